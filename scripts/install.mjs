@@ -74,7 +74,8 @@ export function ensureConsoleBuilt() {
   return spawnSync(bun, words, { cwd: root, stdio: ["ignore", 2, 2] }).status === 0;
 }
 
-function underLock(folder, isWhole, install) {
+/** Runs `install` unless `isWhole`, in one process at a time. */
+export function underLock(folder, isWhole, install) {
   if (isWhole()) return;
   takeInstallLock(folder);
   try {
@@ -144,12 +145,18 @@ function npmCi(folder, more) {
   const npm = process.env.npm_execpath;
   const [command, first] = npm && /\.c?js$/.test(npm) ? [process.execPath, [npm]] : ["npm", []];
   // npm's output goes to stderr, so that the command's own output stays clean.
-  const { status, error } = spawnSync(command, [...first, ...words], {
-    cwd: folder,
-    stdio: ["ignore", 2, 2],
-  });
-  if (error) giveUp(`Cannot start npm: ${error.message}`);
-  if (status !== 0) giveUp("npm ci failed. See its output above.");
+  const isInstalled = () => {
+    const { status, error } = spawnSync(command, [...first, ...words], {
+      cwd: folder,
+      stdio: ["ignore", 2, 2],
+    });
+    if (error) giveUp(`Cannot start npm: ${error.message}`);
+    return status === 0;
+  };
+  if (isInstalled()) return;
+  // Most failures are the network's, and what was downloaded is in npm's cache.
+  process.stderr.write("npm ci failed. Trying once more …\n");
+  if (!isInstalled()) giveUp("npm ci failed twice. See its output above.");
 }
 
 /** Compares the lock file with npm's record of installed packages. */
@@ -173,25 +180,50 @@ function hasBun() {
 function takeInstallLock(folder) {
   const lockPath = join(folder, ".install.lock");
   const pause = new Int32Array(new SharedArrayBuffer(4));
-  for (;;) {
-    try {
-      writeFileSync(lockPath, String(process.pid), { flag: "wx" });
-      heldLock = lockPath;
-      return;
-    } catch (error) {
-      if (error.code !== "EEXIST") giveUp(`Cannot write to ${folder}: ${error.message}`);
+  try {
+    while (!isWritten(lockPath)) {
+      if (!isHeld(lockPath)) removeLeftLock(lockPath);
+      Atomics.wait(pause, 0, 0, 200);
     }
-    if (!isAlive(lockHolder(lockPath))) rmSync(lockPath, { force: true });
-    Atomics.wait(pause, 0, 0, 200);
+    heldLock = lockPath;
+  } catch (error) {
+    giveUp(`Cannot write to ${folder}: ${error.message}`);
   }
 }
 
-function lockHolder(lockPath) {
+function isWritten(lockPath) {
   try {
-    return Number(readFileSync(lockPath, "utf8"));
-  } catch {
-    return 0;
+    writeFileSync(lockPath, String(process.pid), { flag: "wx" });
+    return true;
+  } catch (error) {
+    if (error.code === "EEXIST") return false;
+    throw error;
   }
+}
+
+/** A lock exists for a moment before its holder's id is in it, so an empty one counts as held. */
+export function isHeld(lockPath) {
+  try {
+    const holder = readFileSync(lockPath, "utf8");
+    return holder === ""
+      ? Date.now() - statSync(lockPath).mtimeMs < 10_000
+      : isAlive(Number(holder));
+  } catch {
+    return false;
+  }
+}
+
+/** Another process may have replaced the lock since it was read; then it is put back. */
+function removeLeftLock(lockPath) {
+  const aside = `${lockPath}.${process.pid}`;
+  try {
+    renameSync(lockPath, aside);
+  } catch (error) {
+    if (error.code === "ENOENT") return;
+    throw error;
+  }
+  if (isHeld(aside)) renameSync(aside, lockPath);
+  else rmSync(aside);
 }
 
 function isAlive(pid) {

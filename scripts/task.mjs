@@ -45,8 +45,10 @@ const tasks = {
   },
   "test-upstreams": () => run(bun, [join(root, "test", "upstreams", "run.ts"), ...words]),
   bench: () => run(bun, [join(root, "bench", "run.ts"), ...words]),
+  "bench-compare": () => run(bun, [join(root, "bench", "compare", "run.ts"), ...words]),
   "bench-overview": () => run(bun, [join(root, "bench", "overview", "run.ts"), ...words]),
   "bench-providers": () => run(bun, [join(root, "bench", "providers", "run.ts"), ...words]),
+  "bench-rejections": () => run(bun, [join(root, "bench", "rejections", "run.ts"), ...words]),
   "fake-upstream": () => run(bun, [join(root, "test", "fake", "serve.ts"), ...words]),
   screenshots: () => run(bun, [join(root, "test", "console", "screenshots.ts"), ...words]),
   "check-speech": () =>
@@ -78,6 +80,7 @@ const withoutEngine = [
   "bench",
   "bench-overview",
   "bench-providers",
+  "bench-rejections",
   "fake-upstream",
   "format",
   "screenshots",

@@ -32,7 +32,7 @@ const sources = tracked.filter((path) => /\.(ts|tsx|mjs)$/.test(path));
 const texts = tracked.filter((path) => path.endsWith(".md"));
 
 /** What each folder of src may import, besides itself. The composition root may import anything. */
-const domains = ["catalog", "keys", "limits", "ledger", "people"];
+const domains = ["catalog", "keys", "limits", "ledger", "people", "rejections"];
 const allowed: Readonly<Record<string, readonly string[]>> = {
   base: [],
   config: ["base"],
@@ -45,6 +45,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   limits: ["base", "call"],
   ledger: ["base", "call"],
   people: ["base"],
+  rejections: ["base", "call"],
   providers: ["base", "call"],
   router: ["base", "call", ...domains, "providers/contract.ts"],
   manifest: ["base", "call", "secrets", ...domains],

@@ -21,6 +21,8 @@ export type GatewayOptions = {
   readonly script?: string;
   /** The script answers questions. */
   readonly talks?: boolean;
+  /** A checkout whose `main.ts` serves; without it, this one. */
+  readonly root?: string | undefined;
 };
 
 export type Gateway = { readonly child: Child; readonly port: number };
@@ -47,12 +49,13 @@ export async function prepareStock(options: {
   readonly keys: number;
   readonly env: Readonly<Record<string, string>>;
   readonly tell: (line: string) => void;
+  readonly root?: string;
 }): Promise<Stock> {
-  const { children, dir, upstreamPort, accounts, keys, env, tell } = options;
+  const { children, dir, upstreamPort, accounts, keys, env, tell, root } = options;
   const configPath = join(dir, "svc.yaml");
   writeFileSync(configPath, manifest(upstreamPort));
   const dataDir = join(dir, "stock");
-  const { child } = await startGateway({ children, name: "stock", dataDir, configPath, env });
+  const { child } = await startGateway({ children, name: "stock", dataDir, configPath, env, root });
   try {
     tell(`making ${accounts} accounts and ${keys} keys`);
     const made = await makeStock({ dataDir, accounts, keys, tell });
@@ -71,11 +74,11 @@ export function copyStock({ dataDir }: Stock, name: string): string {
 }
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { children, name, dataDir, configPath, script, talks = false } = options;
+  const { children, name, dataDir, configPath, script, talks = false, root = "" } = options;
   const port = freePort();
   const child = children.start({
     name,
-    args: script === undefined ? ["src/main.ts", "serve"] : [script],
+    args: script === undefined ? [join(root, "src/main.ts"), "serve"] : [script],
     env: {
       ...options.env,
       SVC_PORT: String(port),

@@ -154,7 +154,7 @@ function spreads(rounds: readonly Figures[]): SpreadByMetric {
   return result;
 }
 
-function cell(spread: Spread | undefined, digits: number): string {
+export function cell(spread: Spread | undefined, digits: number): string {
   if (spread === undefined) return "–";
   const { median, min, max } = spread;
   // A range of negative numbers with a dash between would be read as something else.

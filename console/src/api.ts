@@ -2,6 +2,7 @@ import type { Static, TSchema } from "typebox";
 import type { Params, Route, RouteName } from "../../src/platform/http/route.ts";
 import type { Api } from "../../src/platform/routes.ts";
 import { browserSession } from "./browser-session.ts";
+import { connection } from "./live/connection.ts";
 
 /** Such as `GET /api/accounts/:account/keys`: the platform's own table of routes. */
 export type ApiName = keyof Api & RouteName;
@@ -51,6 +52,10 @@ const timeoutMs = 30_000;
 /** These call a vendor, who may take half a minute to say nothing. */
 const slowTimeoutMs = 90_000;
 const slowRoutes: readonly string[] = [
+  "POST /api/providers",
+  "PATCH /api/providers/:name",
+  "POST /api/providers/:name/keys",
+  "PATCH /api/providers/:name/keys/:key",
   "POST /api/providers/:name/test",
   "GET /api/providers/:name/offer",
   "POST /api/providers/:name/models",
@@ -67,7 +72,7 @@ export async function call<Name extends ApiName>(
   name: Name,
   ...[input]: InputWords<Name>
 ): Promise<Reply<Name>> {
-  return (await request(name, input ?? {})) as Reply<Name>;
+  return await request(name, input ?? {});
 }
 
 /** The address of a route that is read with GET; it opens nothing without the session's headers. */
@@ -76,11 +81,11 @@ export function apiUrl<Name extends ApiName>(name: Name, ...[input]: InputWords<
 }
 
 /** As `call`, for one who can change their mind. */
-export async function request(
-  name: ApiName,
+export async function request<Name extends ApiName>(
+  name: Name,
   given: object,
   signal?: AbortSignal,
-): Promise<unknown> {
+): Promise<Reply<Name>> {
   const timeout = AbortSignal.timeout(slowRoutes.includes(name) ? slowTimeoutMs : timeoutMs);
   const response = await send({
     name,
@@ -90,7 +95,8 @@ export async function request(
     if (signal?.aborted === true || error instanceof ApiProblem) throw error;
     throw unreachable(timeout.aborted);
   });
-  const reply = await readJson(response);
+  // The table of routes is the platform's own.
+  const reply = (await readJson(response)) as Reply<Name>;
   if (entryRoutes.includes(name)) browserSession.keep(reply as Reply<"POST /api/session">);
   if (name === "DELETE /api/session") browserSession.end();
   return reply;
@@ -126,14 +132,30 @@ async function send({ name, input, signal }: Sending): Promise<Response> {
     },
     ...(signal === undefined ? {} : { signal }),
     ...(input.body === undefined ? {} : { body: JSON.stringify(input.body) }),
+  }).catch((error: unknown) => {
+    // Whoever asked may have changed their mind, or lost patience: that says nothing.
+    if (signal?.aborted !== true) void connection.check();
+    throw error;
   });
+  if (isOfProxy(response)) {
+    void connection.check();
+    throw unreachable(false);
+  }
+  connection.heard(response);
   if (!response.ok) throw toProblem(response.status, await readJson(response));
   return response;
 }
 
+/** While the platform restarts, a proxy in front of it answers in its place. */
+function isOfProxy(response: Response): boolean {
+  return [502, 503, 504].includes(response.status) && !isJson(response);
+}
+
+const isJson = ({ headers }: Response) =>
+  headers.get("content-type")?.startsWith("application/json") === true;
+
 function readJson(response: Response): Promise<unknown> {
-  const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
-  return isJson ? response.json().catch(() => undefined) : Promise.resolve(undefined);
+  return isJson(response) ? response.json().catch(() => undefined) : Promise.resolve(undefined);
 }
 
 function toUrl(name: ApiName, { params, query }: LooseInput): string {

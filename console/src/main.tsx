@@ -6,6 +6,7 @@ import "./styles/global.css";
 import "./styles/utilities.css";
 import { request } from "./api.ts";
 import { browserSession } from "./browser-session.ts";
+import { watchNetwork } from "./live/connection.ts";
 import { createQueryClient, sessionKey } from "./queries.ts";
 import { router } from "./router.tsx";
 import { colorSchemeManager, cssVariables, styleNonce, theme } from "./theme.ts";
@@ -13,6 +14,7 @@ import { colorSchemeManager, cssVariables, styleNonce, theme } from "./theme.ts"
 const container = document.getElementById("app");
 if (container === null) throw new Error("The page has no root element.");
 const client = createQueryClient();
+watchNetwork();
 // Beside the loading of the page, not after it.
 void client.prefetchQuery({
   queryKey: sessionKey,

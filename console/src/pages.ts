@@ -14,6 +14,7 @@ type PageName =
   | "members"
   | "tokens"
   | "audit"
+  | "operatorKeys"
   | "operatorProviders"
   | "operatorCatalog"
   | "operatorModel"
@@ -50,6 +51,7 @@ export const pages: Readonly<Record<PageName, LoadPage>> = {
   members: () => import("./pages/members/page.tsx"),
   tokens: () => import("./pages/tokens/page.tsx"),
   audit: () => import("./pages/audit/page.tsx"),
+  operatorKeys: () => import("./pages/operator/keys/page.tsx"),
   operatorProviders: () => import("./pages/operator/providers/page.tsx"),
   operatorCatalog: () => import("./pages/operator/catalog/page.tsx"),
   operatorModel: () => import("./pages/operator/model/page.tsx"),

@@ -1,5 +1,6 @@
 import {
   MutationCache,
+  onlineManager,
   QueryCache,
   QueryClient,
   type UseMutationResult,
@@ -17,13 +18,22 @@ import {
   request,
 } from "./api.ts";
 import { say } from "./components/feedback/toasts.tsx";
+import { connection } from "./live/connection.ts";
 
 /** The session's own query: what a 401 anywhere empties, which leads to sign-in. */
 export const sessionKey = ["GET /api/session"] as const;
 
 const isFinal = (error: unknown) => error instanceof ApiProblem && error.status >= 400;
+const isUnreachable = (error: unknown) =>
+  error instanceof ApiProblem && error.code === "unreachable";
+/** What cannot be reached is asked again as soon as it can be, and not for ever. */
+const mostRetries = { unreachable: 20, other: 2 };
 
 export function createQueryClient(): QueryClient {
+  // While the platform cannot be reached, reads wait, and then go on by themselves.
+  onlineManager.setEventListener((setOnline) =>
+    connection.subscribe(() => setOnline(connection.isUp)),
+  );
   const onError = (error: unknown) => {
     if (!(error instanceof ApiProblem) || (error.status !== 401 && error.status !== 403)) return;
     // The role was taken away, and with it goes what it opened: a dialog, perhaps, with this message.
@@ -36,8 +46,13 @@ export function createQueryClient(): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: 10_000,
-        retry: (count, error) => !isFinal(error) && count < 2,
+        retry: (count, error) =>
+          !isFinal(error) && count < mostRetries[isUnreachable(error) ? "unreachable" : "other"],
+        retryDelay: (count, error) =>
+          isUnreachable(error) ? 1_000 : Math.min(1_000 * 2 ** count, 30_000),
       },
+      // A change is never sent later than the person who asked for it expects.
+      mutations: { networkMode: "always" },
     },
   });
   return client;
@@ -64,7 +79,7 @@ export function useApi<Name extends ApiName>(
   const { everyMs, freshMs, enabled = true, keepsOld = false } = options ?? {};
   return useQuery<Reply<Name>, ApiProblem>({
     queryKey: input === undefined ? [name] : [name, input],
-    queryFn: async ({ signal }) => (await request(name, input ?? {}, signal)) as Reply<Name>,
+    queryFn: async ({ signal }) => await request(name, input ?? {}, signal),
     enabled,
     // What changes by itself is never taken from before.
     ...(everyMs === undefined ? {} : { refetchInterval: everyMs, staleTime: 0 }),
@@ -76,13 +91,15 @@ export function useApi<Name extends ApiName>(
 /** A change: `change.mutate({ params, body })`. What is on the page is then asked for again. */
 export function useChange<Name extends ApiName>(
   name: Name,
-  options: { readonly onDone?: (reply: Reply<Name>) => void } = {},
+  /** A promise is awaited before the page is asked for again: it may lead to another one. */
+  options: { readonly onDone?: (reply: Reply<Name>) => unknown } = {},
 ): UseMutationResult<Reply<Name>, ApiProblem, InputWords<Name>[0]> {
   const client = useQueryClient();
   return useMutation<Reply<Name>, ApiProblem, InputWords<Name>[0]>({
-    mutationFn: async (input) => (await request(name, input ?? {})) as Reply<Name>,
+    mutationFn: async (input) => await request(name, input ?? {}),
     onSuccess: async (reply) => {
-      options.onDone?.(reply);
+      // Whatever leaves the page has left it before it is asked for again: it may be gone.
+      await options.onDone?.(reply);
       await client.invalidateQueries({
         predicate: ({ meta }) => meta?.["outlivesChanges"] !== true,
       });

@@ -1,11 +1,6 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter, redirect } from "@tanstack/react-router";
 import { type LoadPage, loadFrame, pages } from "./pages.ts";
+import { lazyPart } from "./shell/lazy-part.tsx";
 import { PageError, PageLoading } from "./shell/page-states.tsx";
 import { Root } from "./shell/root.tsx";
 import { Home, SignedIn } from "./shell/signed-in.tsx";
@@ -30,13 +25,13 @@ const signedOut = createRoute({
 const frame = createRoute({
   getParentRoute: () => root,
   id: "frame",
-  component: lazyRouteComponent(loadFrame, "Frame"),
+  component: lazyPart(async () => (await loadFrame()).Frame),
 });
 const signedIn = createRoute({ getParentRoute: () => frame, id: "signed-in", component: SignedIn });
 const account = createRoute({ getParentRoute: () => signedIn, path: "/a/$account" });
 const operator = createRoute({ getParentRoute: () => signedIn, path: "/operator" });
 
-const lazy = (load: LoadPage) => lazyRouteComponent(load, "Page");
+const lazy = (load: LoadPage) => lazyPart(async () => (await load()).Page);
 const inSignedOut = <Path extends string>(path: Path, load: LoadPage) =>
   createRoute({ getParentRoute: () => signedOut, path, component: lazy(load) });
 const inFrame = <Path extends string>(path: Path, load: LoadPage) =>
@@ -89,6 +84,8 @@ const routeTree = root.addChildren([
         inOperator("/overview", pages.overview),
         inOperator("/requests", pages.requests),
         inOperator("/requests/$request", pages.request),
+        inOperator("/keys", pages.operatorKeys),
+        inOperator("/playground", pages.playground),
         inOperator("/tokens", pages.tokens),
         inOperator("/audit", pages.audit),
         inOperator("/providers", pages.operatorProviders),

@@ -20,3 +20,12 @@ export function useSearchText(): [Search, (change: Search) => void] {
       }),
   ];
 }
+
+/**
+ * A dialog that a link can open, as those of the command palette and the setup checklist do:
+ * `const [isInviting, setInviting] = useOpened("new")`.
+ */
+export function useOpened(name: string): [isOpen: boolean, setOpen: (isOpen: boolean) => void] {
+  const [search, setSearch] = useSearchText();
+  return [search[name] !== undefined, (isOpen) => setSearch({ [name]: isOpen ? "1" : undefined })];
+}

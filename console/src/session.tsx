@@ -1,6 +1,7 @@
 import { useLocation, useParams } from "@tanstack/react-router";
-import { createContext, type ReactNode, useContext } from "react";
+import { createContext, type ReactNode, useContext, useEffect } from "react";
 import type { Reply } from "./api.ts";
+import { setTimeZone, tellTimeZone } from "./format/moments.ts";
 import { useApi } from "./queries.ts";
 
 type Session = Reply<"GET /api/session">;
@@ -24,6 +25,10 @@ export function SessionProvider(props: {
   readonly session: Session;
   readonly children: ReactNode;
 }) {
+  // Before the pages inside are drawn: they format by it.
+  const zone = props.session.user?.time_zone ?? "local";
+  setTimeZone(zone);
+  useEffect(() => tellTimeZone(zone), [zone]);
   return <SessionContext value={props.session}>{props.children}</SessionContext>;
 }
 
@@ -79,12 +84,19 @@ export function useAccounts(): readonly {
   return (all.data ?? []).map(({ id, name }) => ({ id, name, role: "owner" as const }));
 }
 
+/** An operator has every role in every account. */
+export function roleIn(user: User, account: string | undefined): Role | undefined {
+  if (user.is_operator) return "owner";
+  return user.accounts.find(({ id }) => id === account)?.role;
+}
+
+export const covers = (role: Role | undefined, needed: Role): boolean =>
+  role !== undefined && roles.indexOf(role) <= roles.indexOf(needed);
+
 /** Whether one may do here what needs a role: parts that one may not use are not shown. */
 export function useMay(needed: Role | "operator"): boolean {
   const user = useUser();
   const account = useAccountId();
   if (user.is_operator) return true;
-  if (needed === "operator") return false;
-  const own = user.accounts.find(({ id }) => id === account);
-  return own !== undefined && roles.indexOf(own.role) <= roles.indexOf(needed);
+  return needed !== "operator" && covers(roleIn(user, account), needed);
 }

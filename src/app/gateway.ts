@@ -5,6 +5,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Configuration } from "../config/load.ts";
 import type { ActiveCalls } from "../gateway/active-calls.ts";
 import { type Billing, LedgerBilling } from "../gateway/billing/billing.ts";
+import type { RejectionLog } from "../gateway/failures.ts";
 import { Idempotency } from "../gateway/idempotency.ts";
 import { BodyBytes } from "../gateway/request/body-bytes.ts";
 import { type GatewayServer, startGateway } from "../gateway/server.ts";
@@ -29,6 +30,7 @@ interface GatewayOptions {
   readonly calls: ActiveCalls;
   readonly versions: readonly ApiVersion[];
   readonly billing: Billing | undefined;
+  readonly rejections: RejectionLog | undefined;
   readonly money: Money;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -47,6 +49,7 @@ export function listenGateway({
   clock,
   log,
   billing = new LedgerBilling({ ...money, clock, log, creditAdvice }),
+  rejections = money.rejections,
 }: GatewayOptions): GatewayServer {
   const { keys, catalog, router, origins } = state;
   const dependencies = {
@@ -54,8 +57,9 @@ export function listenGateway({
     catalog,
     router,
     calls,
-    billing,
     ...money,
+    billing,
+    rejections,
     idempotency: new Idempotency({ ledger: opened.store.ledger, journal: money.journal }),
     bodies: new BodyBytes({ perProcess: settings.maxBodiesMb * 1024 * 1024 }),
     clock,

@@ -3,6 +3,7 @@ import type { Log } from "../base/log.ts";
 import { KeyUses } from "../keys/uses.ts";
 import { Journal } from "../ledger/journal.ts";
 import { Minutes } from "../ledger/minutes.ts";
+import { ProviderFailures } from "../ledger/provider-failures.ts";
 import { Purses } from "../ledger/purses.ts";
 import type { Receipt } from "../ledger/receipt.ts";
 import type { LedgerReports } from "../ledger/reports.ts";
@@ -11,7 +12,9 @@ import { FencedError, type LedgerWrite } from "../ledger/store.ts";
 import { ReasoningUse } from "../ledger/tokens/reasoning.ts";
 import { TokenCounter } from "../ledger/tokens/token-counter.ts";
 import { Limiter } from "../limits/limiter.ts";
+import type { RejectionReports } from "../rejections/rejection.ts";
 import type { Store } from "../store/sqlite/store.ts";
+import { openRejections, type RunningRejections } from "./rejections.ts";
 import { refuseBelowZero } from "./store.ts";
 
 /** The money of a running server: admits calls and charges them. */
@@ -24,7 +27,9 @@ export interface Money {
   readonly keyUses: KeyUses;
   /** Called for every committed receipt, between two calls, so they must be fast. */
   readonly receiptWatchers: Set<(receipt: Receipt) => void>;
-  readonly reports: LedgerReports;
+  readonly reports: LedgerReports & RejectionReports;
+  /** Calls that were refused: no money, but written between the receipts. */
+  readonly rejections: RunningRejections["recorder"];
   flushRollups(): Promise<void>;
   readonly sums: Pick<Rollups, "betweenWrites">;
   /** After the last call: everything is written. */
@@ -38,6 +43,7 @@ export interface MoneyOptions {
   readonly log: Log;
   /** Left open at the end: it has other users. Default: one of its own. */
   readonly sharedCounter?: TokenCounter | undefined;
+  readonly reportLimitMs?: number | undefined;
 }
 
 /** Reports flush at once; this is for everything else. */
@@ -54,6 +60,7 @@ export async function openMoney({
   clock,
   log,
   sharedCounter,
+  reportLimitMs: limitMs,
 }: MoneyOptions): Promise<Money> {
   const { ledger, accounts } = store;
   const rollups = new Rollups(ledger.rollups, maxCallMs);
@@ -64,6 +71,7 @@ export async function openMoney({
   const reasoning = new ReasoningUse();
   for (const counted of await ledger.recentCounts()) reasoning.note(counted);
   const keyUses = new KeyUses(store.keys);
+  const providerFailures = new ProviderFailures(store.providerFailures);
   const purses = new Purses(accounts, ledger);
   await purses.start(clock.nowMs());
   const receiptWatchers = new Set<(receipt: Receipt) => void>([
@@ -72,6 +80,7 @@ export async function openMoney({
     (receipt) => reasoning.note(receipt),
     ({ keyId, id }) => keyUses.add(keyId, id),
     ({ id }) => purses.committed(id),
+    (receipt) => providerFailures.add(receipt),
   ]);
   ledger.watch((receipt) => {
     for (const tell of receiptWatchers) tell(receipt);
@@ -84,8 +93,25 @@ export async function openMoney({
     if (!(error instanceof FencedError)) log.warn(what, { detail: String(error) });
   };
   const flushRollups = () => rollups.flush(clock.nowMs()).then(() => store.trustSums());
-  const flush = () => rollups.write(clock.nowMs());
-  const reports = store.openReports({ clock, flush, minutes });
+  const flush = async () => {
+    await rollups.write(clock.nowMs());
+    await providerFailures.flush(clock.nowMs());
+  };
+  const { recorder: rejections, ...refused } = openRejections({
+    store: store.rejections,
+    clock,
+    log,
+  });
+  const flushRejections = () => rejections.flush();
+  const hasUnwritten = (accountId: string | undefined) => rollups.hasUnwritten(accountId);
+  const reports = store.openReports({
+    clock,
+    flush,
+    hasUnwritten,
+    flushRejections,
+    minutes,
+    limitMs,
+  });
   const eraseAll = async () => {
     while ((await ledger.eraseClaims(clock.nowMs())) > 0) await nextTurn();
   };
@@ -96,6 +122,13 @@ export async function openMoney({
     ),
     setInterval(
       () => void keyUses.flush().catch(tell("cannot write the last-used times of keys")),
+      flushEveryMs,
+    ),
+    setInterval(
+      () =>
+        void providerFailures
+          .flush(clock.nowMs())
+          .catch(tell("cannot write the failures of providers")),
       flushEveryMs,
     ),
     setInterval(
@@ -116,6 +149,7 @@ export async function openMoney({
     receiptWatchers,
     keyUses,
     reports,
+    rejections,
     flushRollups,
     sums: rollups,
     async close() {
@@ -124,7 +158,11 @@ export async function openMoney({
       if (counter !== sharedCounter) counter.close();
       tellLost(await journal.idle(writeWithinMs), log);
       journal.close();
+      await refused.close();
       await keyUses.flush().catch(tell("cannot write the last-used times of keys"));
+      await providerFailures
+        .flush(clock.nowMs())
+        .catch(tell("cannot write the failures of providers"));
       // If this fails, the mark stays and the next start recomputes the totals.
       await rollups.flush(clock.nowMs(), true).catch(tell("cannot write the last receipt totals"));
     },

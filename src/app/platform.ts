@@ -48,9 +48,12 @@ export function openControl(options: ControlOptions): {
   const { configuration, opened, money, operations, people, gatewayUrl, version, clock, log } =
     options;
   const { settings, inForce } = configuration;
-  const { people: store, audit, accounts, catalog } = opened.store;
+  const { people: store, audit, accounts, keys, catalog } = opened.store;
   const tokens = new Tokens(store, clock);
-  const live = new Live({ watchers: money.receiptWatchers });
+  const live = new Live({
+    watchers: money.receiptWatchers,
+    rejectionWatchers: money.rejections.watchers,
+  });
   const url = () => settings.platformUrl ?? listenerUrl(settings.platformHost, platform.port);
   const dependencies = {
     operations,
@@ -60,6 +63,7 @@ export function openControl(options: ControlOptions): {
     sessionSecrets: new SessionSecrets(opened.secrets.sessionKey),
     tokens,
     accounts,
+    keys,
     catalog,
     reports: money.reports,
     live,

@@ -1,10 +1,15 @@
 import { type Clock, systemClock } from "../base/clock.ts";
+import type { UpstreamReason } from "../base/errors.ts";
 import { FeedFollower } from "../base/feed.ts";
 import { createLog, type Log } from "../base/log.ts";
 import { listenerUrl, socketPath } from "../base/network/listen.ts";
 import { fillTextBounds } from "../call/text-bound.ts";
 import { Catalog } from "../catalog/catalog.ts";
-import { engineProvider, type ProviderEntry } from "../catalog/model.ts";
+import type { ServedTarget } from "../catalog/health.ts";
+import { engineProvider, type ProviderEntry, type StoredOption } from "../catalog/model.ts";
+import { chosenKey, defaultKey, keysOf, withKey } from "../catalog/provider-keys.ts";
+import { connectionDigest } from "../catalog/target-checks.ts";
+import { engineEntry } from "../catalog/target-states.ts";
 import type { Configuration } from "../config/load.ts";
 import { proxyCheck } from "../config/proxy.ts";
 import { wantsColour } from "../config/terminal.ts";
@@ -12,6 +17,7 @@ import { createEngineProvider } from "../engine/provider.ts";
 import type { EngineSupervisor } from "../engine/supervisor.ts";
 import { ActiveCalls } from "../gateway/active-calls.ts";
 import type { Billing } from "../gateway/billing/billing.ts";
+import type { RejectionLog } from "../gateway/failures.ts";
 import { type ApiVersion, v1 } from "../gateway/versions.ts";
 import { KeyDirectory } from "../keys/directory.ts";
 import type { TokenCounter } from "../ledger/tokens/token-counter.ts";
@@ -65,6 +71,8 @@ export interface ServerOptions {
   readonly versions?: readonly ApiVersion[];
   /** What admits and charges calls; the ledger by default. */
   readonly billing?: Billing | undefined;
+  /** What keeps a record of refused calls; the bench puts one in its place that does nothing. */
+  readonly rejections?: RejectionLog | undefined;
   readonly clock?: Clock;
   /** What hashing a password costs; tests that sign in often lower it. */
   readonly passwordCost?: PasswordCost;
@@ -72,6 +80,8 @@ export interface ServerOptions {
   readonly open?: (configuration: Configuration) => Promise<Opened>;
   /** Counts tokens; tests share one, because each loads a vocabulary for most of a second. */
   readonly sharedCounter?: TokenCounter | undefined;
+  /** How long a report may take; tests on a slow machine wait longer. */
+  readonly reportLimitMs?: number | undefined;
   /** How upstream names are resolved; default: by the operating system. */
   readonly lookup?: Lookup | undefined;
 }
@@ -83,10 +93,12 @@ export async function startServer({
   writeLog = (line) => void process.stderr.write(line),
   versions = [v1],
   billing,
+  rejections,
   clock = systemClock,
   passwordCost,
   open = openStore,
   sharedCounter,
+  reportLimitMs,
   lookup,
 }: ServerOptions): Promise<RunningServer> {
   const { settings } = configuration;
@@ -112,13 +124,14 @@ export async function startServer({
     const money = await openMoney({
       store: opened.store,
       sharedCounter,
+      reportLimitMs,
       maxCallMs: settings.maxCallMs,
       clock,
       log,
     });
     undo.push(() => money.close());
     const people = new People(opened.store.people, clock, new Passwords(passwordCost));
-    const state = await loadState({ configuration, opened, engine, money, lookup, log });
+    const state = await loadState({ configuration, opened, engine, money, lookup, clock, log });
     const unbound = operationsOn({
       configuration,
       opened,
@@ -138,6 +151,7 @@ export async function startServer({
         endTemporaryKeys: (owner) => state.keys.endTemporary(owner),
         health: () => state.router.health(),
         resetHealth: (provider, model) => state.router.reset(provider, model),
+        forgetServed: (target) => state.router.forgetServed(target),
         // Not the public address: the command line calls from this machine.
         baseUrl: () => `${listenerUrl(settings.host, gateway.port)}/v1`,
       },
@@ -156,6 +170,7 @@ export async function startServer({
       calls,
       versions,
       billing,
+      rejections,
       money,
       metrics,
       clock,
@@ -220,8 +235,29 @@ interface LoadOptions {
   readonly engine: EngineSupervisor | undefined;
   readonly money: Money;
   readonly lookup: Lookup | undefined;
+  readonly clock: Clock;
   readonly log: Log;
 }
+
+/** When the state of a target changes: after a restart it is still known whether it works. */
+async function noteOutcome(options: {
+  readonly target: ServedTarget;
+  readonly isOk: boolean;
+  readonly catalog: Catalog;
+  readonly store: Opened["store"];
+  readonly clock: Clock;
+}): Promise<void> {
+  const { target, isOk, catalog, store, clock } = options;
+  const { provider, key: name = defaultKey, model } = target;
+  const entry = [engineEntry, ...catalog.providers].find((one) => one.name === provider);
+  if (entry === undefined) return;
+  const digest = connectionDigest(entry, chosenKey(entry, target.key));
+  const check = { provider, key: name, model, digest, isOk, atMs: clock.nowMs() };
+  await store.targetChecks.save(check);
+}
+
+/** Of failures that last until the operator does something; the others may be over by then. */
+const lasting: readonly (UpstreamReason | null)[] = ["auth", "quota", "missing"];
 
 /** What the gateway holds in memory, kept up by the change feed. */
 async function loadState({
@@ -230,6 +266,7 @@ async function loadState({
   engine,
   money,
   lookup,
+  clock,
   log,
 }: LoadOptions): Promise<State> {
   const keys = new KeyDirectory(store.keys, secrets.keyHashKey);
@@ -239,14 +276,18 @@ async function loadState({
     lookup,
     usesProxy: proxyCheck(configuration.environment),
   });
-  const router = createRouter({ configuration, providers, engine, log });
+  const onOutcome = (target: ServedTarget, isOk: boolean) =>
+    void noteOutcome({ target, isOk, catalog, store, clock }).catch((error: unknown) =>
+      log.warn("cannot record the state of a target", { detail: String(error) }),
+    );
+  const router = createRouter({ configuration, providers, engine, onOutcome, log });
   const reloadCatalog = async () => {
     await catalog.reload();
     const changed = providers.replaceAll(
       catalog.providers.flatMap((entry) => toSettings({ entry, secrets, variable, log })),
     );
     // Another key or address: what the old one did is not held against it.
-    for (const name of changed) router.reset(name);
+    for (const one of changed) router.forget(one);
     router.keepOnly(catalog.served);
     engine?.need(engineModelsOf(catalog));
   };
@@ -274,9 +315,10 @@ function createRouter(options: {
   readonly configuration: Configuration;
   readonly providers: ProviderRegistry;
   readonly engine: EngineSupervisor | undefined;
+  readonly onOutcome: (target: ServedTarget, isOk: boolean) => void;
   readonly log: Log;
 }): Router {
-  const { configuration, providers, engine, log } = options;
+  const { configuration, providers, engine, onOutcome, log } = options;
   const { settings } = configuration;
   const embedded =
     engine &&
@@ -285,14 +327,17 @@ function createRouter(options: {
       whenReady: (model, signal) => engine.whenReady(model, signal),
     });
   return new Router({
-    findProvider: (name) => (name === engineProvider ? embedded : providers.find(name)),
+    findProvider: (name, key) => (name === engineProvider ? embedded : providers.find(name, key)),
+    keysOf: (name) => providers.keysOf(name),
+    onServed: (target) => onOutcome(target, true),
     retries: settings.retries,
     hasBreakers: settings.breakers === "on",
     probe: probeTarget,
-    onChange: ({ provider, model, state, reason }) => {
-      const told = { provider, model, reason };
-      if (state === "closed") log.info("target back in service", told);
-      else log.warn("target out of service", told);
+    onChange: ({ provider, model, key, state, reason }) => {
+      const told = { provider, model, ...(key === null ? {} : { key }), reason };
+      if (state === "closed") return log.info("target back in service", told);
+      log.warn("target out of service", told);
+      if (lasting.includes(reason)) onOutcome({ provider, model, key: key ?? undefined }, false);
     },
   });
 }
@@ -304,12 +349,24 @@ interface EntryOptions {
   readonly log: Log;
 }
 
-/** Skips a provider without its key: its models return 502, and the log has the reason. */
+/**
+ * One for each key in use. Skips what is paused and what has no key: the log has the reason, and
+ * models without another target return 502.
+ */
 function toSettings({ entry, secrets, variable, log }: EntryOptions): readonly ProviderSettings[] {
-  const [warning] = providerWarnings(entry, (wanted) => (variable(wanted) ?? "") !== "");
-  if (warning !== undefined) {
-    log.warn(warning.message);
-    return [];
-  }
-  return [openSettings({ entry, secrets, variable })];
+  const isSet = (wanted: string) => (variable(wanted) ?? "") !== "";
+  if (entry.isPaused === true) return [];
+  for (const { message } of providerWarnings(entry, isSet)) log.warn(message);
+  const lacks = (one: StoredOption) => "variable" in one && !isSet(one.variable);
+  if (Object.values(entry.options ?? {}).some(lacks)) return [];
+  const keys = keysOf(entry);
+  const open = (one: ProviderEntry) => openSettings({ entry: one, secrets, variable });
+  if (keys.length === 0) return [open(entry)];
+  return keys
+    .filter(({ isPaused, secret }) => isPaused !== true && !lacks(secret))
+    .map((key) => {
+      const settings = open(withKey(entry, key));
+      const { name, weight } = key;
+      return keys.length === 1 ? settings : { ...settings, key: { name, weight } };
+    });
 }

@@ -148,6 +148,7 @@ export function operationsOn({
     variable: configuration.variable,
     checkAddress: addressProblem,
     isUsable: routeCheck(configuration),
+    engineFile: configuration.namesEngine ? basename(configuration.filePath) : undefined,
     takeEffect,
     dataDir: configuration.settings.dataDir,
     gateway,

@@ -1,5 +1,6 @@
 import type { Trial } from "../call/trial.ts";
 import type { ProviderEntry, StoredOption, StoredSecret } from "../catalog/model.ts";
+import { hasPublicList } from "../catalog/model-lists.ts";
 import { quirksOf } from "../catalog/vendors.ts";
 import type { Configuration } from "../config/load.ts";
 import { proxyCheck } from "../config/proxy.ts";
@@ -29,16 +30,37 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         return { problem: connection.explain(error) };
       }
     },
+    async check(entry, trial) {
+      const connection = connect(options, { entry, isNew: true });
+      const vendor = vendorOf(entry)?.id;
+      const isListOpen = hasPublicList(vendor);
+      const found = await connection.check(trial, isListOpen);
+      if (typeof found !== "string")
+        return found.isUnlisted && vendor === undefined
+          ? { verdict: "untested" }
+          : { verdict: "failed", problem: found.problem };
+      if (found === "untested" || trial !== undefined || !isListOpen) return { verdict: found };
+      // Anybody gets the list: only a call shows whether the key is accepted.
+      const offered = (await connection.offered().catch(() => undefined)) ?? [];
+      const model = (offered.find(({ id }) => id.endsWith(":free")) ?? offered[0])?.id;
+      if (model === undefined) return { verdict: "untested" };
+      const called = await connection.check({ kind: "chat", model }, isListOpen);
+      if (typeof called === "string") return { verdict: called };
+      const isKey = ["bad_key", "unsendable_key"].includes(called.problem.trouble);
+      return isKey ? { verdict: "failed", problem: called.problem } : { verdict: "untested" };
+    },
     async tryOut(entry, trials) {
       const connection = connect(options, { entry, isNew: false });
-      if (trials.length === 0) return [{ ...(await connection.list()), unlisted: [] }];
+      if (trials.length === 0) return [{ ...(await connection.list()), ...plainView }];
       const views: TrialView[] = [];
       // One after another: some vendors let a new key do one thing at a time.
-      for (const trial of trials) views.push({ ...(await connection.tryOut(trial)), unlisted: [] });
+      for (const trial of trials) views.push({ ...(await connection.tryOut(trial)), ...plainView });
       return views;
     },
   };
 }
+
+const plainView = { key: null, unlisted: [] };
 
 function connect(
   { configuration: { variable, environment }, secrets }: UpstreamsOptions,

@@ -7,7 +7,8 @@ export type IdPrefix =
   | "session"
   | "invite"
   | "token"
-  | "audit";
+  | "audit"
+  | "view";
 
 /** Time-ordered and unique: a UUIDv7 without its dashes, behind a word that says what it names. */
 export function newId(prefix: IdPrefix, nowMs?: number): string {

@@ -1,4 +1,4 @@
-export type ProblemCode = "invalid" | "not_found" | "conflict" | "busy" | "failed";
+export type ProblemCode = "invalid" | "not_found" | "conflict" | "test_failed" | "busy" | "failed";
 
 interface ProblemOptions {
   readonly code: ProblemCode;

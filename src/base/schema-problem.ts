@@ -49,8 +49,19 @@ function expectation(error: ErrorObject): string {
   if (typeof words === "string") return words;
   // Something or null: the words of neither form describe what is valid.
   if (error.keyword === "anyOf") return "valid as described in the API reference";
-  return (error.message ?? "valid").replace(/^must be /, "");
+  const expected = (error.message ?? "valid").replace(/^must be /, "");
+  return typeWords[expected] ?? expected;
 }
+
+/** Of the validator's names of types. */
+const typeWords: Readonly<Record<string, string>> = {
+  integer: "a whole number",
+  number: "a number",
+  string: "a string",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+};
 
 function propertySchema(error: ErrorObject): Record<string, unknown> | undefined {
   return error.parentSchema?.["properties"]?.[String(error.params["missingProperty"])];

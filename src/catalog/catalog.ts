@@ -25,6 +25,13 @@ export interface CatalogWrite {
   readonly removeProviders?: readonly string[];
   /** Their prices are left as they are. */
   readonly saveModels?: readonly Model[];
+  /** They are no longer loaded. Their price and cost versions stay, for receipts that name them. */
+  readonly removeModels?: readonly string[];
+  /**
+   * The new model is among `saveModels`. It gets the prices of the old one, which is removed, and its
+   * place in the lists of models that keys can use.
+   */
+  readonly renameModel?: { readonly from: string; readonly to: string };
   /** New versions, each active from its effective time. */
   readonly addPrices?: readonly (Pick<PriceVersion, "price" | "effectiveAtMs" | "createdAtMs"> & {
     readonly modelId: string;
@@ -48,14 +55,21 @@ export interface CatalogStore {
   /** Without an audit record only the hash of a config file that changes nothing else. */
   write(changes: CatalogWrite, audit: AuditRecord | undefined): Promise<void>;
   manifestState(): Promise<ManifestState>;
+  /** Whether a receipt names the model. Sums that are still open are not looked at. */
+  hasCalls(id: string): Promise<boolean>;
 }
+
+/** Why callers cannot reach a model. They are not told: it is the operator's affair. */
+export type UnservedReason = "unknown_model" | "retired" | "no_route" | "needs_price";
 
 /** The catalog in memory: read on every request, replaced whole when it changed. */
 export class Catalog {
   readonly #store: CatalogStore;
   readonly #isUsable: (route: Route) => boolean;
   #models: ReadonlyMap<string, Model> = new Map();
-  /** Those that callers can reach, found out once and not on every request. */
+  /** All of them, by id and alias. */
+  #named: ReadonlyMap<string, Model> = new Map();
+  /** Those that callers can reach, by id and alias, found out once and not on every request. */
   #served: ReadonlyMap<string, Model> = new Map();
   #providers: readonly ProviderEntry[] = [];
 
@@ -68,11 +82,14 @@ export class Catalog {
   async reload(): Promise<void> {
     const { models, providers } = await this.#store.load();
     this.#models = new Map(models.map((model) => [model.id, model]));
+    this.#named = new Map(
+      models.flatMap((model) => namesOf(model).map((name) => [name, model] as const)),
+    );
     this.#served = new Map(
       models
         .map((model) => withPricesThatServe(withRoutes(model, this.#isUsable)))
         .filter(({ routes, prices }) => routes.length > 0 && prices.some(({ price }) => price))
-        .map((model) => [model.id, model]),
+        .flatMap((model) => namesOf(model).map((name) => [name, model])),
     );
     this.#providers = providers;
   }
@@ -83,13 +100,26 @@ export class Catalog {
 
   /** Routed, and priced at some moment, if not now. */
   get served(): Iterable<Model> {
-    return this.#served.values();
+    return new Set(this.#served.values());
   }
 
-  /** A model with a price and a route; any other is as good as unknown to callers. */
+  /** The ids and aliases of the served models. */
+  get servedNames(): Iterable<string> {
+    return this.#served.keys();
+  }
+
+  /** A model with a price and a route, by its id or an alias; any other is unknown to callers. */
   findServed(id: string, nowMs: number): Model | undefined {
     const model = this.#served.get(id);
     return model !== undefined && priceAt(model, nowMs) !== undefined ? model : undefined;
+  }
+
+  /** Of a name that `findServed` does not find. */
+  whyUnserved(name: string, nowMs: number): UnservedReason {
+    const model = this.#named.get(name);
+    if (model === undefined) return "unknown_model";
+    if (lifecycleState(model.lifecycle, nowMs) === "retired") return "retired";
+    return model.routes.some(this.#isUsable) ? "needs_price" : "no_route";
   }
 
   find(id: string): Model | undefined {
@@ -116,6 +146,8 @@ export class Catalog {
     return undefined;
   }
 }
+
+const namesOf = ({ id, aliases = [] }: Model) => [id, ...aliases];
 
 /**
  * Marks a model deprecated, now or from a day that lies ahead, with the day it retires and the

@@ -4,6 +4,8 @@ import type { UpstreamReason } from "../base/errors.ts";
 export interface TargetHealth {
   readonly provider: string;
   readonly model: string;
+  /** Which key of the provider, where it has several. */
+  readonly key: string | null;
   /** `resting`: it asked to be left alone for a while. */
   readonly state: "closed" | "open" | "half-open" | "resting";
   /** Why it is not asked, or was not. */
@@ -13,4 +15,20 @@ export interface TargetHealth {
   /** Of the last seconds. */
   readonly requests: number;
   readonly failures: number;
+  /** It served a call since the start, since its provider or key was changed, and since it failed. */
+  readonly hasServed: boolean;
+}
+
+/** A target: one model of one provider, by one of its keys where it has several. */
+export interface ServedTarget {
+  readonly provider: string;
+  readonly key: string | undefined;
+  readonly model: string;
+}
+
+const fromBest: readonly TargetHealth["state"][] = ["closed", "resting", "half-open", "open"];
+
+/** Of the keys of one route: as long as one of them serves, the route does. */
+export function bestHealth(all: readonly TargetHealth[]): TargetHealth | undefined {
+  return all.toSorted((a, b) => fromBest.indexOf(a.state) - fromBest.indexOf(b.state))[0];
 }

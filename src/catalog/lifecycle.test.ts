@@ -23,6 +23,7 @@ async function catalogOf(...models: readonly Model[]): Promise<Catalog> {
     load: async () => ({ providers: [], models }),
     write: async () => {},
     manifestState: async () => ({ hash: undefined, adopts: false }),
+    hasCalls: async () => false,
   });
   await catalog.reload();
   return catalog;

@@ -17,6 +17,18 @@ const withCompleteLists: ReadonlySet<string> = new Set([
   "vllm",
 ]);
 
+/** Vendors that list their models without a key, so a list proves nothing about one. */
+const withPublicLists: ReadonlySet<string> = new Set([
+  "openrouter",
+  "deepinfra",
+  "huggingface",
+  "novita",
+  "nvidia",
+]);
+
+export const hasPublicList = (vendor: string | undefined): boolean =>
+  vendor !== undefined && withPublicLists.has(vendor);
+
 /** As many as adapters read: a list of this length may have been cut. */
 const mostModels = 2_000;
 

@@ -64,6 +64,7 @@ test("callers find a model from the moment on at which it has a whole price, and
     load: async () => ({ providers: [], models }),
     write: async () => {},
     manifestState: async () => ({ hash: undefined, adopts: false }),
+    hasCalls: async () => false,
   });
   await catalog.reload();
   const found = (nowMs: number) => catalog.findServed("m", nowMs) !== undefined;

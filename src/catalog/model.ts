@@ -6,7 +6,6 @@ import type { Lifecycle } from "./lifecycle.ts";
 import type { Origin } from "./origin.ts";
 import type { ProviderKind } from "./provider-kinds.ts";
 
-/** Serves the embedded models; there without being declared. */
 /** The models that a first start creates, served by the embedded models. */
 export const seededModels = [
   "svc-embedding-2",
@@ -16,6 +15,7 @@ export const seededModels = [
   "multimodal-embedding-1",
 ] as const;
 
+/** Serves the embedded models. Exists without being declared. */
 export const engineProvider = "engine";
 
 /** How long an answer may become where neither the caller nor the model says. */
@@ -45,6 +45,8 @@ export interface PriceVersion {
 
 export interface Model {
   readonly id: string;
+  /** Further ids that callers can use for it. Unique among the ids and aliases of all models. */
+  readonly aliases?: readonly string[];
   readonly endpoint: Endpoint;
   readonly input: InputKind;
   readonly ownedBy: string;
@@ -78,7 +80,10 @@ export function routeCost(
 }
 
 /** An API key of a vendor: the name of a variable, or text sealed under the master secret. */
-export type StoredSecret = { readonly variable: string } | { readonly sealed: string };
+export type StoredSecret =
+  | { readonly variable: string }
+  /** With its last characters, so that people can tell keys apart. */
+  | { readonly sealed: string; readonly hint?: string };
 
 /** In seconds. */
 export interface Timeouts {
@@ -95,12 +100,27 @@ export interface Timeouts {
 /** An option of a provider: as a secret, or as plain text. */
 export type StoredOption = StoredSecret | { readonly text: string };
 
+/** One of several keys of a provider. */
+export interface ProviderKey {
+  /** Unique within the provider. */
+  readonly name: string;
+  readonly secret: StoredSecret;
+  /** Its share of the provider's calls, against the other keys. */
+  readonly weight: number;
+  readonly isPaused?: true;
+}
+
 export interface ProviderEntry {
   readonly name: string;
   readonly kind: ProviderKind;
   readonly baseUrl: string;
+  /** The key named `default`, of weight 1. */
   readonly apiKey?: StoredSecret;
+  /** Further keys; calls are spread over all of them. */
+  readonly keys?: readonly ProviderKey[];
   readonly allowPrivate: boolean;
+  /** The operator paused it: its routes stay and are skipped. */
+  readonly isPaused?: true;
   /** What its kind needs beside that, by the names of svc.yaml. */
   readonly options?: Readonly<Record<string, StoredOption>>;
   /** Absent: it lives in the store alone. */

@@ -9,6 +9,7 @@ import { print, printError, printJsonError } from "./terminal/output.ts";
 /** Scripts can tell these apart. */
 const exitCodes: Readonly<Record<ProblemCode, number>> = {
   failed: 1,
+  test_failed: 1,
   invalid: 2,
   not_found: 3,
   conflict: 4,

@@ -18,6 +18,8 @@ interface Flag {
   readonly multiple?: true;
   /** All values that it accepts, for shell completion. */
   readonly choices?: readonly string[];
+  /** It says how a change is made, and is none by itself. */
+  readonly isNoChange?: true;
 }
 
 /** What commands need from the composition root. */
@@ -129,7 +131,9 @@ export function readInvocation(
       });
   }
   const switches = new Set(known.map(([name]) => name).filter((name) => values[name] === true));
-  const changes = known.map(([name]) => name).filter((name) => !(name in jsonFlag));
+  const changes = known
+    .filter(([name, { isNoChange }]) => !(name in jsonFlag) && isNoChange !== true)
+    .map(([name]) => name);
   if (command.needsChange && changes.every((name) => values[name] === undefined))
     throw usageProblem(command, {
       message: `Nothing to change. Set ${eitherOf(changes.map((name) => `--${name}`))}.`,

@@ -5,12 +5,13 @@ import { engineCommands } from "./commands/engine.ts";
 import { importCommands } from "./commands/import.ts";
 import { keyCommands } from "./commands/key.ts";
 import { manifestCommands } from "./commands/manifest.ts";
-import { modelCommands } from "./commands/model.ts";
+import { modelCommands } from "./commands/model/model.ts";
 import { operatorCommands } from "./commands/operator.ts";
 import { priceCommands } from "./commands/price.ts";
 import { providerCommands } from "./commands/provider/provider.ts";
 import { receiptCommands } from "./commands/receipt.ts";
 import { reportCommands } from "./commands/report.ts";
+import { requestCommands } from "./commands/requests.ts";
 import { completionCommand } from "./completion.ts";
 import type { CommandGroup } from "./help.ts";
 import { initCommand } from "./init/command.ts";
@@ -86,7 +87,7 @@ export const commandGroups: readonly CommandGroup[] = [
   },
   {
     title: "Prices and receipts",
-    commands: [...priceCommands, ...receiptCommands, ...reportCommands],
+    commands: [...priceCommands, ...requestCommands, ...receiptCommands, ...reportCommands],
   },
   { title: "Embedded models", commands: [...engineCommands, engine] },
   { title: "Other", commands: [changelog, completionCommand(() => commands)] },

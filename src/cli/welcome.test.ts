@@ -5,7 +5,11 @@ import { join } from "node:path";
 async function printed(script: string): Promise<string> {
   const welcome = join(import.meta.dir, "welcome.ts");
   const child = Bun.spawn(
-    [process.execPath, "-e", `const { followWeights } = await import("${welcome}");\n${script}`],
+    [
+      process.execPath,
+      "-e",
+      `const { followWeights, printServing } = await import("${welcome}");\n${script}`,
+    ],
     { stdin: "ignore", stdout: "pipe", stderr: "inherit" },
   );
   const text = await new Response(child.stdout).text();
@@ -35,4 +39,39 @@ test("models that become ready all at once are all told, and what to try with ea
   `);
   for (const said of ["svc embed", "svc chat", "svc say"]) expect(text).toContain(said);
   for (const set of ["text", "chat", "speech"]) expect(text).toContain(`${set}: ready`);
+});
+
+/** The first screen of a first start, with one chat model of the engine or none. */
+const firstScreen = (phase: "ready" | "waiting" | "none") =>
+  printed(`
+    const phase = ${JSON.stringify(phase)};
+    const chat = { id: "svc-3-flash", endpoint: "chat", input: "text", served: true, routes: ["engine/chat"], route_list: [{ provider: "engine", model: "chat" }] };
+    const engine = {
+      watchers: new Set(),
+      problemOf: () => undefined,
+      progress: phase === "none" ? [] : [{ set: "chat", phase, doneBytes: 0, totalBytes: 1e6 }],
+    };
+    const screen = await printServing({
+      server: {
+        gatewayUrl: "http://127.0.0.1:1",
+        platformUrl: "http://127.0.0.1:2",
+        applied: undefined,
+        engine,
+        operations: { models: { list: async () => (phase === "none" ? [] : [chat]) } },
+      },
+      configuration: { settings: { dataDir: "data", engine: "on", firstKey: "on" } },
+      version: "1",
+      first: { key: { secret: "svc-key", balanceUsd: "5" }, operatorLink: undefined },
+    });
+    screen.end();
+  `);
+
+test("the first screen offers the API beside a command, or else by itself", async () => {
+  const ready = await firstScreen("ready");
+  expect(ready).toMatch(/Try it in another shell[\s\S]*\n {2}Or call the API\n/);
+  for (const phase of ["waiting", "none"] as const) {
+    const text = await firstScreen(phase);
+    expect(text).not.toContain("Try it in another shell");
+    expect(text).toMatch(/\n {2}Call the API\n\n {4}curl /);
+  }
 });

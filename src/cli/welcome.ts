@@ -69,23 +69,25 @@ export async function printServing({
     print(
       `  API key   ${style.dim("svc account create NAME, then svc key create --account NAME")}`,
     );
-  printModels(models, engine, settings.engine === "off");
-  if (key !== undefined)
-    print(
-      `\n  Or call the API\n\n    ${curlLine({ url: gatewayUrl, key: key.secret, models, weights })}`,
-    );
+  const hasExample = printModels(models, engine, settings.engine === "off");
+  if (key !== undefined) {
+    const line = curlLine({ url: gatewayUrl, key: key.secret, models, weights });
+    print(`\n  ${hasExample ? "Or call the API" : "Call the API"}\n\n    ${line}`);
+  }
   print(`\n  ${style.dim("Ctrl-C stops the server. svc --help lists the commands.")}\n`);
   return engine === undefined ? nothingBelow : followWeights(engine, models);
 }
 
+/** Whether it has shown a command that calls one of them. */
 function printModels(
   models: readonly ModelView[],
   engine: ServedEngine | undefined,
   isOff: boolean,
-): void {
+): boolean {
   if (models.length === 0) {
     print(`  models    ${style.yellow("none yet")}${isOff ? " (SVC_ENGINE=off)" : ""}`);
-    return print(`\n  Connect a provider in another shell\n\n    ${style.cyan("svc init")}`);
+    print(`\n  Connect a provider in another shell\n\n    ${style.cyan("svc init")}`);
+    return false;
   }
   const width = Math.max(...models.map(({ id }) => id.length));
   for (const [at, model] of models.entries())
@@ -94,8 +96,9 @@ function printModels(
     );
   const ready = models.filter((model) => isReady(model, engine));
   const example = ready.find(({ endpoint }) => endpoint === "chat") ?? ready[0];
-  if (example === undefined) return;
+  if (example === undefined) return false;
   print(`\n  Try it in another shell\n\n    ${style.cyan(tryLine(example))}`);
+  return true;
 }
 
 function stateText(model: ModelView, engine: ServedEngine | undefined): string {

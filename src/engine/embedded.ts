@@ -62,7 +62,9 @@ export function embeddedModels(
   known: readonly Model[],
   nowMs: number,
 ): Required<Pick<CatalogWrite, "saveModels" | "addPrices">> {
-  const lacking = embedded.filter(({ id }) => known.every((model) => model.id !== id));
+  const lacking = embedded.filter(({ id }) =>
+    known.every((model) => model.id !== id && model.aliases?.includes(id) !== true),
+  );
   const unrouted = known.flatMap((model) => {
     const own = embedded.find((entry) => entry.id === model.id);
     const isOwn = own?.endpoint === model.endpoint && own.input === model.input;

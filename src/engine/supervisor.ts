@@ -5,6 +5,7 @@ import { type SetName, type SetProgress, setNames, weightSets } from "../../engi
 import { readyDir } from "../../engine/weights/state.ts";
 import { ApiError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { tryAgainIn } from "../base/text/try-again.ts";
 import { childEnvironment, type Environment } from "../config/child-environment.ts";
 import type { OwnModel } from "../config/engine-section.ts";
 import { projectDir } from "../config/settings.ts";
@@ -336,10 +337,11 @@ export class EngineSupervisor {
 
   #loading(set: SetName): ApiError {
     const progress = this.#progress.get(set);
+    const retryAfterMs = this.#waitMs(progress);
     return new ApiError({
       code: "model_loading",
-      message: `This model is not ready yet: ${this.#describe(progress)}. Try again after the time in Retry-After.`,
-      retryAfterMs: this.#waitMs(progress),
+      message: `This model is not ready yet: ${this.#describe(progress)}. ${tryAgainIn(retryAfterMs)}`,
+      retryAfterMs,
     });
   }
 
@@ -377,11 +379,12 @@ export class EngineSupervisor {
   }
 
   #starting(): ApiError {
+    const retryAfterMs = 5_000;
     return new ApiError({
       code: "model_loading",
-      message: "The embedded models are starting. Try again after the time in Retry-After.",
+      message: `The embedded models are starting. ${tryAgainIn(retryAfterMs)}`,
       detail: "engine: not listening",
-      retryAfterMs: 5_000,
+      retryAfterMs,
     });
   }
 }

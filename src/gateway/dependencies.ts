@@ -10,7 +10,7 @@ import type { Limiter } from "../limits/limiter.ts";
 import type { Router } from "../router/router.ts";
 import type { ActiveCalls } from "./active-calls.ts";
 import type { Billing } from "./billing/billing.ts";
-import type { ReplyCounter } from "./failures.ts";
+import type { RejectionLog, ReplyCounter } from "./failures.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { BodyBytes } from "./request/body-bytes.ts";
 
@@ -31,6 +31,7 @@ export interface GatewayDependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly replyCounter: ReplyCounter;
+  readonly rejections: RejectionLog;
   readonly origins: ReadonlySet<string>;
   readonly publicUrl: () => string;
 }

@@ -7,6 +7,7 @@ import type { Model } from "../catalog/model.ts";
 import type { KeyRecord } from "../keys/directory.ts";
 import type { Purse } from "../ledger/purses.ts";
 import { formatReset, type Limiter, type Permit, type RateState } from "../limits/limiter.ts";
+import type { RejectionReason } from "../rejections/rejection.ts";
 import { setRetryHeaders, toErrorBody } from "../wire/v1/error-reply.ts";
 import type { CallCharge } from "./billing/charge.ts";
 import type { StoredReply } from "./idempotency.ts";
@@ -60,6 +61,10 @@ export class Exchange {
   charge: CallCharge | undefined;
   /** Known once the key may call it: its lifecycle is told on every reply from then on. */
   model: Model | undefined;
+  /** The name that the caller sent, if no model answers to it. */
+  askedModel: string | undefined;
+  /** Why no model answers to it: for the operator, and in no reply. */
+  refusedFor: RejectionReason | undefined;
   /** Known once the caller is: what is left of their limits is told on every reply from then on. */
   key: KeyRecord | undefined;
   purse: Purse | undefined;

@@ -22,6 +22,8 @@ const exchange = {
   requestId: "req_1",
   endpoint: "chat",
   model: undefined,
+  askedModel: undefined,
+  refusedFor: undefined,
   key: undefined,
   charge: undefined,
   startedMs: 1_000,
@@ -31,8 +33,12 @@ function linesOf(code: ErrorCode): readonly string[] {
   const lines: string[] = [];
   const at = (level: string) => (message: string) => void lines.push(`${level}: ${message}`);
   const log: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
-  const replyCounter = { count: (_: unknown, outcome: string) => void lines.push(outcome) };
-  const dependencies = { log, replyCounter, clock: { nowMs: () => 2_000 } };
+  const replyCounter = {
+    count: (_: unknown, outcome: string) => void lines.push(outcome),
+    countRejection: () => {},
+  };
+  const rejections = { add: () => {} };
+  const dependencies = { log, replyCounter, rejections, clock: { nowMs: () => 2_000 } };
   noteFailure(dependencies, exchange, new ApiError({ code, message: "words" }));
   return lines;
 }

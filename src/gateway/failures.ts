@@ -8,25 +8,43 @@ import type { Exchange } from "./exchange.ts";
 /** Counts replies without a receipt; the others are counted by theirs. */
 export interface ReplyCounter {
   count(exchange: Pick<Exchange, "endpoint" | "model">, outcome: string): void;
+  countRejection(error: ApiError): void;
+}
+
+/** Records rejected calls, so that people can see why they failed. */
+export interface RejectionLog {
+  add(exchange: Failed, error: ApiError): void;
 }
 
 interface FailureDependencies {
   readonly log: Log;
   readonly replyCounter: ReplyCounter;
+  readonly rejections: RejectionLog;
   readonly clock: { nowMs(): number };
 }
 
-type Failed = Pick<Exchange, "requestId" | "endpoint" | "model" | "key" | "charge" | "startedMs">;
+type Failed = Pick<
+  Exchange,
+  "requestId" | "endpoint" | "model" | "askedModel" | "refusedFor" | "key" | "charge" | "startedMs"
+>;
 
-/** A request that did not get what it asked for: one line in the log, and one count. */
+/**
+ * A request that did not get what it asked for: one line in the log, and one count. Where it was
+ * refused, and has no receipt, also a record of it.
+ */
 export function noteFailure(
   dependencies: FailureDependencies,
   exchange: Failed,
   error: ApiError,
 ): void {
   const isLeft = isCallerLeft(error);
-  if (!hasReceipt(exchange, error))
+  if (!hasReceipt(exchange, error)) {
     dependencies.replyCounter.count(exchange, isLeft ? "left" : error.code);
+    if (error.status < 500) {
+      dependencies.replyCounter.countRejection(error);
+      dependencies.rejections.add(exchange, error);
+    }
+  }
   logFailure(dependencies, exchange, error);
 }
 

@@ -8,7 +8,7 @@ import type { GatewayDependencies } from "./dependencies.ts";
 import { Exchange } from "./exchange.ts";
 import { noteFailure } from "./failures.ts";
 import { OpenClaim } from "./idempotency.ts";
-import { authenticate, bearerOf, invalidKey } from "./request/authenticate.ts";
+import { authenticate, bearerOf, invalidKey, unpaused } from "./request/authenticate.ts";
 import { announcedBytes, readBody } from "./request/read-body.ts";
 import { type BunServer, ServedCall, type ServedCallOptions } from "./served-call.ts";
 
@@ -46,9 +46,8 @@ export function modelEndpoint(
   const { keys, billing, bodies, clock } = dependencies;
   return (exchange, server) => {
     exchange.endpoint = endpoint;
-    const { request, startedMs: nowMs } = exchange;
-    const key: KeyRecord = authenticate(request, keys, nowMs);
-    exchange.key = key;
+    const { request } = exchange;
+    const key: KeyRecord = authenticate(exchange, keys);
     const purse = billing.enter(exchange, key);
     const sizeBytes = announcedBytes(request);
     const owner = { keyId: key.id, accountId: key.accountId };
@@ -60,7 +59,7 @@ export function modelEndpoint(
       // Reading a body may have taken long: the key's present state counts.
       const current = keys.current(key, clock.nowMs());
       if (current === undefined) throw invalidKey();
-      exchange.key = current;
+      exchange.key = unpaused(current);
       const caller = { exchange, server, key: current, purse, body };
       const options = { dependencies, endpoint, caller, claim: undefined };
       return header === null
@@ -107,8 +106,11 @@ function checkAgain(
 ): KeyRecord {
   const current = dependencies.keys.current(key, dependencies.clock.nowMs());
   const isLeft = exchange.request.signal.aborted;
-  if (!isLeft && !dependencies.calls.isDraining && current !== undefined) return current;
+  const isUsable = current !== undefined && current.pausedAtMs === undefined;
+  if (!isLeft && !dependencies.calls.isDraining && isUsable) return current;
   claim.close();
   if (isLeft) throw callerLeft("the caller closed the connection");
-  throw current === undefined ? invalidKey() : shuttingDown();
+  if (current === undefined) throw invalidKey();
+  unpaused(current);
+  throw shuttingDown();
 }

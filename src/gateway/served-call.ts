@@ -53,6 +53,8 @@ export class ServedCall implements ReserveOptions {
   readonly purse: Purse;
   readonly body: JsonObject;
   readonly model: Model;
+  /** What the caller named: the model's id or an alias. Replies repeat it. */
+  readonly asked: string;
   readonly pricing: PriceInForce;
   readonly claim: OpenClaim | undefined;
   readonly call: ActiveCall;
@@ -75,6 +77,7 @@ export class ServedCall implements ReserveOptions {
     this.purse = purse;
     this.body = body.fields;
     this.model = chosen.model;
+    this.asked = chosen.asked;
     this.pricing = chosen.pricing;
     this.claim = claim;
     this.call = calls.begin(chosen.model, key.accountId);

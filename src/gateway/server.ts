@@ -5,6 +5,7 @@ import { shuttingDown } from "./active-calls.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
 import { noteFailure } from "./failures.ts";
 import { respond } from "./pipeline.ts";
+import { identify } from "./request/authenticate.ts";
 import { type BunServer, idleTimeoutS } from "./served-call.ts";
 import {
   type ApiVersion,
@@ -49,8 +50,12 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
     (request: Request, server: BunServer) =>
       respond(dependencies, request, server, (exchange) => {
         if (request.method === "OPTIONS") return exchange.preflight();
-        if (endpoint === undefined) throw notFound(request.url, Object.keys(endpoints));
+        if (endpoint === undefined) {
+          identify(exchange, dependencies.keys);
+          throw notFound(request.url, Object.keys(endpoints));
+        }
         if (!endpoint.methods.includes(request.method)) {
+          identify(exchange, dependencies.keys);
           const error = wrongMethod(endpoint.methods);
           noteFailure(dependencies, exchange, error);
           const response = exchange.fail(error);

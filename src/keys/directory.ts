@@ -1,5 +1,6 @@
 import type { AuditRecord } from "../base/audit.ts";
 import { newId } from "../base/ids.ts";
+import type { TextSearch } from "../base/text-search.ts";
 import type { Limits } from "../call/limits.ts";
 import { hashKeySecret, isWellFormed, keyHint, newKeySecret } from "./secret.ts";
 
@@ -21,6 +22,10 @@ export interface KeyRecord {
   readonly createdAtMs: number;
   readonly expiresAtMs?: number;
   readonly revokedAtMs?: number;
+  /** Calls are refused until it is resumed; nothing else of it changes. */
+  readonly pausedAtMs?: number;
+  /** The name of whoever created it, as members see it. */
+  readonly createdBy?: string;
   readonly limits?: Limits;
   /** Counts the changes of the limits; absent: there never were any. */
   readonly limitsVersion?: number;
@@ -40,15 +45,28 @@ export interface KeyChange {
   readonly name?: string;
   /** Null: all. */
   readonly models?: ReadonlySet<string> | null;
+  /** Null: never. */
+  readonly expiresAtMs?: number | null;
 }
 
 /**
  * Implemented by the store. Every write but that of uses is an entry of the change feed and
  * of the audit log; one that changes nothing has no audit record.
  */
+/** What people know a key by. */
+export interface KeyName {
+  readonly name: string;
+  /** A masked form of the secret. */
+  readonly hint: string;
+}
+
 export interface KeyStore {
   all(): Promise<readonly KeyRecord[]>;
   get(id: string): Promise<KeyRecord | undefined>;
+  /** By name, id and hint, the best first; of one account, or of all. */
+  search(wanted: TextSearch & { readonly accountId?: string }): Promise<readonly KeyRecord[]>;
+  /** Of those that there are, by their ids. */
+  names(ids: readonly string[]): Promise<ReadonlyMap<string, KeyName>>;
   insert(record: KeyRecord, audit: AuditRecord): Promise<void>;
   /** False when there is no such key, or a revoked one. */
   update(id: string, change: KeyChange, audit: AuditRecord): Promise<boolean>;
@@ -59,11 +77,19 @@ export interface KeyStore {
   rotate(id: string, secret: NewSecret, audit: AuditRecord): Promise<boolean>;
   /** False when there is no such key. Revoking twice keeps the first time. */
   revoke(id: string, atMs: number, audit: AuditRecord): Promise<boolean>;
+  /**
+   * Pauses it at a moment, or resumes it. False when there is no such key, or a revoked one, or it
+   * is so already: pausing twice keeps the first time.
+   */
+  setPaused(id: string, atMs: number | undefined, audit: AuditRecord): Promise<boolean>;
   /** When each key was last used, by its id; absent: never. */
   lastUses(): Promise<ReadonlyMap<string, number>>;
   /** Keeps the later of what is there and what is told; keys that it does not know are left out. */
   noteUses(uses: ReadonlyMap<string, number>): Promise<void>;
 }
+
+/** Revoked keys that are still recognized, so that their owners see who uses them. */
+export const maxRevokedKeys = 10_000;
 
 /** Long enough for a call at the command line, too short to be worth keeping. */
 export const temporaryLifetimeMs = 15 * 60_000;
@@ -91,6 +117,8 @@ export class KeyDirectory {
   readonly #hashKey: Uint8Array;
   #byHash = new Map<string, KeyRecord>();
   readonly #byId = new Map<string, KeyRecord>();
+  /** By hash, the longest known first. Nobody is let in by one of them. */
+  readonly #revoked = new Map<string, KeyRecord>();
   /** By hash, in the order in which they were issued and expire. */
   readonly #temporary = new Map<string, TemporaryRecord>();
 
@@ -103,6 +131,7 @@ export class KeyDirectory {
     const records = await this.#store.all();
     this.#byHash = new Map();
     this.#byId.clear();
+    this.#revoked.clear();
     for (const record of records) this.#put(record);
   }
 
@@ -117,11 +146,15 @@ export class KeyDirectory {
 
   /** The key that this secret opens now, or undefined without saying why. */
   verify(secret: string, nowMs: number): KeyRecord | undefined {
+    const record = this.find(secret);
+    return record !== undefined && isUsable(record, nowMs) ? record : undefined;
+  }
+
+  /** The key that this secret opens or has opened: whether it still does is for `isUsable` to say. */
+  find(secret: string): KeyRecord | undefined {
     if (!isWellFormed(secret)) return undefined;
     const hash = hashKeySecret(secret, this.#hashKey);
-    const record = this.#byHash.get(hash) ?? this.#temporary.get(hash);
-    if (record === undefined) return undefined;
-    return record.expiresAtMs !== undefined && record.expiresAtMs <= nowMs ? undefined : record;
+    return this.#byHash.get(hash) ?? this.#temporary.get(hash) ?? this.#revoked.get(hash);
   }
 
   /**
@@ -196,12 +229,24 @@ export class KeyDirectory {
   }
 
   #put(record: KeyRecord): void {
-    if (record.revokedAtMs !== undefined) return;
+    if (record.revokedAtMs !== undefined) return this.#putRevoked(record);
     this.#byHash.set(record.hash, record);
     this.#byId.set(record.id, record);
     if (record.previous !== undefined)
       this.#byHash.set(record.previous.hash, asPrevious(record, record.previous));
   }
+
+  #putRevoked(record: KeyRecord): void {
+    this.#revoked.set(record.hash, record);
+    if (record.previous !== undefined) this.#revoked.set(record.previous.hash, record);
+    for (const hash of this.#revoked.keys())
+      if (this.#revoked.size > maxRevokedKeys) this.#revoked.delete(hash);
+      else break;
+  }
+}
+
+export function isUsable({ revokedAtMs, expiresAtMs }: KeyRecord, nowMs: number): boolean {
+  return revokedAtMs === undefined && (expiresAtMs === undefined || expiresAtMs > nowMs);
 }
 
 /** The same key as its former secret opens it: all is alike, and it ends earlier. */

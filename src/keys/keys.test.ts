@@ -57,11 +57,14 @@ function storeOf(records: KeyRecord[]): KeyStore & { reads: number } {
       this.reads++;
       return records.find((record) => record.id === id);
     },
+    search: () => Promise.reject(new Error("not here")),
     insert: () => Promise.reject(new Error("not here")),
     update: () => Promise.reject(new Error("not here")),
     rotate: () => Promise.reject(new Error("not here")),
+    setPaused: () => Promise.reject(new Error("not here")),
     revoke: () => Promise.reject(new Error("not here")),
     lastUses: () => Promise.reject(new Error("not here")),
+    names: () => Promise.reject(new Error("not here")),
     noteUses: () => Promise.reject(new Error("not here")),
   };
 }

@@ -1,4 +1,5 @@
 import type { AuditRecord } from "../base/audit.ts";
+import type { TextSearch } from "../base/text-search.ts";
 import type { Limits } from "../call/limits.ts";
 
 /** Who pays. Keys belong to an account. */
@@ -18,6 +19,8 @@ export interface Account {
 export interface AccountStore {
   list(): Promise<readonly Account[]>;
   find(idOrName: string): Promise<Account | undefined>;
+  /** By name and id, the best first. */
+  search(wanted: TextSearch): Promise<readonly Account[]>;
   /** False when the name is taken. */
   insert(account: Account, audit: AuditRecord): Promise<boolean>;
   /** Undefined: it may call again. */

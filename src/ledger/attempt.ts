@@ -4,6 +4,8 @@ export interface ReceiptAttempt {
   readonly provider: string;
   /** As the provider calls it. */
   readonly model: string;
+  /** The key of the provider, where it has several. */
+  readonly key?: string | undefined;
   /** What went wrong; absent where nothing is held against the target. */
   readonly code?: string | undefined;
   /** The HTTP status that the target answered with, if it failed with one. */
@@ -19,6 +21,7 @@ export interface ReceiptAttempt {
 export interface AttemptJson {
   readonly provider: string | null;
   readonly model: string | null;
+  readonly key?: string | undefined;
   readonly code?: string | undefined;
   readonly status?: number | undefined;
   readonly detail?: string | undefined;
@@ -27,10 +30,11 @@ export interface AttemptJson {
 }
 
 export function toAttemptJson(attempt: ReceiptAttempt): AttemptJson {
-  const { provider, model, code, status, detail, startedMs, durationMs } = attempt;
+  const { provider, model, key, code, status, detail, startedMs, durationMs } = attempt;
   return {
     provider: provider === "" ? null : provider,
     model: provider === "" ? null : model,
+    ...(key === undefined ? {} : { key }),
     ...(code === undefined ? {} : { code }),
     ...(status === undefined ? {} : { status }),
     ...(detail === undefined ? {} : { detail }),

@@ -1,6 +1,13 @@
 import { idTimeMs } from "../base/ids.ts";
 import type { Receipt } from "./receipt.ts";
-import { othersName, type UsageGroup, type UsagePoint, type UsageQuery } from "./reports.ts";
+import {
+  mostListed,
+  mostNames,
+  othersName,
+  type UsageGroup,
+  type UsagePoint,
+  type UsageQuery,
+} from "./reports.ts";
 import { addTo, emptySums, mergeInto, type Sums } from "./rollups.ts";
 import { UsageSums } from "./usage-sums.ts";
 
@@ -62,9 +69,14 @@ export class Minutes {
       if (startMs < fromMs || startMs >= query.toMs) continue;
       for (const rows of byKey.values())
         for (const row of rows.values())
-          if (isOf(row, query)) sums.add({ startMs, name: nameOf(row, query.by), sums: row });
+          if (isOf(row, query))
+            sums.add({
+              startMs: query.isWhole === true ? query.fromMs : startMs,
+              name: nameOf(row, query.by),
+              sums: row,
+            });
     }
-    return sums.points();
+    return sums.points(query.isWhole === true ? mostListed : mostNames);
   }
 
   /** Undefined for what is older than all that is kept. */

@@ -19,6 +19,7 @@ function ledgerOf(spends: readonly BudgetSpend[] = []) {
     {
       list: async () => accounts,
       find: async (id) => accounts.find((one) => one.id === id),
+      search: absent,
       insert: absent,
       setSuspended: absent,
     },

@@ -34,6 +34,8 @@ export interface Receipt {
   /** From the request to the first byte of the answer; undefined when none went out. */
   readonly firstByteMs: number | undefined;
   readonly durationMs: number;
+  /** Whether the reply was asked for piece by piece. Absent in receipts from before it was recorded. */
+  readonly isStreamed?: boolean | undefined;
   /** Absent in receipts from before it was recorded. */
   readonly terms?: ReceiptTerms | undefined;
 }

@@ -85,6 +85,32 @@ function failing(fails: (step: "openFromMs" | "add") => boolean): RollupStore {
   };
 }
 
+test("receipts are unwritten until the store has their sums, also while it writes or fails", async () => {
+  const seen: boolean[] = [];
+  let isFull = true;
+  const rollups: Rollups = new Rollups(
+    {
+      ...store.ledger.rollups,
+      openFromMs: () => store.ledger.rollups.openFromMs(),
+      add: async (rows, openFromMs) => {
+        seen.push(rollups.hasUnwritten("acct_1"), rollups.hasUnwritten("acct_2"));
+        if (isFull) throw new Error("disk full");
+        await store.ledger.rollups.add(rows, openFromMs);
+      },
+    },
+    maxCallMs,
+  );
+  expect(rollups.hasUnwritten()).toBe(false);
+  await commit(rollups, receiptsAt(noonMs, 3));
+  expect([rollups.hasUnwritten(), rollups.hasUnwritten("acct_2")]).toEqual([true, false]);
+  await expect(rollups.write(noonMs)).rejects.toThrow("disk full");
+  expect(rollups.hasUnwritten("acct_1")).toBe(true);
+  isFull = false;
+  await rollups.write(noonMs);
+  expect(rollups.hasUnwritten()).toBe(false);
+  expect(seen).toEqual([true, false, true, false]);
+});
+
 test("sums that were added up and written over several flushes are exact", async () => {
   const rollups = new Rollups(store.ledger.rollups, maxCallMs);
   await rollups.start(noonMs);

@@ -19,6 +19,8 @@ export interface Sums extends Changing<TimeEnds> {
   /** Of the receipts whose vendor cost is known. */
   vendorCost: bigint;
   vendorKnown: number;
+  /** Charged for those receipts: their margin is known. */
+  chargedKnown: bigint;
   /** How many took so long, by `latencyBoundsMs`, and one more. */
   durations: number[];
   /** The same of the time to the first byte, of answers that streamed. */
@@ -96,6 +98,8 @@ export class Rollups {
   /** Calls that began so long ago can still end. */
   readonly #maxCallMs: number;
   #open = new Map<string, Rollup>();
+  /** On their way to the store. */
+  #leaving: readonly Rollup[] = [];
   /** One write at a time; what could not be written is kept. */
   readonly #writing = new Mutex();
   /** Whether every closed hour is known to be in the sums by day. */
@@ -122,6 +126,12 @@ export class Rollups {
     const fresh = emptyRollup({ hourMs: hour, accountId, keyId, model, provider });
     this.#open.set(name, fresh);
     addTo(fresh, receipt);
+  }
+
+  /** Whether receipts of an account, or of any, are not in the store's sums yet. */
+  hasUnwritten(accountId?: string): boolean {
+    const isMeant = (row: Rollup) => accountId === undefined || row.accountId === accountId;
+    return this.#leaving.some(isMeant) || this.#open.values().some(isMeant);
   }
 
   /** Writes what has been added up, and adds closed hours to their days. */
@@ -185,6 +195,7 @@ export class Rollups {
     const rows = [...this.#open.values()];
     const before = oldestOf(rows, openedMs);
     this.#open = new Map();
+    this.#leaving = rows;
     let written = 0;
     try {
       do {
@@ -198,6 +209,8 @@ export class Rollups {
     } catch (error) {
       for (const row of rows.slice(written)) this.#keep(row);
       throw error;
+    } finally {
+      this.#leaving = [];
     }
   }
 
@@ -228,6 +241,7 @@ export function emptySums(): Sums {
     charged: 0n,
     vendorCost: 0n,
     vendorKnown: 0,
+    chargedKnown: 0n,
     shortestMs: noShortestMs,
     longestMs: 0,
     shortestFirstByteMs: noShortestMs,
@@ -264,6 +278,7 @@ export function addTo(sums: Sums, receipt: Receipt): void {
   if (vendorCost === undefined) return;
   sums.vendorCost += vendorCost;
   sums.vendorKnown++;
+  sums.chargedKnown += receipt.charged;
 }
 
 function count(counts: number[], ms: number): void {
@@ -281,6 +296,7 @@ export function mergeInto(sums: Sums, other: Sums): void {
   sums.charged += other.charged;
   sums.vendorCost += other.vendorCost;
   sums.vendorKnown += other.vendorKnown;
+  sums.chargedKnown += other.chargedKnown;
   widen(sums, other);
   // New ones: a copy of the sums may have the same counts.
   sums.durations = addCounts(sums.durations, other.durations);

@@ -209,7 +209,7 @@ export interface ReceiptFilter {
   readonly outcome?: string | undefined;
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
-  /** The newest first, unless told. */
+  /** Default: newest first. */
   readonly oldestFirst?: boolean | undefined;
   readonly limit?: number | undefined;
 }
@@ -231,6 +231,7 @@ export interface LedgerReader {
   limits(): Promise<readonly StoredLimits[]>;
   costs(): Promise<readonly StoredCosts[]>;
   accounts(): Promise<readonly { readonly id: string; readonly name: string }[]>;
+  keys(): Promise<readonly { readonly id: string; readonly name: string; readonly hint: string }[]>;
   entries(): Promise<readonly Entry[]>;
   leases(): Promise<readonly Lease[]>;
   budgetSpends(): Promise<readonly BudgetSpend[]>;

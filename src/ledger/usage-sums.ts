@@ -46,9 +46,9 @@ export class UsageSums {
   }
 
   /** In the order of time, then of names; of the dearest names, and the others together. */
-  points(): readonly UsagePoint[] {
+  points(most = mostNames): readonly UsagePoint[] {
     const points = [...this.#points.values()];
-    const kept = dearestNames(points);
+    const kept = dearestNames(points, most);
     if (kept === undefined) return points.toSorted(inOrder);
     const few = new UsageSums();
     for (const point of points)
@@ -64,6 +64,7 @@ export class UsageSums {
 /** Undefined where there are no more than fit. */
 export function dearestNames(
   of: Iterable<{ readonly name: string; readonly charged: bigint; readonly receipts: number }>,
+  most = mostNames,
 ): ReadonlySet<string> | undefined {
   const byName = new Map<string, { charged: bigint; receipts: number }>();
   for (const { name, charged, receipts } of of) {
@@ -75,13 +76,13 @@ export function dearestNames(
     }
   }
   byName.delete(othersName);
-  if (byName.size <= mostNames) return undefined;
+  if (byName.size <= most) return undefined;
   const sorted = [...byName].toSorted(([nameOfOne, one], [nameOfOther, other]) => {
     if (one.charged !== other.charged) return one.charged > other.charged ? -1 : 1;
     if (one.receipts !== other.receipts) return other.receipts - one.receipts;
     return nameOfOne < nameOfOther ? -1 : 1;
   });
-  return new Set(sorted.slice(0, mostNames).map(([name]) => name));
+  return new Set(sorted.slice(0, most).map(([name]) => name));
 }
 
 function inOrder(one: UsagePoint, other: UsagePoint): number {

@@ -1,6 +1,7 @@
 import { toDecimal } from "../base/decimal.ts";
 import { type Price, type PriceKey, priceKeys, priceScale } from "../call/price.ts";
 import type { Model, ProviderEntry, Route, StoredOption } from "../catalog/model.ts";
+import { listedKeys, plainSecret } from "../catalog/provider-keys.ts";
 import { isRecord } from "./draft.ts";
 import { toModelDraft } from "./export.ts";
 import { storedMark } from "./literals.ts";
@@ -47,8 +48,9 @@ function shown(text: string | undefined): string | null {
   return text.startsWith(sealedMark) ? storedMark : text;
 }
 
-export function providerFields({ kind, baseUrl, ...entry }: ProviderEntry): FieldTexts {
-  const { apiKey, allowPrivate, options = {} } = entry;
+export function providerFields(entry: ProviderEntry): FieldTexts {
+  const { kind, baseUrl, allowPrivate, options = {} } = entry;
+  const [apiKey, keys] = [plainSecret(entry), listedKeys(entry)];
   const text = (stored: StoredOption) =>
     "variable" in stored
       ? `\${${stored.variable}}`
@@ -59,6 +61,12 @@ export function providerFields({ kind, baseUrl, ...entry }: ProviderEntry): Fiel
     kind,
     base_url: baseUrl,
     api_key: apiKey && text(apiKey),
+    ...Object.fromEntries(
+      keys.flatMap(({ name, secret, weight }) => [
+        [`api_keys.${name}`, text(secret)],
+        [`api_keys.${name}.weight`, weight === 1 ? undefined : String(weight)],
+      ]),
+    ),
     allow_private: allowPrivate ? "true" : undefined,
     ...Object.fromEntries(Object.entries(options).map(([name, one]) => [name, text(one)])),
   };
@@ -72,6 +80,7 @@ export function modelFields(model: Model, price: Price | undefined): FieldTexts 
   );
   const prices = priceKeys.map((key) => [`price.${key}`, priceText(price, key)] as const);
   return {
+    aliases: model.aliases?.join(", "),
     ...Object.fromEntries(texts),
     timeouts: isRecord(timeouts)
       ? Object.entries(timeouts)

@@ -12,6 +12,7 @@ import {
   type StoredOption,
   type Timeouts,
 } from "../catalog/model.ts";
+import { listedKeys, plainSecret } from "../catalog/provider-keys.ts";
 import type { ModelDraft, ProviderDraft } from "./draft.ts";
 import { storedMark } from "./literals.ts";
 
@@ -43,7 +44,8 @@ function lifecycleNote({ id, lifecycle }: Model): string[] {
 
 /** All fields of a provider by their names in svc.yaml; literals as `<stored>`. */
 export function toProviderDraft(entry: ProviderEntry): ProviderDraft {
-  const { kind, baseUrl, apiKey, allowPrivate, options = {} } = entry;
+  const { kind, baseUrl, allowPrivate, options = {} } = entry;
+  const [apiKey, keys] = [plainSecret(entry), listedKeys(entry)];
   const text = (stored: StoredOption) =>
     "variable" in stored ? `\${${stored.variable}}` : "sealed" in stored ? storedMark : stored.text;
   const texts = Object.entries(options).map(([name, stored]) => [name, text(stored)] as const);
@@ -60,16 +62,26 @@ export function toProviderDraft(entry: ProviderEntry): ProviderDraft {
           ),
         }),
     ...(apiKey === undefined ? {} : { api_key: text(apiKey) }),
+    ...(keys.length === 0
+      ? {}
+      : {
+          api_keys: keys.map(({ name, secret, weight }) => ({
+            name,
+            key: text(secret),
+            ...(weight === 1 ? {} : { weight }),
+          })),
+        }),
     ...(allowPrivate ? { allow_private: true } : {}),
   };
 }
 
 /** All fields of a model by their names in svc.yaml, with the current price. */
 export function toModelDraft(model: Model, nowMs: number): ModelDraft {
-  const { endpoint, input, ownedBy, routes } = model;
+  const { endpoint, input, ownedBy, routes, aliases = [] } = model;
   const { contextLength, maxOutputTokens, maxImageTokens, maxAudioSeconds, timeouts } = model;
   const price = priceAt(model, nowMs)?.price;
   return {
+    ...(aliases.length === 0 ? {} : { aliases }),
     endpoint,
     ...(endpoint === "embeddings" ? { input } : {}),
     owned_by: ownedBy,

@@ -134,6 +134,13 @@ export class Fields {
     );
   }
 
+  texts(name: string): readonly string[] {
+    const value = this.has(name) ? this.#values[name] : [];
+    if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value;
+    this.wrong(name, "must be a list of strings");
+    return [];
+  }
+
   list(name: string): readonly Fields[] {
     if (!this.has(name)) return [];
     const value = this.#values[name];

@@ -12,6 +12,7 @@ import {
   priceScale,
 } from "../call/price.ts";
 import { type VoiceMap, voices } from "../call/speak.ts";
+import { modelIdCharacters, modelIdPattern, mostAliases } from "../catalog/aliases.ts";
 import { engineProvider, type Route, type Timeouts } from "../catalog/model.ts";
 import { asTexts, type ManifestDraft } from "./draft.ts";
 import { Fields, type Path, type Report } from "./fields.ts";
@@ -24,6 +25,7 @@ import {
 
 export interface ManifestModel {
   readonly id: string;
+  readonly aliases?: readonly string[];
   readonly endpoint: Endpoint;
   readonly input: InputKind;
   readonly ownedBy: string;
@@ -104,6 +106,7 @@ function readEntries(
 }
 
 const modelFields = [
+  "aliases",
   "endpoint",
   "input",
   "owned_by",
@@ -118,7 +121,8 @@ const modelFields = [
 
 function readModel(fields: Fields, providers: readonly string[]): ManifestModel {
   fields.only(modelFields);
-  const id = fields.ownName(/^[A-Za-z0-9][\w.:/@-]{0,127}$/, "letters, digits and . _ : / @ -");
+  const id = fields.ownName(modelIdPattern, modelIdCharacters);
+  const aliases = readAliases(fields);
   const endpoint = fields.word("endpoint", endpoints) ?? "chat";
   const input = readInput(fields, endpoint);
   const tokens = { minimum: 1, maximum: 10_000_000 };
@@ -133,6 +137,7 @@ function readModel(fields: Fields, providers: readonly string[]): ManifestModel 
   const routes = fields.list("routes").map((route) => readRoute(route, endpoint, providers));
   return {
     id,
+    ...(aliases.length === 0 ? {} : { aliases }),
     endpoint,
     input,
     ownedBy: fields.optionalText("owned_by") ?? "svc",
@@ -142,6 +147,21 @@ function readModel(fields: Fields, providers: readonly string[]): ManifestModel 
     routes,
     stated: fields.names().filter((name) => fields.has(name)),
   };
+}
+
+function readAliases(fields: Fields): readonly string[] {
+  const aliases = fields.texts("aliases");
+  const wrong = aliases.find((alias) => !modelIdPattern.test(alias));
+  const double = aliases.find((alias, at) => aliases.indexOf(alias) !== at);
+  if (wrong !== undefined)
+    fields.wrong(
+      "aliases",
+      `contains "${wrong}", which is not a valid id: use ${modelIdCharacters}`,
+    );
+  else if (double !== undefined) fields.wrong("aliases", `contains "${double}" twice`);
+  else if (aliases.length > mostAliases)
+    fields.wrong("aliases", `can have at most ${mostAliases} entries`);
+  return aliases;
 }
 
 function readInput(fields: Fields, endpoint: Endpoint): InputKind {

@@ -50,7 +50,7 @@ export function mergeModel(options: {
     keeps(optionalFields[name]) ? before?.[name] : fields[name];
   const { id, endpoint } = given;
   const { contextLength: _c, maxOutputTokens: _o, maxImageTokens: _i, ...rest } = fields;
-  const { maxAudioSeconds: _s, timeouts: _t, ...plain } = rest;
+  const { maxAudioSeconds: _s, timeouts: _t, aliases: _a, ...plain } = rest;
   const routes = keeps("routes")
     ? (before?.routes ?? []).filter(({ provider }) => !goneProviders.includes(provider))
     : isWhole
@@ -67,6 +67,7 @@ export function mergeModel(options: {
     input: keeps("input") && before?.endpoint === endpoint ? before.input : given.input,
     ownedBy: keeps("owned_by") && before !== undefined ? before.ownedBy : given.ownedBy,
     ...defined({
+      aliases: pick("aliases"),
       contextLength: pick("contextLength"),
       maxOutputTokens: pick("maxOutputTokens"),
       maxImageTokens: pick("maxImageTokens"),
@@ -82,6 +83,7 @@ export function mergeModel(options: {
 }
 
 const optionalFields = {
+  aliases: "aliases",
   contextLength: "context_length",
   maxOutputTokens: "max_output_tokens",
   maxImageTokens: "max_image_tokens",

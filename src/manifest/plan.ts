@@ -1,6 +1,7 @@
 import { toDateText } from "../base/dates.ts";
 import { Problem } from "../base/problem.ts";
 import { type Price, priceKeys } from "../call/price.ts";
+import { checkNames } from "../catalog/aliases.ts";
 import type { CatalogContent, CatalogWrite } from "../catalog/catalog.ts";
 import {
   type Model,
@@ -10,6 +11,7 @@ import {
   type Route,
 } from "../catalog/model.ts";
 import { definedIn, ownsField } from "../catalog/origin.ts";
+import { keepPauses, listedKeys, plainSecret } from "../catalog/provider-keys.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import { compare, type Difference, modelFields, providerFields, topName } from "./differences.ts";
 import type { Manifest, ManifestModel } from "./manifest.ts";
@@ -44,11 +46,12 @@ export interface PlanOptions {
  */
 export function planApply(options: PlanOptions): Plan {
   const { manifest, hasVariable, nowMs, file } = options;
-  if (file !== undefined && options.adopts !== true) checkNames(options, file);
+  if (file !== undefined && options.adopts !== true) checkOwners(options, file);
   const gone = goneEntries(options);
   const providers = manifest.providers.map((given) => planProvider(given, options));
   const models = manifest.models.map((given) => planModel(given, options, gone.providers));
   const rest = planRest(options, gone);
+  checkAliases(options, [...models, ...rest]);
   const removed = gone.providers.map(
     (name): Difference => ({ action: "remove", kind: "provider", name, fields: [] }),
   );
@@ -80,8 +83,18 @@ export function planApply(options: PlanOptions): Plan {
   };
 }
 
+/** Of all models as they would be. */
+function checkAliases(
+  { current }: PlanOptions,
+  planned: readonly { readonly after: Model }[],
+): void {
+  const after = new Map(current.models.map((model) => [model.id, model]));
+  for (const { after: model } of planned) after.set(model.id, model);
+  checkNames([...after.values()]);
+}
+
 /** A name belongs to one file, or to the store. */
-function checkNames({ manifest, current }: PlanOptions, file: string): void {
+function checkOwners({ manifest, current }: PlanOptions, file: string): void {
   const others = [
     ...current.providers
       .filter(({ name }) => manifest.providers.some((given) => given.name === name))
@@ -129,26 +142,27 @@ function planProvider(given: ManifestProvider, options: PlanOptions): PlannedPro
   const { name, stated } = given;
   const before = current.providers.find((one) => one.name === name);
   const keeps = keeper({ before, stated, file });
-  const {
-    apiKey,
-    allowPrivate,
-    options: texts = {},
-    ...rest
-  } = toEntry({ given, before, secrets });
+  const entry = toEntry({ given, before, secrets });
+  const { apiKey: _, keys: __, allowPrivate, options: texts = {}, ...rest } = entry;
   const isSameKind = before?.kind === given.kind;
   const kept = Object.entries(before?.options ?? {}).filter(
     ([option]) => isSameKind && texts[option] === undefined && keeps(topName(option)),
   );
   const stored = { ...Object.fromEntries(kept), ...texts };
-  const key = keeps("api_key") ? before?.apiKey : apiKey;
+  const keySource = keeps("api_key") ? before : entry;
+  const key = keySource && plainSecret(keySource);
+  const listSource = keeps("api_keys") ? before : entry;
+  const keys = listSource === undefined ? [] : listedKeys(listSource);
   const origin = file === undefined ? before?.origin : { file, fields: stated };
-  const after: ProviderEntry = {
+  const planned: ProviderEntry = {
     ...rest,
     ...(key === undefined ? {} : { apiKey: key }),
+    ...(keys.length === 0 ? {} : { keys }),
     allowPrivate: keeps("allow_private") ? before?.allowPrivate === true : allowPrivate,
     ...(Object.keys(stored).length === 0 ? {} : { options: stored }),
     ...(origin === undefined ? {} : { origin }),
   };
+  const after = keepPauses(planned, before);
   const compared = compare({
     kind: "provider",
     name,

@@ -4,7 +4,7 @@ import { type Document, isMap, isScalar, parseDocument, Scalar, visit } from "ya
 import { fromDecimal, toDecimal } from "../base/decimal.ts";
 import { type PriceKey, priceKeys, priceScale } from "../call/price.ts";
 import { referencedName } from "../secrets/secrets.ts";
-import type { ManifestDraft } from "./draft.ts";
+import type { ManifestDraft, ProviderDraft } from "./draft.ts";
 
 /** Whole files of svc.yaml that are known to work together. Each is a file in `presets/`. */
 export const presetNames = ["google"] as const;
@@ -47,6 +47,12 @@ export function readPreset(name: PresetName, options: PresetOptions = {}): Prese
     variables: [...variables],
   };
 }
+
+/** The variables that a provider of a draft refers to. */
+export const variablesOf = (fields: ProviderDraft): readonly string[] =>
+  Object.values(fields).flatMap((value) =>
+    typeof value === "string" ? (referencedName(value) ?? []) : [],
+  );
 
 function raisePrices(document: Document, toPrice: (units: bigint) => bigint): void {
   const models = document.get("models");

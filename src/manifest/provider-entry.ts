@@ -1,5 +1,6 @@
 import { Problem } from "../base/problem.ts";
-import type { ProviderEntry, StoredOption, StoredSecret } from "../catalog/model.ts";
+import type { ProviderEntry, ProviderKey, StoredOption, StoredSecret } from "../catalog/model.ts";
+import { defaultKey, hintOf, keepPauses, keysOf } from "../catalog/provider-keys.ts";
 import { type ProviderKind, providerKindShapes } from "../catalog/provider-kinds.ts";
 import { referencedName, type Secrets } from "../secrets/secrets.ts";
 import { storedMark } from "./literals.ts";
@@ -12,17 +13,28 @@ export function toEntry(options: {
   readonly secrets: Secrets;
 }): ProviderEntry {
   const { given, before, secrets } = options;
-  const { apiKey: text, options: texts, stated: _, ...rest } = given;
-  const place = `provider:${given.name}`;
-  const apiKey =
-    text === undefined ? undefined : toStored({ text, place, before: before?.apiKey, secrets });
+  const { apiKey: text, keys: written = [], options: texts, stated: _, ...rest } = given;
+  const known = before === undefined ? [] : keysOf(before);
+  const toSecret = (name: string, key: string) => {
+    const secret = known.find((one) => one.name === name)?.secret;
+    return toStored({ text: key, place: keyPlace(given.name), before: secret, secrets });
+  };
+  const apiKey = text === undefined ? undefined : toSecret(defaultKey, text);
+  const keys = written.map(
+    ({ name, key, weight }): ProviderKey => ({ name, secret: toSecret(name, key), weight }),
+  );
   const stored = texts && toOptions({ given, before, secrets });
-  return {
+  const entry: ProviderEntry = {
     ...rest,
     ...(apiKey === undefined ? {} : { apiKey }),
+    ...(keys.length === 0 ? {} : { keys }),
     ...(stored === undefined ? {} : { options: stored }),
   };
+  return keepPauses(entry, before);
 }
+
+/** What the keys of a provider are bound to. All are alike, so that a key can be renamed. */
+export const keyPlace = (provider: string) => `provider:${provider}`;
 
 /** Those that are secrets are kept like keys, each sealed for its own place. */
 function toOptions(options: {
@@ -72,5 +84,16 @@ function toStored(options: {
   // Sealing the same text again gives other bytes: keep the old ones, so that nothing seems changed.
   if (before !== undefined && "sealed" in before && secrets.open(before.sealed, place) === text)
     return before;
-  return { sealed: secrets.seal(text, place) };
+  return sealKey({ text, place, secrets });
+}
+
+/** A literal as the store keeps it. */
+export function sealKey(options: {
+  readonly text: string;
+  readonly place: string;
+  readonly secrets: Secrets;
+}): StoredSecret {
+  const { text, place, secrets } = options;
+  const hint = hintOf(text);
+  return { sealed: secrets.seal(text, place), ...(hint === undefined ? {} : { hint }) };
 }

@@ -1,4 +1,5 @@
 import { engineProvider } from "../catalog/model.ts";
+import { defaultKey, keyNameText, mostKeys, mostKeyWeight } from "../catalog/provider-keys.ts";
 import {
   type ProviderKind,
   type ProviderKindShape,
@@ -16,11 +17,19 @@ export interface ManifestProvider {
   readonly baseUrl: string;
   /** As written: `${NAME}`, a literal, or `<stored>`. */
   readonly apiKey?: string;
+  readonly keys?: readonly ManifestKey[];
   readonly allowPrivate: boolean;
   /** As written, like the key. */
   readonly options?: Readonly<Record<string, string>>;
   /** The fields that are named; the others have their defaults here. */
   readonly stated: readonly string[];
+}
+
+export interface ManifestKey {
+  readonly name: string;
+  /** As written, like `apiKey`. */
+  readonly key: string;
+  readonly weight: number;
 }
 
 /** The fields of every kind; each kind has options of its own. */
@@ -29,6 +38,7 @@ export const sharedFields: readonly string[] = [
   "vendor",
   "base_url",
   "api_key",
+  "api_keys",
   "allow_private",
 ];
 
@@ -54,17 +64,19 @@ export function readProvider(fields: Fields, checkAddress: AddressCheck): Manife
   const baseUrl = readBaseUrl(fields, shape, vendor);
   const problem = baseUrl === "" ? undefined : checkAddress(baseUrl, allowPrivate);
   if (problem !== undefined) fields.wrong("base_url", problem);
-  if (shape.needsKey && !fields.has("api_key"))
+  if (shape.needsKey && !fields.has("api_key") && !fields.has("api_keys"))
     fields.wrong("api_key", "is missing: write ${NAME} to read it from an environment variable");
   const apiKey = readReference(fields, "api_key");
   const keyProblem = apiKey === undefined ? undefined : problemOfKey(apiKey);
   if (keyProblem !== undefined) fields.wrong("api_key", keyProblem);
+  const keys = readKeys(fields);
   const options = readOptions(fields, shape);
   return {
     name,
     kind,
     baseUrl,
     ...(apiKey === undefined ? {} : { apiKey }),
+    ...(keys.length === 0 ? {} : { keys }),
     allowPrivate,
     ...(Object.keys(options).length === 0 ? {} : { options }),
     stated: statedFields(fields),
@@ -125,6 +137,26 @@ function readOptions(fields: Fields, shape: ProviderKindShape): Readonly<Record<
   return options;
 }
 
+function readKeys(fields: Fields): readonly ManifestKey[] {
+  const given = fields.list("api_keys");
+  if (given.length > mostKeys) fields.wrong("api_keys", `must have at most ${mostKeys} keys`);
+  const taken = new Set(fields.has("api_key") ? [defaultKey] : []);
+  return given.map((one, at) => {
+    one.only(["name", "key", "weight"]);
+    const name = one.optionalText("name") ?? `key-${at + 1}`;
+    if (!keyNameText.test(name))
+      one.wrong("name", "is not a valid name: use letters, digits, and . _ -");
+    if (taken.has(name)) one.wrong("name", `"${name}" is already taken by another key`);
+    taken.add(name);
+    if (!one.has("key")) one.wrong("key", "is missing: write ${NAME} or the key itself");
+    const key = readReference(one, "key") ?? "";
+    const problem = key === "" ? undefined : problemOfKey(key);
+    if (problem !== undefined) one.wrong("key", problem);
+    const weight = one.optionalInteger("weight", { minimum: 0, maximum: mostKeyWeight }) ?? 1;
+    return { name, key, weight };
+  });
+}
+
 /** Never the key itself in the words. */
 function problemOfKey(key: string): string | undefined {
   if (/^\$[A-Za-z_]\w*$/.test(key))
@@ -141,7 +173,7 @@ function readReference(fields: Fields, name: string): string | undefined {
   if (text?.includes("${") && referencedName(text) === undefined)
     fields.wrong(
       name,
-      `must be exactly \${NAME} for an environment variable, or the ${name === "api_key" ? "key" : "value"} itself`,
+      `must be exactly \${NAME} for an environment variable, or the ${name.endsWith("key") ? "key" : "value"} itself`,
     );
   return text;
 }

@@ -1,5 +1,11 @@
 import type { Price } from "../call/price.ts";
-import { type Model, type ProviderEntry, usualOutputTokens } from "../catalog/model.ts";
+import {
+  type Model,
+  type ProviderEntry,
+  type StoredOption,
+  usualOutputTokens,
+} from "../catalog/model.ts";
+import { keysOf } from "../catalog/provider-keys.ts";
 
 /** A warning about a valid entry. */
 export interface Warning {
@@ -10,20 +16,32 @@ export interface Warning {
 }
 
 export function providerWarnings(
-  { name, apiKey, options = {} }: ProviderEntry,
+  entry: ProviderEntry,
   hasVariable: (name: string) => boolean,
 ): readonly Warning[] {
-  return [apiKey, ...Object.values(options)].flatMap((stored): readonly Warning[] =>
-    stored === undefined || !("variable" in stored) || hasVariable(stored.variable)
-      ? []
-      : [
+  const { name, options = {} } = entry;
+  const keys = keysOf(entry);
+  const lacks = (stored: StoredOption) => "variable" in stored && !hasVariable(stored.variable);
+  const lacking = keys.filter(({ secret }) => lacks(secret));
+  const isServed = lacking.length < keys.length;
+  const toWarning = (stored: StoredOption, then: string): readonly Warning[] =>
+    "variable" in stored
+      ? [
           {
             kind: "missing_variable",
             subject: name,
-            message: `provider ${name}: ${stored.variable} is not set in the gateway's environment, so calls will fail`,
+            message: `provider ${name}: ${stored.variable} is not set in the gateway's environment, so ${then}`,
           },
-        ],
-  );
+        ]
+      : [];
+  return [
+    ...lacking.flatMap((key) =>
+      toWarning(key.secret, isServed ? `key ${key.name} is not used` : "calls will fail"),
+    ),
+    ...Object.values(options)
+      .filter(lacks)
+      .flatMap((stored) => toWarning(stored, "calls will fail")),
+  ];
 }
 
 export function modelWarnings(model: Model, price: Price | undefined): readonly Warning[] {

@@ -1,4 +1,6 @@
 import type { AuditRecord } from "../base/audit.ts";
+import type { TextSearch } from "../base/text-search.ts";
+import type { PreferencesStore } from "./preferences.ts";
 import type { AccountRole, Scope } from "./role.ts";
 
 export interface User {
@@ -102,10 +104,12 @@ interface Forced {
  * Implemented by the store. A change writes its audit record in the same transaction; one that
  * finds nothing to change writes none.
  */
-export interface PeopleStore {
+export interface PeopleStore extends PreferencesStore {
   user(id: string): Promise<User | undefined>;
   userByEmail(email: string): Promise<User | undefined>;
   users(): Promise<readonly User[]>;
+  /** By name, id and email, the best first; of one account, or of all. */
+  search(wanted: TextSearch & { readonly accountId?: string }): Promise<readonly User[]>;
   /** How many operators there are. */
   countOperators(): Promise<number>;
   rename(id: string, name: string, audit: AuditRecord): Promise<void>;

@@ -1,10 +1,12 @@
 import type { AuditStore } from "../base/audit.ts";
 import type { CatalogStore } from "../catalog/catalog.ts";
+import type { KeyStore } from "../keys/directory.ts";
 import type { AccountStore } from "../ledger/account.ts";
 import type { LedgerReports } from "../ledger/reports.ts";
 import type { Invites } from "../people/invites.ts";
 import type { People } from "../people/people.ts";
 import type { Area } from "../people/role.ts";
+import type { RejectionReports } from "../rejections/rejection.ts";
 import { actorOf, type KitDependencies, type RequestContext } from "./http/context.ts";
 import { type RouteTerms, routeFor } from "./http/route.ts";
 import type { Live } from "./live/live.ts";
@@ -17,8 +19,9 @@ export interface PlatformDependencies extends KitDependencies {
   readonly people: People;
   readonly invites: Invites;
   readonly accounts: AccountStore;
+  readonly keys: Pick<KeyStore, "all" | "names">;
   readonly catalog: CatalogStore;
-  readonly reports: LedgerReports;
+  readonly reports: LedgerReports & RejectionReports;
   readonly live: Live;
   readonly version: string;
   /** Where callers reach the gateway; without /v1. */

@@ -31,7 +31,9 @@ afterAll(async () => {
 test("a change over the socket is made and audited as the command line's", async () => {
   const { id } = await remote.accounts.create({ name: "acme", rpm: "5" });
   expect((await remote.accounts.show({ account: "acme" })).id).toBe(id);
-  const [record] = await home.store.audit.list({ limit: 1 });
+  const {
+    records: [record],
+  } = await home.store.audit.list({ limit: 1 });
   expect(record).toMatchObject({
     actor: { kind: "command", name: "command line" },
     action: "account.create",

@@ -8,6 +8,7 @@ import {
 } from "./accounts/operations.ts";
 import { type Binding, type Bound, bind } from "./audit/author.ts";
 import { billingAudits, billingOperations } from "./billing/operations.ts";
+import { type CallDependencies, callAudits, callOperations } from "./calls/operations.ts";
 import { engineAudits, engineOperations, type RunningEngine } from "./engine/operations.ts";
 import {
   type GatewayDependencies,
@@ -19,6 +20,7 @@ import type { CatalogChangeDependencies } from "./manifest/change.ts";
 import { manifestAudits, manifestOperations } from "./manifest/operations.ts";
 import { memberAudits, memberOperations } from "./members/operations.ts";
 import { modelAudits, modelOperations } from "./models/lifecycle.ts";
+import type { NameDependencies } from "./models/names.ts";
 import { catalogAudits, catalogOperations } from "./models/operations.ts";
 import type { ModelDependencies } from "./models/views.ts";
 import {
@@ -30,6 +32,7 @@ import {
 } from "./people/operations.ts";
 import { priceAudits, priceOperations } from "./prices/operations.ts";
 import { connectAudits, connectOperations } from "./providers/connect.ts";
+import { providerKeyAudits, providerKeyOperations } from "./providers/keys.ts";
 import {
   type ProviderDependencies,
   providerAudits,
@@ -39,10 +42,14 @@ import { reportAudits, reportOperations } from "./reports/operations.ts";
 import { sessionAudits, sessionOperations } from "./session/operations.ts";
 import { tokenAudits, tokenOperations } from "./tokens/operations.ts";
 
+import { viewAudits, viewOperations } from "./views/operations.ts";
+
 export interface OperationDependencies
   extends AccountDependencies,
     ModelDependencies,
+    Pick<NameDependencies, "engineFile">,
     GatewayDependencies,
+    CallDependencies,
     KeyDependencies,
     Omit<CatalogChangeDependencies, "mutex">,
     PeopleDependencies,
@@ -56,7 +63,11 @@ type Dependencies = OperationDependencies & CatalogChangeDependencies;
 
 function allProviderOperations(dependencies: Dependencies) {
   const providers = providerOperations(dependencies);
-  return { ...providers, ...connectOperations(dependencies, providers) };
+  return {
+    ...providers,
+    ...connectOperations(dependencies, providers),
+    ...providerKeyOperations(dependencies),
+  };
 }
 
 /** Every resource: its audit actions and its operations. */
@@ -68,7 +79,7 @@ export const resources = {
   models: [modelAudits, modelOperations],
   catalog: [catalogAudits, catalogOperations],
   prices: [priceAudits, priceOperations],
-  providers: [{ ...providerAudits, ...connectAudits }, allProviderOperations],
+  providers: [{ ...providerAudits, ...connectAudits, ...providerKeyAudits }, allProviderOperations],
   manifest: [manifestAudits, manifestOperations],
   engine: [engineAudits, engineOperations],
   operators: [operatorAudits, operatorOperations],
@@ -76,7 +87,9 @@ export const resources = {
   members: [memberAudits, memberOperations],
   sessions: [sessionAudits, sessionOperations],
   tokens: [tokenAudits, tokenOperations],
+  views: [viewAudits, viewOperations],
   reports: [reportAudits, reportOperations],
+  calls: [callAudits, callOperations],
   gateway: [gatewayAudits, gatewayOperations],
 } as const;
 type Resources = typeof resources;

@@ -3,6 +3,7 @@ import { auditRoutes } from "./audit/routes.ts";
 import { billingRoutes } from "./billing/routes.ts";
 import { changeRoutes } from "./changes/routes.ts";
 import { engineRoutes } from "./engine/routes.ts";
+import { allKeyRoutes } from "./keys/all-routes.ts";
 import { keyRoutes } from "./keys/routes.ts";
 import { liveRoutes } from "./live/routes.ts";
 import { memberRoutes } from "./members/routes.ts";
@@ -11,22 +12,29 @@ import { peopleRoutes } from "./people/routes.ts";
 import { playgroundRoutes } from "./playground/routes.ts";
 import { priceRoutes } from "./prices/routes.ts";
 import { providerRoutes } from "./providers/routes.ts";
+import { rejectionRoutes } from "./rejections/routes.ts";
 import { marginRoutes } from "./reports/routes.ts";
 import { requestRoutes } from "./requests/routes.ts";
+import { searchRoutes } from "./search/routes.ts";
 import { sessionRoutes } from "./session/routes.ts";
 import { settingsRoutes } from "./settings/routes.ts";
+import { setupRoutes } from "./setup/routes.ts";
 import { tokenRoutes } from "./tokens/routes.ts";
 import { usageRoutes } from "./usage/routes.ts";
+import { viewRoutes } from "./views/routes.ts";
 
 /** Everything that the platform's API answers. */
 export const routes = [
   ...sessionRoutes,
+  ...viewRoutes,
   ...memberRoutes,
   ...billingRoutes,
   ...modelRoutes,
   ...keyRoutes,
+  ...allKeyRoutes,
   ...usageRoutes,
   ...requestRoutes,
+  ...rejectionRoutes,
   ...liveRoutes,
   ...tokenRoutes,
   ...auditRoutes,
@@ -39,6 +47,8 @@ export const routes = [
   ...engineRoutes,
   ...priceRoutes,
   ...providerRoutes,
+  ...searchRoutes,
+  ...setupRoutes,
 ] as const;
 
 type AnyRoute = (typeof routes)[number];

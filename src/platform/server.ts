@@ -10,6 +10,7 @@ import { bearerOf } from "./http/entry.ts";
 import { toPlatformOpenApi } from "./http/openapi.ts";
 import { isOwnHost } from "./own-host.ts";
 import { routes } from "./routes.ts";
+import type { Site } from "./site/site.ts";
 
 export interface PlatformServerOptions {
   readonly host: string;
@@ -22,7 +23,7 @@ export interface PlatformServerOptions {
   readonly changes: readonly Change[];
   readonly api: Pick<Api, "respond">;
   /** The console; what none of its paths is, it leaves alone. */
-  readonly site: { respond(request: Request): Response | undefined };
+  readonly site: Pick<Site, "respond" | "build">;
   readonly tokens: Pick<Tokens, "find">;
   readonly metrics: { readonly access: "open" | "token" | "off"; readonly text: () => string };
 }
@@ -63,13 +64,19 @@ export function startPlatform(options: PlatformServerOptions): {
           trusted: options.trustedProxies,
         });
         const reply = await api.respond(request, address);
-        if (reply !== undefined) return reply;
+        if (reply !== undefined) return withBuild(reply, site.build());
         const page = site.respond(request) ?? nothingHere();
         return page.status === 404 ? page : (readOnly(request) ?? page);
       },
     }),
   );
   return { port: server.port ?? port, close: () => server.stop(true) };
+}
+
+/** An open page learns from any reply that there is a newer one. */
+function withBuild(reply: Response, build: string | undefined): Response {
+  if (build !== undefined) reply.headers.set("x-svc-build", build);
+  return reply;
 }
 
 const misdirected = () =>
@@ -90,10 +97,10 @@ function readOnly({ method }: Request): Response | undefined {
 
 /** For machines. Everything except the metrics is public. */
 function toDocuments(options: PlatformServerOptions): Readonly<Record<string, Page>> {
-  const { version, gatewayUrl, changes } = options;
+  const { version, gatewayUrl, changes, site } = options;
   const describe = () => json(toPlatformOpenApi(routes, version));
   return {
-    "/healthz": () => json({ status: "ok" }),
+    "/healthz": () => withBuild(json({ status: "ok" }), site.build()),
     "/openapi.json": () => json(toOpenApi(`${gatewayUrl}/v1`)),
     "/api/openapi.json": describe,
     "/changelog.txt": () =>

@@ -26,6 +26,12 @@ export interface Trouble {
   readonly advice: string;
 }
 
+/** What a check found. A server without a list of models is not at fault if it is not a vendor's. */
+export type Checked =
+  | "works"
+  | "untested"
+  | { readonly problem: Trouble; readonly isUnlisted: boolean };
+
 /** What came of one call. */
 export interface TrialOutcome {
   readonly kind: TrialKind | "models";
@@ -56,6 +62,29 @@ export class Connection {
   /** What it offers; undefined where it cannot tell. */
   offered(): ReturnType<typeof listOffered> {
     return listOffered(this.#provider(), listLimits);
+  }
+
+  /**
+   * Whether it can be called with this key and address: by one small call where a model is known,
+   * else by the list of its models. A list that is open to anybody says nothing of the key.
+   */
+  async check(trial: Trial | undefined, isListOpen = false): Promise<Checked> {
+    try {
+      if (trial !== undefined) await runTrial(this.#provider(), trial, withinLimits({}));
+      else if ((await this.offered()) === undefined) return "untested";
+      return "works";
+    } catch (error) {
+      if (error instanceof NotSet) return "untested";
+      const { reason, status = 0, symptom } = (error instanceof ApiError && error.upstream) || {};
+      // It answered, so that its address and key are right.
+      if (reason === "limited" || (trial !== undefined && reason === "refused")) return "works";
+      if (trial !== undefined && reason === "missing")
+        return isListOpen ? "untested" : this.check(undefined);
+      if (reason === "overloaded") return "untested";
+      const isUnlisted = trial === undefined && [404, 405, 501].includes(status);
+      const problem = this.explain(error);
+      return { problem, isUnlisted: isUnlisted && symptom === undefined };
+    }
   }
 
   async tryOut(trial: Trial): Promise<TrialOutcome> {

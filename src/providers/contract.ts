@@ -49,3 +49,15 @@ export interface Provider {
   /** What it offers, for the operator to choose from. */
   listModels?(signal: AbortSignal): Promise<readonly UpstreamModel[]>;
 }
+
+/** One of several keys of a provider. */
+export interface KeyTerms {
+  readonly name: string;
+  readonly weight: number;
+}
+
+/** A provider, or one key of it, that is new or changed. */
+export interface ChangedProvider {
+  readonly name: string;
+  readonly key: string | undefined;
+}

@@ -62,7 +62,7 @@ describe("what an upstream answers", () => {
       operatorErrors.badKey,
       {
         trouble: "bad_key",
-        what: "acme rejected the key (401, invalid_api_key invalid_request_error).",
+        what: "acme rejected the key (401, invalid_api_key).",
       },
     ],
     ["no right to use it", operatorErrors.forbidden, { trouble: "bad_key" }],
@@ -207,7 +207,7 @@ describe("the key's place", () => {
     const isNew = true;
     const added = await diagnosisOf(upstream.baseUrl, { isNew, keyVariable: "ACME_KEY" });
     expect(added.advice).toStartWith("Check that the key in ACME_KEY is ");
-    expect((await diagnosisOf(upstream.baseUrl, { isNew })).advice).toContain("--key-env");
+    expect((await diagnosisOf(upstream.baseUrl, { isNew })).advice).toContain("Add the API key.");
   });
 });
 
@@ -240,7 +240,7 @@ describe("the way there", () => {
     expect(diagnosis.trouble).toBe("private_address");
     expect(diagnosis.advice).toContain("set allow_private on the provider");
     const added = { allowPrivate: false, isNew: true };
-    expect((await diagnosisOf("http://127.0.0.1:9/v1", added)).advice).toContain("--allow-private");
+    expect((await diagnosisOf("http://127.0.0.1:9/v1", added)).advice).toContain("allow private");
     const metadata = await diagnosisOf("http://169.254.169.254/v1");
     expect(metadata.trouble).toBe("private_address");
     expect(metadata.what).toContain("blocked address");

@@ -50,7 +50,7 @@ const bySymptom: Readonly<Record<UpstreamSymptom, Finding>> = {
       what: `${at(about)} is, or resolves to, a private network address.`,
       advice:
         about.isNew === true
-          ? "If that is intended, add --allow-private."
+          ? "If that is intended, allow private addresses for this provider."
           : `If that is intended, set allow_private on the provider.${edit(about)}`,
     }),
   ],
@@ -154,11 +154,13 @@ const byReason: Readonly<Record<UpstreamReason, Finding>> = {
   failed,
 };
 
-/** ` (401, invalid_api_key)`: the status and the vendor's words of code, never its sentences. */
+/** ` (401, invalid_api_key)`: the status and the vendor's code, never its sentences. */
 function codeWords({ status, vendorCode = "" }: Facts): string {
   if (status === undefined) return "";
-  const isShown = vendorCode !== "" && vendorCode.length <= mostCodeChars;
-  return ` (${isShown ? `${status}, ${vendorCode}` : status})`;
+  // The code comes first; its type and the like only repeat it.
+  const [code = ""] = vendorCode.split(" ");
+  const isShown = code !== "" && code !== String(status) && code.length <= mostCodeChars;
+  return ` (${isShown ? `${status}, ${code}` : status})`;
 }
 
 const mostCodeChars = 120;
@@ -177,15 +179,17 @@ function intoPlace({ keyVariable, isNew, file }: Circumstances): string {
     : ` into api_key in ${file} and apply the file`;
 }
 
-function keyAdvice({ keyVariable, isNew = false, file }: Circumstances): string {
-  if (keyVariable === undefined && isNew)
-    return "No key was provided. Set its variable with --key-env or pass the key with --key-stdin.";
+function keyAdvice({ keyVariable, isNew = false, file, model }: Circumstances): string {
+  if (keyVariable === undefined && isNew) return "No key was provided. Add the API key.";
   if (keyVariable === undefined)
     return file === undefined
       ? "The provider has no key. Add one."
       : `The provider has no api_key. Add one in ${file}, such as api_key: \${NAME}, and apply the file.`;
   const key = keyVariable === null ? "the key" : `the key in ${keyVariable}`;
-  const check = `Check that ${key} is for this vendor, complete, not revoked, and allowed to use this model.`;
+  const check =
+    model === undefined
+      ? `Check that ${key} is for this vendor, complete and not revoked.`
+      : `Check that ${key} is for this vendor, complete, not revoked, and allowed to use this model.`;
   if (isNew) return check;
   return keyVariable === null
     ? `${check} If not, replace ${file === undefined ? "the stored key" : `api_key in ${file}`}.`

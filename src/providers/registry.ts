@@ -1,6 +1,6 @@
 import type { Quirks } from "../call/quirks.ts";
 import { createAiSdkProvider } from "./ai-sdk/provider.ts";
-import type { Provider } from "./contract.ts";
+import type { ChangedProvider, KeyTerms, Provider } from "./contract.ts";
 import { createGeminiProvider } from "./gemini/provider.ts";
 import { createBroken } from "./kit/broken.ts";
 import { Dialer, type DialerOptions } from "./kit/dial.ts";
@@ -13,6 +13,8 @@ export interface ProviderSettings {
   /** Empty where the kind makes its own. */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
+  /** Which of its keys this is. Absent: it has one key at most. */
+  readonly key?: KeyTerms;
   readonly allowPrivate: boolean;
   /** What the kind needs beside that; secrets opened. */
   readonly options: Readonly<Record<string, string>>;
@@ -37,31 +39,47 @@ const builders: Readonly<Record<ProviderSettings["kind"], (options: BuildOptions
 
 const isSendable = /^[\x21-\x7e]*$/;
 
-type Built = ReadonlyMap<string, { readonly settings: string; readonly provider: Provider }>;
+interface BuiltKey {
+  readonly key: KeyTerms | undefined;
+  /** What it was built from, the share of its key left out. */
+  readonly settings: string;
+  readonly provider: Provider;
+}
 
-/** The providers in force, by name. One whose settings did not change is kept. */
+interface Built {
+  /** Of the only key, or of the first; looked up by nearly every call. */
+  readonly provider: Provider;
+  readonly all: readonly BuiltKey[];
+}
+
+/** The providers in force, by name, one for each key. One whose settings did not change is kept. */
 export class ProviderRegistry {
   readonly #network: Pick<DialerOptions, "lookup" | "usesProxy">;
-  #built: Built = new Map();
+  #built: ReadonlyMap<string, Built> = new Map();
 
   constructor(network: Pick<DialerOptions, "lookup" | "usesProxy"> = {}) {
     this.#network = network;
   }
 
-  /** Gives the names of those that are new or changed. */
-  replaceAll(all: readonly ProviderSettings[]): readonly string[] {
-    const before = this.#built;
-    this.#built = new Map(
-      all.map((one) => {
-        const settings = JSON.stringify(one);
-        const known = before.get(one.name);
-        return [
-          one.name,
-          known?.settings === settings ? known : { settings, provider: this.build(one) },
-        ];
-      }),
-    );
-    return all.map(({ name }) => name).filter((name) => this.#built.get(name) !== before.get(name));
+  /** Gives those that are new or changed. Settings with the same name are keys of one provider. */
+  replaceAll(all: readonly ProviderSettings[]): readonly ChangedProvider[] {
+    const changed: ChangedProvider[] = [];
+    const next = new Map<string, Built>();
+    for (const [name, group] of Map.groupBy(all, (one) => one.name)) {
+      const built = group.map(({ key, ...rest }): BuiltKey => {
+        const settings = JSON.stringify(rest);
+        const known = this.#built
+          .get(name)
+          ?.all.find((one) => one.key?.name === key?.name && one.settings === settings);
+        if (known !== undefined) return { ...known, key };
+        changed.push({ name, key: key?.name });
+        return { key, settings, provider: this.build(rest) };
+      });
+      const [first] = built;
+      if (first !== undefined) next.set(name, { provider: first.provider, all: built });
+    }
+    this.#built = next;
+    return changed;
   }
 
   /** One that is not in force: to try it out. */
@@ -78,8 +96,16 @@ export class ProviderRegistry {
     return builders[settings.kind]({ ...settings, dialer, takesUrls: takesUrls(settings) });
   }
 
-  find(name: string): Provider | undefined {
-    return this.#built.get(name)?.provider;
+  /** With one of its keys; without a name, the only one or the first. */
+  find(name: string, key?: string): Provider | undefined {
+    const built = this.#built.get(name);
+    if (key === undefined || built === undefined) return built?.provider;
+    return built.all.find((one) => one.key?.name === key)?.provider;
+  }
+
+  /** The keys that its calls are spread over; none where it has one key at most. */
+  keysOf(name: string): readonly KeyTerms[] {
+    return this.#built.get(name)?.all.flatMap(({ key }) => key ?? []) ?? [];
   }
 }
 

@@ -28,6 +28,8 @@ export interface AttemptOptions {
 export interface FailedAttempt {
   readonly provider: string;
   readonly model: string;
+  /** The key of the provider, where it has several. */
+  readonly key?: string | undefined;
   readonly code: string;
   readonly status: number | undefined;
   readonly detail: string | undefined;
@@ -39,6 +41,8 @@ export interface FailedAttempt {
 export class Attempt {
   readonly provider: Provider;
   readonly target: Route;
+  /** The key of the provider, where it has several. */
+  readonly key: string | undefined;
   readonly startedMs: number;
   readonly #breaker: Breaker;
   readonly #accountId: string;
@@ -53,6 +57,7 @@ export class Attempt {
     const { route, breaker, nowMs } = target;
     this.provider = provider;
     this.target = route;
+    this.key = target.key;
     this.startedMs = startedMs;
     this.#breaker = breaker;
     this.#accountId = call.accountId;
@@ -102,13 +107,17 @@ export class Attempt {
     const { provider, model } = this.target;
     const { code, upstream } = error;
     const { status } = upstream ?? {};
-    const { startedMs } = this;
-    return { provider, model, code, status, detail: shortDetail(error), startedMs, endedMs };
+    const { startedMs, key } = this;
+    const failed = { code, status, detail: shortDetail(error), startedMs, endedMs };
+    return { provider, model, ...(key === undefined ? {} : { key }), ...failed };
   }
 }
 
 export interface Target {
   readonly route: Route;
+  /** The key of the provider, where it has several; each has a target of its own. */
+  readonly key: string | undefined;
+  readonly keyWeight: number;
   readonly breaker: Breaker;
   readonly nowMs: () => number;
 }
@@ -119,6 +128,8 @@ export interface Plan {
   readonly ranks: readonly (readonly Target[])[];
   /** Where there is no choice. */
   readonly only: Target | undefined;
+  /** Some provider has several keys. */
+  readonly hasKeys: boolean;
 }
 
 const isOfTheCall = ({ code, upstream }: ApiError) =>

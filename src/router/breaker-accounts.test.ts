@@ -10,6 +10,7 @@ class Shared {
   readonly breaker = new Breaker({
     provider: "p",
     model: "m",
+    key: undefined,
     isEnabled: true,
     onChange: () => {},
     probe: () => {

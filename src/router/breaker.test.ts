@@ -14,6 +14,7 @@ class Watched {
     this.breaker = new Breaker({
       provider: "p",
       model: "m",
+      key: undefined,
       isEnabled,
       onChange: (health) => this.changes.push(health),
     });
@@ -322,12 +323,14 @@ describe("what the operator is shown", () => {
     expect(new Watched().succeed(3).fail().view).toEqual({
       provider: "p",
       model: "m",
+      key: null,
       state: "closed",
       reason: null,
       sinceMs: null,
       untilMs: null,
       requests: 4,
       failures: 1,
+      hasServed: true,
     });
   });
 

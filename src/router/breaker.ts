@@ -29,7 +29,11 @@ export interface Probed {
 export interface BreakerOptions {
   readonly provider: string;
   readonly model: string;
+  /** The key of the provider, where it has several. */
+  readonly key: string | undefined;
   readonly isEnabled: boolean;
+  /** It served its first call, or the first since it was taken out of service. */
+  readonly onServed?: (() => void) | undefined;
   /** It was taken out of service, or put back. */
   readonly onChange: (health: TargetHealth) => void;
   /** Calls the target for the operator, within a bounded time; without it, one account's failures count. */
@@ -79,6 +83,7 @@ export class Breaker {
   /** The trial under way, and how many there were; 0: none. */
   #trial = 0;
   #trials = 0;
+  #hasServed = false;
   /** What opened it. */
   failure: ApiError | undefined;
   /** How it asked to be left alone. */
@@ -153,6 +158,7 @@ export class Breaker {
     this.#failures.endRow();
     this.#firmFailures.endRow();
     this.#suspect.succeed(accountId, nowMs);
+    if (!this.#hasServed) this.#serveFirst();
     if (this.#endTrial(trial)) this.close(nowMs);
   }
 
@@ -188,6 +194,22 @@ export class Breaker {
     else if (this.#failures.isTooHigh(requests)) this.#judge(error, nowMs);
   }
 
+  #serveFirst(): void {
+    this.#hasServed = true;
+    this.#options.onServed?.();
+  }
+
+  /** Reports the next success again. */
+  forgetServed(): void {
+    this.#hasServed = false;
+  }
+
+  /** Its provider or key was changed: nothing is known of it any more. */
+  forget(nowMs: number): void {
+    this.forgetServed();
+    this.close(nowMs);
+  }
+
   /** By a success, or by hand. */
   close(nowMs: number): void {
     const wasOpen = this.#openUntilMs !== 0;
@@ -213,7 +235,7 @@ export class Breaker {
 
   view(nowMs: number): TargetHealth {
     this.#turn(nowMs);
-    const { provider, model } = this.#options;
+    const { provider, model, key = null } = this.#options;
     const restMs = this.restMs(nowMs);
     const isOpen = this.#openUntilMs !== 0;
     const isDue = isOpen && nowMs >= this.#openUntilMs;
@@ -221,12 +243,14 @@ export class Breaker {
     return {
       provider,
       model,
+      key,
       state: isDue ? "half-open" : isOpen ? "open" : restMs > 0 ? "resting" : "closed",
       reason: isOpen ? reasonOf(this.failure) : restMs > 0 ? reasonOf(this.plea) : null,
       sinceMs: isOpen ? this.#openSinceMs : null,
       untilMs: until,
       requests: this.#requests + this.#requestsBefore,
       failures: this.#failures.total,
+      hasServed: this.#hasServed,
     };
   }
 
@@ -283,8 +307,9 @@ export class Breaker {
     this.#probedMs = nowMs;
     if (trial !== 0) {
       if (!this.#endTrial(trial)) return;
-      if (error === undefined) this.close(nowMs);
-      else this.#open(error, nowMs, true);
+      if (error !== undefined) return this.#open(error, nowMs, true);
+      this.#serveFirst();
+      this.close(nowMs);
     } else if (this.#openUntilMs === 0) {
       if (error !== undefined) this.#open(error, nowMs, true);
       // It works: what the account sends does not, and is held against nobody.
@@ -301,6 +326,7 @@ export class Breaker {
     this.#openUntilMs = nowMs + Math.max(pauseMs, Math.min(most, error.upstream?.delayMs ?? 0));
     this.#openings++;
     this.failure = error;
+    this.forgetServed();
     this.#options.onChange(this.view(nowMs));
   }
 

@@ -1,7 +1,7 @@
 import { ApiError } from "../base/errors.ts";
-import type { TargetHealth } from "../catalog/health.ts";
+import type { ServedTarget, TargetHealth } from "../catalog/health.ts";
 import { type Model, type Route, withRoutes } from "../catalog/model.ts";
-import type { Provider } from "../providers/contract.ts";
+import type { ChangedProvider, KeyTerms, Provider } from "../providers/contract.ts";
 import {
   Attempt,
   type FailedAttempt,
@@ -14,13 +14,18 @@ import { Breaker, type Probed } from "./breaker.ts";
 import { Tries } from "./tries.ts";
 
 export interface RouterOptions {
-  readonly findProvider: (name: string) => Provider | undefined;
+  /** With one of its keys; without a name, the only one or the first. */
+  readonly findProvider: (name: string, key?: string) => Provider | undefined;
+  /** The keys of a provider that has several, by name and share; none for all others. */
+  readonly keysOf?: (provider: string) => readonly KeyTerms[];
   readonly random?: () => number;
   /** How often the same target may be asked again for one call. */
   readonly retries?: number;
   /** Whether targets that fail are left out for a while. */
   readonly hasBreakers?: boolean;
   readonly onChange?: (health: TargetHealth) => void;
+  /** A target served its first call since the start, or since it was changed or out of service. */
+  readonly onServed?: (target: ServedTarget) => void;
   /**
    * One small call of our own to a target, bounded in time; rejects with what the provider throws.
    * It decides where a single account's calls fail.
@@ -57,7 +62,8 @@ export class Router {
   readonly #retries: number;
   readonly #nowMs: () => number;
   readonly #sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  readonly #plans = new WeakMap<Model, Plan>();
+  /** Rebuilt when the catalog or the keys change. */
+  #plans = new WeakMap<Model, Plan>();
   readonly #breakers = new Map<string, Breaker>();
 
   constructor(options: RouterOptions) {
@@ -72,7 +78,7 @@ export class Router {
     const plan = this.#planOf(model);
     const startedMs = this.#nowMs();
     const { only } = plan;
-    const provider = only && this.#options.findProvider(only.route.provider);
+    const provider = only && this.#options.findProvider(only.route.provider, only.key);
     // Where there is no choice, there is no loop to wait in.
     if (only === undefined || provider === undefined || !only.breaker.isClear)
       return this.#choose(new Tries({ plan, call, startedMs }), run);
@@ -117,10 +123,27 @@ export class Router {
     return count;
   }
 
-  /** Forgets targets that no model leads to any more. */
+  /** A provider, or one of its keys, was changed: what its targets did before says nothing now. */
+  forget({ name, key }: ChangedProvider): void {
+    const nowMs = this.#nowMs();
+    for (const breaker of this.#breakers.values()) {
+      const view = breaker.view(nowMs);
+      if (view.provider === name && (view.key ?? undefined) === key) breaker.forget(nowMs);
+    }
+  }
+
+  /** Reports the next success again. */
+  forgetServed({ provider, key, model }: ServedTarget): void {
+    this.#breakers.get(targetKey({ provider, model }, key))?.forgetServed();
+  }
+
+  /** Forgets targets that no model leads to any more, and which keys there were. */
   keepOnly(models: Iterable<Model>): void {
+    this.#plans = new WeakMap();
     const known = new Set<string>();
-    for (const { routes } of models) for (const route of routes) known.add(targetKey(route));
+    for (const { routes } of models)
+      for (const route of routes)
+        for (const { name } of this.#keysOf(route)) known.add(targetKey(route, name));
     for (const key of this.#breakers.keys()) if (!known.has(key)) this.#breakers.delete(key);
   }
 
@@ -130,7 +153,7 @@ export class Router {
       const next = this.#next(tries, this.#nowMs());
       if (next === undefined) throw tries.worst(this.#nowMs());
       const { target, waitMs, isRepeat } = next;
-      const provider = this.#options.findProvider(target.route.provider);
+      const provider = this.#options.findProvider(target.route.provider, target.key);
       tries.count(target);
       if (provider === undefined) continue;
       // Before the pause: those who wait at the same time share one budget.
@@ -172,9 +195,10 @@ export class Router {
   #next(tries: Tries, nowMs: number): Next | undefined {
     for (const rank of tries.plan.ranks) {
       const ready = rank.filter(
-        (target) => tries.countOf(target) === 0 && target.breaker.mayAsk(nowMs),
+        (target) =>
+          tries.countOf(target) === 0 && !tries.hasFailed(target) && target.breaker.mayAsk(nowMs),
       );
-      const target = this.#byWeight(ready);
+      const target = this.#byWeight(ready, tries.plan.hasKeys);
       if (target === undefined) continue;
       // So that those who were turned away do not all turn up elsewhere in the same moment.
       const isCrowded = tries.lastReason === "overloaded";
@@ -210,48 +234,69 @@ export class Router {
     return Math.max(restMs, backoffMs);
   }
 
+  /** By the weights of routes, then by those of the keys of the chosen one. */
+  #byWeight(targets: readonly Target[], hasKeys: boolean): Target | undefined {
+    if (!hasKeys) return this.#pick(targets, ({ route: { weight } }) => weight);
+    const routes = [...new Set(targets.map(({ route }) => route))];
+    const route = this.#pick(routes, ({ weight }) => weight);
+    const keyed = targets.filter((target) => target.route === route);
+    return this.#pick(keyed, ({ keyWeight }) => keyWeight);
+  }
+
   /** In proportion to weights; one of weight 0 only where there is no other. */
-  #byWeight(targets: readonly Target[]): Target | undefined {
-    if (targets.length < 2) return targets[0];
-    const total = targets.reduce((sum, { route }) => sum + route.weight, 0);
+  #pick<T>(all: readonly T[], weightOf: (one: T) => number): T | undefined {
+    if (all.length < 2) return all[0];
+    const total = all.reduce((sum, one) => sum + weightOf(one), 0);
     let left = this.#random() * total;
-    for (const target of targets) {
-      left -= target.route.weight;
-      if (left < 0) return target;
+    for (const one of all) {
+      left -= weightOf(one);
+      if (left < 0) return one;
     }
-    return targets[0];
+    return all[0];
   }
 
   #planOf(model: Model): Plan {
     const known = this.#plans.get(model);
     if (known !== undefined) return known;
     const nowMs = this.#nowMs;
-    const targets = model.routes.map((route) => ({
-      route,
-      breaker: this.#breakerOf(route, model),
-      nowMs,
-    }));
+    const targets = model.routes.flatMap((route) =>
+      this.#keysOf(route).map(({ name: key, weight: keyWeight }) => ({
+        route,
+        key,
+        keyWeight,
+        breaker: this.#breakerOf(route, model, key),
+        nowMs,
+      })),
+    );
     const ranks = [...Map.groupBy(targets, ({ route }) => route.priority ?? 1)]
       .sort(([left], [right]) => left - right)
       .map(([, rank]) => rank);
-    const plan = { model, ranks, only: targets.length === 1 ? targets[0] : undefined };
+    const only = targets.length === 1 ? targets[0] : undefined;
+    const plan = { model, ranks, only, hasKeys: targets.some(({ key }) => key !== undefined) };
     this.#plans.set(model, plan);
     return plan;
   }
 
-  #breakerOf(route: Route, model: Model): Breaker {
-    const key = targetKey(route);
-    const { probe } = this.#options;
-    let breaker = this.#breakers.get(key);
+  /** One without a name where a provider has no choice of keys. */
+  #keysOf({ provider }: Route): readonly RouteKey[] {
+    const keys = this.#options.keysOf?.(provider) ?? [];
+    return keys.length === 0 ? onlyKey : keys;
+  }
+
+  #breakerOf(route: Route, model: Model, key: string | undefined): Breaker {
+    const id = targetKey(route, key);
+    const { probe, onServed } = this.#options;
+    const target = { provider: route.provider, model: route.model, key };
+    let breaker = this.#breakers.get(id);
     if (breaker === undefined) {
       breaker = new Breaker({
-        probe: probe && (() => this.#probe(probe, { route, model })),
-        provider: route.provider,
-        model: route.model,
+        ...target,
+        probe: probe && (() => this.#probe(probe, { route, model }, key)),
+        onServed: onServed && (() => onServed(target)),
         isEnabled: this.#options.hasBreakers ?? true,
         onChange: this.#options.onChange ?? (() => {}),
       });
-      this.#breakers.set(key, breaker);
+      this.#breakers.set(id, breaker);
     }
     return breaker;
   }
@@ -259,8 +304,9 @@ export class Router {
   async #probe(
     probe: NonNullable<RouterOptions["probe"]>,
     target: Omit<ProbedTarget, "provider">,
+    key: string | undefined,
   ): Promise<Probed> {
-    const provider = this.#options.findProvider(target.route.provider);
+    const provider = this.#options.findProvider(target.route.provider, key);
     let error: ApiError | undefined;
     if (provider !== undefined)
       await probe({ provider, ...target }).catch((thrown: unknown) => (error = toFault(thrown)));
@@ -281,7 +327,17 @@ interface Next {
   readonly isRepeat: boolean;
 }
 
-const targetKey = ({ provider, model }: Route) => `${provider}\n${model}`;
+interface RouteKey {
+  readonly name: string | undefined;
+  readonly weight: number;
+}
+
+const onlyKey: readonly RouteKey[] = [{ name: undefined, weight: 1 }];
+
+const targetKey = (
+  { provider, model }: Pick<Route, "provider" | "model">,
+  key: string | undefined,
+) => `${provider}\n${model}\n${key ?? ""}`;
 
 /** Ends early when the call does. */
 function pause(waitMs: number, signal: AbortSignal): Promise<void> {

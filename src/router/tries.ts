@@ -1,4 +1,6 @@
 import { ApiError } from "../base/errors.ts";
+import { tryAgainIn } from "../base/text/try-again.ts";
+import type { Route } from "../catalog/model.ts";
 import {
   type Attempt,
   type FailedAttempt,
@@ -25,6 +27,8 @@ export class Tries {
   failed: readonly FailedAttempt[] = [];
   readonly #failures: ApiError[] = [];
   readonly #counts = new Map<Breaker, number>();
+  /** Routes that failed for a reason that another key of the same provider shares. */
+  #failedRoutes: Set<Route> | undefined;
   readonly #last = new Map<Breaker, { readonly error: ApiError; readonly atMs: number }>();
 
   constructor({ plan, call, startedMs }: TriesOptions) {
@@ -57,8 +61,15 @@ export class Tries {
     attempt.fail(error);
     if (error === leftOut || !isUpstreamFailure(error)) throw thrown;
     this.#failures.push(error);
+    if (target.key !== undefined && !isOfKey(error))
+      this.#failedRoutes = (this.#failedRoutes ?? new Set()).add(target.route);
     this.#last.set(target.breaker, { error, atMs: target.nowMs() });
     this.failed = attempt.failures;
+  }
+
+  /** Another key would only meet the same failure: the provider itself is down or slow. */
+  hasFailed({ route }: Target): boolean {
+    return this.#failedRoutes?.has(route) === true;
   }
 
   /** How long a target still asks to be left alone, by what it told this call. */
@@ -106,6 +117,20 @@ export class Tries {
   }
 }
 
+/** Whether another key of the same provider may fare better. */
+function isOfKey({ upstream }: ApiError): boolean {
+  switch (upstream?.reason) {
+    case "auth":
+    case "quota":
+    case "limited":
+    // Vendors call a model missing that a key may not use.
+    case "missing":
+      return true;
+    default:
+      return false;
+  }
+}
+
 const leftOut = new ApiError({ code: "internal_error", message: "The caller disconnected." });
 
 function limited(failures: readonly ApiError[], waits: readonly number[]): ApiError {
@@ -114,11 +139,12 @@ function limited(failures: readonly ApiError[], waits: readonly number[]): ApiEr
   if (overLimit !== undefined && isTooLarge && waits.length === 0) return tooLarge(overLimit);
   const told = failures.flatMap(({ retryAfterMs }) => retryAfterMs ?? []);
   const soonestMs = Math.min(...(waits.length > 0 ? waits : told), 60_000);
+  const retryAfterMs = Math.max(1_000, soonestMs);
   return new ApiError({
     code: "upstream_rate_limited",
-    message: "The model is receiving too many requests. Try again after the time in Retry-After.",
+    message: `The model is receiving too many requests. ${tryAgainIn(retryAfterMs)}`,
     detail: failures.at(-1)?.detail ?? "every target is rate limited",
-    retryAfterMs: Math.max(1_000, soonestMs),
+    retryAfterMs,
     upstream: { reason: "limited" },
   });
 }

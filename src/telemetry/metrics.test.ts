@@ -9,6 +9,8 @@ afterEach(() => metrics.close());
 const targetOf = (at: number, state: TargetHealth["state"]): TargetHealth => ({
   provider: "acme",
   model: `model-${at}`,
+  key: null,
+  hasServed: false,
   state,
   reason: null,
   sinceMs: null,
@@ -24,6 +26,7 @@ function readTargets(targets: readonly TargetHealth[]) {
     router: { health: () => targets },
     purses: { heldNano: () => 0n },
     journal: { isFailing: false },
+    rejections: { dropped: 0 },
   });
   const read = readMetrics(metrics.text());
   const countOf = (name: string) => read.series.filter((series) => series.name === name).length;

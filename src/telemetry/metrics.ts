@@ -15,6 +15,7 @@ interface MetricsSources {
   readonly router: { health(): readonly TargetHealth[] };
   readonly purses: Pick<Purses, "heldNano">;
   readonly journal: Pick<Journal, "isFailing">;
+  readonly rejections: { readonly dropped: number };
 }
 
 /** Catalogs have far fewer. Beyond this number, one series shows the worst of the rest. */
@@ -34,6 +35,7 @@ export class Metrics {
   text(): string {
     const text = new Exposition();
     this.#addRequests(text);
+    this.#addRejections(text);
     this.#addUnits(text);
     this.#addMoney(text);
     this.#addTimes(text);
@@ -69,6 +71,24 @@ export class Metrics {
     for (const { labels, requests } of this.traffic.models)
       for (const [outcome, { count }] of requests)
         text.add(`${labels},${toLabels({ outcome, fault: faultIn(outcome) })}`, count);
+  }
+
+  #addRejections(text: Exposition): void {
+    text.family({
+      name: "svc_rejections_total",
+      type: "counter",
+      help: "Requests rejected before admission, by status and error code.",
+    });
+    for (const [status, counters] of this.traffic.rejections)
+      for (const [code, { count }] of counters)
+        text.add(toLabels({ status: String(status), code }), count);
+    text
+      .family({
+        name: "svc_rejection_records_dropped_total",
+        type: "counter",
+        help: "Rejected requests that left no record because the store could not be written or too many were waiting.",
+      })
+      .add("", this.#sources.rejections.dropped);
   }
 
   #addUnits(text: Exposition): void {
@@ -161,7 +181,11 @@ export class Metrics {
   #addTargets(text: Exposition): void {
     const targets = this.#sources.router.health();
     const told = targets.slice(0, mostTargets).map((target) => ({
-      labels: toLabels({ provider: target.provider, model: target.model }),
+      labels: toLabels({
+        provider: target.provider,
+        model: target.model,
+        ...(target.key === null ? {} : { key: target.key }),
+      }),
       target: [target],
     }));
     if (targets.length > mostTargets)

@@ -31,6 +31,9 @@ export class Traffic {
   /** By provider, then by what came of the attempt. */
   readonly #attempts = new Map<string, Map<string, Counter>>();
 
+  /** Replies below 500 without a receipt: by status, then by code. */
+  readonly #rejections = new Map<number, Map<string, Counter>>();
+
   readonly watch = (receipt: Receipt): void => {
     const traffic = this.#find(receipt.endpoint, receipt.model);
     traffic.add(receipt);
@@ -41,6 +44,17 @@ export class Traffic {
   /** A reply without a receipt. */
   count({ endpoint, model }: Asked, outcome: string): void {
     count(this.#find(endpoint, model?.id ?? "").requests, outcome);
+  }
+
+  /** It is counted as a reply, too. */
+  countRejection({ status, code }: { readonly status: number; readonly code: string }): void {
+    const counters = this.#rejections.get(status);
+    if (counters !== undefined) count(counters, code);
+    else this.#rejections.set(status, new Map([[code, { count: 1 }]]));
+  }
+
+  get rejections(): Iterable<readonly [number, ReadonlyMap<string, Counter>]> {
+    return this.#rejections;
   }
 
   get models(): Iterable<ModelTraffic> {

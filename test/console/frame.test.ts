@@ -85,7 +85,7 @@ describe("the frame", () => {
     await joinAsOperator(tab, gateway);
     await title("Overview").waitFor();
     await page.keyboard.press("Control+k");
-    await page.getByRole("combobox", { name: "Search pages and accounts" }).waitFor();
+    await page.getByRole("combobox", { name: "Search pages, models, keys, requests" }).waitFor();
     await page.keyboard.type("provid");
     await page.keyboard.press("Enter");
     await page.waitForURL("**/operator/providers");

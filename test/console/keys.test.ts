@@ -112,12 +112,12 @@ test("what is wrong is told at its field, and corrected there", async () => {
   await form.getByRole("button", { name: "Create key" }).click();
   await form.getByText(/must be a whole number/i).waitFor();
   expect(await limit.getAttribute("aria-invalid")).toBe("true");
-  expectRefusal(window, 400);
+  await expectRefusal(window, 400);
   await limit.fill("100");
   await form.getByLabel("Budget in USD").fill("-1");
   await form.getByRole("button", { name: "Create key" }).click();
   await form.locator('[aria-invalid="true"]').and(form.getByLabel("Budget in USD")).waitFor();
-  expectRefusal(window, 400);
+  await expectRefusal(window, 400);
   await form.getByLabel("Budget in USD").fill("");
   await created(form, "corrected");
   await stored();
@@ -203,7 +203,7 @@ describe("a new secret", () => {
     const told = await window.page.getByRole("main").innerText();
     expect(told).toMatch(/created the key app \(sk-svc-…\w+\)\s+name\s+app/);
     expect(told).toMatch(/rotated the key [^(]+\(sk-svc-…\w+\)\s+overlap\s+24h/);
-    expect(told).toMatch(/changed the key [^(]+\(sk-svc-…\w+\)\s+name\s+renamed/);
+    expect(told).toMatch(/changed the key [^(]+\(sk-svc-…\w+\)\s+name\s+app\s*renamed/);
   });
 });
 
@@ -212,7 +212,11 @@ test("a viewer sees the keys and no way to change them, and the API refuses them
   const other = await home.openOther(viewer);
   await other.goto(home.path("keys"));
   await other.page.getByText("renamed").first().waitFor();
-  expect(await other.page.getByRole("button", { name: /Create|Actions/ }).count()).toBe(0);
+  expect(await other.page.getByRole("button", { name: /Create/ }).count()).toBe(0);
+  await other.page.getByRole("button", { name: "Actions for renamed" }).click();
+  const items = other.page.getByRole("menuitem");
+  await items.first().waitFor();
+  expect(await items.allInnerTexts()).toEqual(["View usage", "View requests"]);
   await other.goto(home.path("keys?new=1"));
   expect(await other.page.getByRole("dialog").count()).toBe(0);
   const refused = await viewer.ask("POST /api/accounts/:account/keys", {

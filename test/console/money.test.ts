@@ -145,7 +145,7 @@ test("the playground says it in words, and what to do", async () => {
   await alert.waitFor();
   expect(await alert.innerText()).toContain("402 insufficient_quota");
   await alert.getByRole("link", { name: "View billing" }).waitFor();
-  expectRefusal(window, 402);
+  await expectRefusal(window, 402);
 });
 
 test("with the operator's credit calls work again, and the banner goes", async () => {

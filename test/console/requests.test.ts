@@ -6,7 +6,7 @@ import { willingVendor } from "../fake/willing-vendor.ts";
 import { standardManifest } from "../setup/harness.ts";
 import { hello } from "../setup/money-home.ts";
 import type { Window } from "./setup/console-home.ts";
-import { type MemberHome, startMemberHome } from "./setup/member-home.ts";
+import { type MemberHome, shownDialog, startMemberHome } from "./setup/member-home.ts";
 
 /** More than the page asks for at once. */
 const pageSize = 50;
@@ -46,7 +46,7 @@ async function call(body: Record<string, unknown> = hello, key = home.gateway.ke
   return reply.headers.get("x-request-id") ?? "";
 }
 
-const table = () => window.page.getByRole("table", { name: "Requests, newest first" });
+const table = () => window.page.getByRole("table", { name: /^Requests/ });
 const links = () => table().getByRole("link");
 /** The ids of the rows, as their links have them. */
 const shownIds = async () =>
@@ -157,12 +157,169 @@ test("while a filter is set, only calls that it lets through appear", async () =
   await rowsAre(3);
 });
 
+test("the total is shown, and rows sort by cost and duration, both ways and back", async () => {
+  const { page } = window;
+  await filters().getByRole("button", { name: "Clear filters" }).click();
+  const total = (await listed({})).length;
+  await page.getByText(`${total} requests`, { exact: true }).waitFor();
+  for (const by of ["Cost", "Duration"]) {
+    const sort = by.toLowerCase();
+    const header = page.getByRole("columnheader", { name: by });
+    for (const [order, word] of [
+      ["desc", "descending"],
+      ["asc", "ascending"],
+    ] as const) {
+      await header.getByRole("button").click();
+      await page.locator(`th[aria-sort="${word}"]`).waitFor();
+      const expected = (await listed({ sort, order })).slice(0, pageSize);
+      await page.waitForFunction(
+        (first) => document.querySelector("table tbody a")?.getAttribute("href")?.endsWith(first),
+        expected[0] ?? "",
+      );
+      expect(await shownIds()).toEqual([...expected]);
+      expect([address().get("sort"), address().get("order") ?? "desc"]).toEqual([sort, order]);
+    }
+    await header.getByRole("button").click();
+    await table().waitFor();
+    expect([...address().keys()]).toEqual([]);
+  }
+});
+
+test("while live rows are paused new ones wait, counted, until one looks", async () => {
+  const { page } = window;
+  await page.getByText("Live", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Pause live rows" }).click();
+  const before = await shownIds();
+  const [first, second] = [await call(), await call()];
+  await page.getByRole("button", { name: "2 new" }).waitFor();
+  expect(await shownIds()).toEqual(before);
+  await page.getByRole("button", { name: "2 new" }).click();
+  await page.locator(`a[href$="/requests/${second}"]`).waitFor();
+  expect((await shownIds()).slice(0, 2)).toEqual([second, first]);
+  await page.getByRole("button", { name: "Resume live rows" }).click();
+});
+
+test("the HTTP status is a filter, and rejected calls are a list of their own", async () => {
+  const { page } = window;
+  await filters().getByLabel("HTTP status").selectOption("502");
+  await rowsAre(1);
+  expect(await shownIds()).toEqual([failed]);
+  await filters().getByRole("button", { name: "Clear filters" }).click();
+  // More than are listed one by one.
+  for (let at = 0; at < 12; at++) await call({ ...hello, model: "no-such-model" }, batch);
+  await page.getByText("12 rejected").waitFor();
+  await page.getByRole("button", { name: "Show rejected" }).click();
+  const list = page.getByRole("table", { name: "Rejected calls, newest first" });
+  await list.waitFor();
+  expect(await list.innerText()).toMatch(/batch[^]*403[^]*model_not_allowed[^]*no-such-model/);
+  expect(await refusedCalls()).toBe(12);
+  expect(address().get("outcome")).toBe("rejected");
+  expect(await filters().getByLabel("Provider").count()).toBe(0);
+  expect(await window.barriers()).toEqual([]);
+});
+
+/** The sum of the list's last column. */
+const refusedCalls = async () =>
+  (
+    await window.page
+      .getByRole("table", { name: "Rejected calls, newest first" })
+      .locator("tbody tr td:last-child")
+      .allInnerTexts()
+  ).reduce((sum, text) => sum + Number(text), 0);
+
+test("a call that is refused appears by itself, can be filtered and is exported", async () => {
+  const { page } = window;
+  await call({ ...hello, temperature: 9 }, batch);
+  await page.getByText("temperature must be").waitFor();
+  expect(await refusedCalls()).toBe(13);
+  await filters().getByLabel("HTTP status").selectOption("400");
+  await rowsAre(1);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Export CSV" }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe("rejections.csv");
+  const [header, ...lines] = (await Bun.file(await download.path()).text()).trim().split("\r\n");
+  expect(header).toBe("id,at,account,key,key_name,model,endpoint,status,code,message,count");
+  expect(lines).toEqual([expect.stringContaining(",chat,400,")]);
+});
+
+test("filters are saved as a view and come back", async () => {
+  const { page } = window;
+  await page.getByRole("button", { name: "Views" }).click();
+  await page.getByRole("menuitem", { name: "Save current view" }).click();
+  const save = await shownDialog(window, "Save current view");
+  await save.getByLabel("Name").fill("Bad requests");
+  await save.getByRole("button", { name: "Save view" }).click();
+  await page.getByRole("button", { name: "Bad requests" }).waitFor();
+  await window.goto(home.path("requests"));
+  await page.getByRole("button", { name: "Views" }).click();
+  await page.getByRole("menuitem", { name: "Bad requests" }).click();
+  await page.getByText("temperature must be").waitFor();
+  expect(address().get("status")).toBe("400");
+});
+
+test("an operator filters by a key of any account, found by its name", async () => {
+  const operators = await home.openOther(home.operator);
+  const { page } = operators;
+  await operators.goto("/operator/requests");
+  const key = page.getByRole("combobox", { name: "Key" });
+  await key.fill("bat");
+  await page.getByRole("option", { name: /^batch · / }).click();
+  await page.waitForFunction(() => document.querySelectorAll("table tbody tr").length === 3);
+  const id = new URL(page.url()).searchParams.get("key");
+  expect(id).toStartWith("key_");
+  await page.reload();
+  await page.waitForFunction(() => document.querySelectorAll("table tbody tr").length === 3);
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll("input")].some(({ value }) => value.startsWith("batch · ")),
+  );
+  expect(await operators.barriers()).toEqual([]);
+  await page.getByLabel("Outcome").selectOption("rejected");
+  await page.getByText("temperature must be").waitFor();
+  expect(operators.complaints).toEqual([]);
+  await operators.close();
+});
+
+test.each([1_280, 390])(
+  "at %i px nothing overflows, and the filters are in one row",
+  async (width) => {
+    const { page } = window;
+    await page.setViewportSize({ width, height: 900 });
+    await window.goto(home.path("requests"));
+    await rowsAre(pageSize);
+    const over = await page.evaluate(() => {
+      const cells = [...document.querySelectorAll("td, th")].filter(
+        (cell) =>
+          cell.scrollWidth > cell.clientWidth + 1 && getComputedStyle(cell).display !== "none",
+      );
+      return {
+        page: document.documentElement.scrollWidth - globalThis.innerWidth,
+        cells: cells.map((cell) => cell.textContent),
+      };
+    });
+    expect(over.page).toBeLessThanOrEqual(0);
+    if (width === 1_280) {
+      expect(over.cells).toEqual([]);
+      const tops = await filters()
+        .locator("select, input, button:visible")
+        .evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().top)));
+      expect(new Set(tops).size).toBe(1);
+    } else {
+      const [row] = await page.locator("table tbody tr").all();
+      const height = (await row?.boundingBox())?.height ?? 0;
+      expect(height).toBeLessThan(80);
+      expect(await row?.innerText()).toMatch(/OK\s+sk-svc-…\S+ · 19 in · 10 out/);
+    }
+    await page.setViewportSize({ width: 1_280, height: 900 });
+  },
+);
+
 const vendorNames = /fake|upstream-chat|The server had an error/;
 
 test("a failure is told without the vendor to members, and with it to the operator", async () => {
   const { page } = window;
-  await filters().getByRole("button", { name: "Clear filters" }).click();
-  await filters().getByLabel("Outcome").selectOption({ label: "Any failure" });
+  await filters().getByLabel("Outcome").selectOption({ label: "All errors" });
   await rowsAre(1);
   expect(await shownIds()).toEqual([failed]);
   await links().first().click();

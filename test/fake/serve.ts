@@ -35,7 +35,7 @@ const chats = Object.keys(replies).filter((id) => id !== "fake-tts");
 console.log(`The fake upstream listens on ${upstream.baseUrl}. Connect it to a running gateway:
 
   svc provider add fake --base-url ${upstream.baseUrl} --allow-private --all-models
-${chats.map((id) => `  svc price set ${id} --input 1 --output 2`).join("\n")}
+  svc price set ${chats.join(" ")} --input 1 --output 2
   svc price set fake-tts --input 1 --audio-output 2
   svc chat --model fake-chat "Hello"
 

@@ -4,9 +4,11 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -49,7 +51,8 @@ test("a fresh checkout installs what it needs by itself, and neither way undoes 
     run("scripts/svc.mjs", "--version"),
     run("scripts/svc.mjs", "--version"),
   ]);
-  for (const { code, out } of first) expect([code, out]).toEqual([0, version]);
+  for (const { code, out, err } of first)
+    expect([code, out, err]).toEqual([0, version, expect.any(String)]);
   expect(first.filter(({ err }) => err.includes("Installing"))).not.toEqual([]);
   expect([has("kysely"), has("openai")]).toEqual([true, false]);
 
@@ -70,6 +73,57 @@ test("a fresh checkout installs what it needs by itself, and neither way undoes 
   expect([mended.out, has("kysely"), has("openai")]).toEqual([version, true, true]);
   expect(readFileSync(join(clone, "package-lock.json"), "utf8")).toBe(lockBefore);
 }, 600_000);
+
+test("only one process at a time installs, however many start at once", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-lock-"));
+  const takeTurns = `import("./scripts/install.mjs").then(({ underLock }) => {
+    const { mkdirSync, rmdirSync } = require("node:fs");
+    for (let turn = 0; turn < 25; turn++) {
+      let isDone = false;
+      underLock(${JSON.stringify(folder)}, () => isDone, () => {
+        mkdirSync(${JSON.stringify(join(folder, "busy"))});
+        rmdirSync(${JSON.stringify(join(folder, "busy"))});
+        isDone = true;
+      });
+    }
+  })`;
+  try {
+    // Left by a process that was killed: all of them find it first.
+    writeFileSync(join(folder, ".install.lock"), "999999999");
+    const ended = await Promise.all(Array.from({ length: 6 }, () => run("-e", takeTurns)));
+    for (const { code, err } of ended) expect([code, err]).toEqual([0, ""]);
+    expect(readdirSync(folder)).toEqual([]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test("a lock is held by a process that runs, and for a moment before it says which", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-lock-"));
+  const lock = (name: string, holder: string, ageSeconds: number) => {
+    const path = join(folder, name);
+    writeFileSync(path, holder);
+    const time = Date.now() / 1000 - ageSeconds;
+    utimesSync(path, time, time);
+    return path;
+  };
+  const paths = [
+    lock("running", String(process.pid), 3600),
+    lock("new", "", 0),
+    lock("ended", "999999999", 0),
+    lock("left empty", "", 60),
+    join(folder, "missing"),
+  ];
+  try {
+    const { out } = await run(
+      "-e",
+      `import("./scripts/install.mjs").then(({ isHeld }) => console.log(${JSON.stringify(paths)}.map((path) => isHeld(path)).join()))`,
+    );
+    expect(out).toBe("true,true,false,false,false\n");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
 
 test("the command works through links, absolute and relative", async () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-link-"));
@@ -144,7 +198,8 @@ describe("where a package has changed", () => {
     fs.mkdirSync("node_modules/a", { recursive: true });
     fs.writeFileSync("node_modules/bun/bin/bun.exe", Buffer.alloc(1_100_000));
     fs.writeFileSync("node_modules/a/version", lock.packages["node_modules/a"].version);
-    if (process.env.TEST_FAILS === "yes") process.exit(1);
+    const calls = fs.readFileSync(process.env.TEST_CALLS, "utf8").trim().split("\\n").length;
+    if (calls <= Number(process.env.TEST_FAILURES)) process.exit(1);
     fs.writeFileSync("node_modules/.package-lock.json", JSON.stringify(lock));
   `;
   cpSync(join(root, "scripts"), inPlace("scripts"), { recursive: true });
@@ -157,7 +212,7 @@ describe("where a package has changed", () => {
 
   async function ensure(
     what: "ensureInstalled" | "ensureEngineInstalled",
-    options: { readonly fails?: boolean } = {},
+    options: { readonly failures?: number } = {},
   ) {
     const calls = inPlace("calls");
     rmSync(calls, { force: true });
@@ -170,7 +225,7 @@ describe("where a package has changed", () => {
         npm_execpath: inPlace("npm.cjs"),
         TEST_PROJECT: what === "ensureInstalled" ? place : inPlace("engine"),
         TEST_CALLS: calls,
-        TEST_FAILS: options.fails === true ? "yes" : "no",
+        TEST_FAILURES: String(options.failures ?? 0),
       },
     });
     const [err, code] = await Promise.all([new Response(child.stderr).text(), child.exited]);
@@ -218,13 +273,20 @@ describe("where a package has changed", () => {
 
   test("an install that fails leaves what was there, and the next one begins afresh", async () => {
     wantVersion("3");
-    const failed = await ensure("ensureInstalled", { fails: true });
+    const failed = await ensure("ensureInstalled", { failures: 2 });
     expect([failed.code, installed()]).toEqual([1, "2"]);
-    expect(failed.err).toContain("error: npm ci failed. See its output above.");
+    expect(failed.err).toContain("error: npm ci failed twice. See its output above.");
     expect(existsSync(inPlace(".install.lock"))).toBe(false);
     const { calls } = await ensure("ensureInstalled");
     expect(calls[0].has).not.toContain("node_modules");
     expect(installed()).toBe("3");
+  });
+
+  test("an install that fails once is tried again", async () => {
+    wantVersion("3.1");
+    const { code, err, calls } = await ensure("ensureInstalled", { failures: 1 });
+    expect([code, calls.length, installed()]).toEqual([0, 2, "3.1"]);
+    expect(err).toContain("npm ci failed. Trying once more …");
   });
 
   test("packages that are shared by a link are left to those who share them", async () => {
@@ -234,7 +296,7 @@ describe("where a package has changed", () => {
     symlinkSync(shared, inPlace("node_modules"));
     wantVersion("4");
     expect((await ensure("ensureInstalled")).code).toBe(0);
-    expect([installed(), readFileSync(join(shared, "a", "version"), "utf8")]).toEqual(["4", "3"]);
+    expect([installed(), readFileSync(join(shared, "a", "version"), "utf8")]).toEqual(["4", "3.1"]);
   });
 
   test("packages that are folders beside the project are installed where they can be found", async () => {

@@ -143,7 +143,8 @@ export class RealLedger {
       bodies: new BodyBytes({ perProcess: 2 ** 30, perKey: 2 ** 30 }),
       clock,
       log,
-      replyCounter: { count: () => {} },
+      replyCounter: { count: () => {}, countRejection: () => {} },
+      rejections: { add: () => {} },
       origins: new Set(),
       publicUrl: () => "",
     };
@@ -299,6 +300,7 @@ function operationsOn(
     variable: () => undefined,
     checkAddress: () => undefined,
     isUsable: () => true,
+    engineFile: undefined,
     platformUrl: () => "http://127.0.0.1:8081",
   });
   return forActor(unbound, { actor: commandLine, clock });

@@ -89,6 +89,7 @@ export async function startTestGateway({
   const server = await startServer({
     version: "0.0.0-test",
     passwordCost: cheapPasswords,
+    reportLimitMs: 120_000,
     ...(versions === undefined ? {} : { versions }),
     ...(writeLog === undefined ? {} : { writeLog }),
     ...(clock === undefined ? {} : { clock }),

@@ -7,6 +7,7 @@ import { newId } from "../../src/base/ids.ts";
 import { Problem } from "../../src/base/problem.ts";
 import { loadConfiguration } from "../../src/config/load.ts";
 import type { AccountStore } from "../../src/ledger/account.ts";
+import { Minutes } from "../../src/ledger/minutes.ts";
 import { Purses } from "../../src/ledger/purses.ts";
 import type { Receipt } from "../../src/ledger/receipt.ts";
 import { Rollups } from "../../src/ledger/rollups.ts";
@@ -81,6 +82,7 @@ export async function openOperations(): Promise<OperationsHome> {
     variable: () => undefined,
     checkAddress: () => undefined,
     isUsable: () => true,
+    engineFile: undefined,
     platformUrl: () => "http://127.0.0.1:8081",
     takeEffect: () => follower.catchUp(),
     money: { purses, sums: rollups, flushRollups: () => rollups.flush(clock.ms) },
@@ -146,6 +148,27 @@ const emptyReceipt: Omit<Receipt, "id" | "accountId" | "keyId"> = {
 };
 
 /** What an operation was refused with. */
+/** For operations whose sums a thread reads, as in a running server. */
+export async function withReports<T>(
+  home: OperationsHome,
+  account: string,
+  use: (dependencies: ReturnType<typeof serverDependencies>) => Promise<T>,
+): Promise<T> {
+  const dependencies = serverDependencies(home, account);
+  return await use(dependencies).finally(() => dependencies.money.reports.close());
+}
+
+function serverDependencies(
+  { store, purses, sums, operations, clock: now }: OperationsHome,
+  account: string,
+) {
+  const clock = { nowMs: () => now.ms };
+  const flushRollups = async () => void (await operations.accounts.show({ account }));
+  const reports = store.openReports({ clock, flush: flushRollups, minutes: new Minutes() });
+  const takeEffect = async () => {};
+  return { ...store, clock, takeEffect, money: { purses, sums, flushRollups, reports } };
+}
+
 export async function problemOf(
   work: Promise<unknown>,
 ): Promise<Pick<Problem, "code" | "message" | "field">> {

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { AuditRecord } from "../../src/base/audit.ts";
+import type { AuditQuery, AuditRecord } from "../../src/base/audit.ts";
+import { newId } from "../../src/base/ids.ts";
+import type { SavedView } from "../../src/people/preferences.ts";
 import type { Invite, Session, Token, User } from "../../src/people/store.ts";
 import type { Store } from "../../src/store/sqlite/store.ts";
 import { auditOf } from "./audit-sample.ts";
@@ -45,6 +47,15 @@ const token: Token = {
   ...madeBy,
 };
 
+const view: SavedView = {
+  id: "view_1",
+  userId: "user_1",
+  page: "overview",
+  name: "v",
+  search: "",
+  createdAtMs: 1,
+};
+
 type Write = (store: Store, audit: AuditRecord) => Promise<unknown>;
 
 /** In an order in which each finds what it needs. */
@@ -57,6 +68,8 @@ const writes: Readonly<Record<string, Write>> = {
   "key name": ({ keys }, audit) => keys.update("key_1", { name: "other" }, audit),
   "key secret": ({ keys }, audit) =>
     keys.rotate("key_1", { hash: "i", hint: "y", previousUntilMs: undefined }, audit),
+  "key paused": ({ keys }, audit) => keys.setPaused("key_1", 5, audit),
+  "key resumed": ({ keys }, audit) => keys.setPaused("key_1", undefined, audit),
   "key revoked": ({ keys }, audit) => keys.revoke("key_1", 5, audit),
   catalog: ({ catalog }, audit) => catalog.write({ atMs: 1, saveProviders: [provider] }, audit),
   invite: ({ people }, audit) => people.addInvite(inviteOf("invite_1"), audit),
@@ -65,6 +78,11 @@ const writes: Readonly<Record<string, Write>> = {
   session: ({ people }, audit) => people.addSession(sessionOf("s2"), audit),
   "session ended": ({ people }, audit) => people.endSessions({ userId: "user_1" }, audit),
   name: ({ people }, audit) => people.rename("user_1", "Grace", audit),
+  "time zone": ({ people }, audit) => people.setTimeZone("user_1", "utc", audit),
+  dismissed: ({ people }, audit) => people.dismiss("user_1", "setup", audit),
+  view: ({ people }, audit) => people.addView(view, audit),
+  "view name": ({ people }, audit) => people.updateView(view, { name: "other" }, audit),
+  "view removed": ({ people }, audit) => people.removeView(view, audit),
   password: ({ people }, audit) =>
     people.setPassword({ userId: "user_1", passwordHash: "y" }, audit),
   token: ({ people }, audit) => people.addToken(token, audit),
@@ -72,7 +90,18 @@ const writes: Readonly<Record<string, Write>> = {
 };
 
 /** Made a second time they find nothing to change. */
-const onceOnly = ["account", "entry", "key revoked", "session ended", "name", "token revoked"];
+const onceOnly = [
+  "account",
+  "entry",
+  "key paused",
+  "key resumed",
+  "key revoked",
+  "session ended",
+  "name",
+  "time zone",
+  "view removed",
+  "token revoked",
+];
 
 /** What the audit log relies on, whatever the database. */
 export function auditContract(kind: string, create: () => Promise<ContractDatabase>): void {
@@ -87,7 +116,7 @@ export function auditContract(kind: string, create: () => Promise<ContractDataba
       await store.close();
       await database.remove();
     });
-    const idsOf = async () => (await store.audit.list({ limit: 100 })).map(({ id }) => id);
+    const idsOf = async () => (await store.audit.list({ limit: 100 })).records.map(({ id }) => id);
 
     test("a change and its record are one: both are written, or neither is", async () => {
       const taken = auditOf({ id: "audit_0" });
@@ -107,13 +136,15 @@ export function auditContract(kind: string, create: () => Promise<ContractDataba
       }
     });
 
+    searchTests(() => store);
+
     test("failures are counted in one record for each subject and hour", async () => {
       const hourMs = 3_600_000;
       const fail = (subject: string, atMs: number) =>
         store.people.countFailedSignIn(auditOf({ action: "session.failed", subject, atMs }));
       for (const atMs of [hourMs, hourMs + 1, 2 * hourMs - 1, 2 * hourMs]) await fail("ada", atMs);
       await fail("ben", hourMs);
-      const records = await store.audit.list({ action: "session.failed", limit: 10 });
+      const { records } = await store.audit.list({ action: "session.failed", limit: 10 });
       const counts = records.map(({ subject, detail }) => [subject, detail["count"]]);
       expect(counts.toSorted()).toEqual([
         ["ada", 1],
@@ -121,5 +152,44 @@ export function auditContract(kind: string, create: () => Promise<ContractDataba
         ["ben", 1],
       ]);
     });
+  });
+}
+
+function searchTests(store: () => Store): void {
+  test("records are found by actor, subject, text and time, whatever the letters", async () => {
+    const at = (atMs: number, given: Partial<AuditRecord>) =>
+      store().audit.add(auditOf({ atMs, id: newId("audit", atMs), ...given }));
+    const ada = { kind: "person", id: "user_1", name: "ada@example.com" } as const;
+    const ops = { kind: "operator", id: "user_2", name: "ops@example.com" } as const;
+    await at(1_000, {
+      actor: ada,
+      action: "key.create",
+      subject: "Checkout",
+      detail: { rpm: 6 },
+    });
+    await at(2_000, { actor: ops, action: "key.revoke", subject: "100%_done" });
+    await at(3_000, { actor: ops, action: "price.set", subject: "mini", detail: { usd: "Ada" } });
+    const found = async (query: Partial<AuditQuery>) =>
+      (await store().audit.list({ limit: 10, ...query })).records.map(({ atMs }) => atMs / 1_000);
+    expect(await found({ actor: "ADA@" })).toEqual([1]);
+    expect(await found({ actor: "example" })).toEqual([3, 2, 1]);
+    expect(await found({ subject: "checkOUT" })).toEqual([1]);
+    // Not patterns: what they would stand for is not found.
+    expect(await found({ subject: "%" })).toEqual([2]);
+    expect(await found({ subject: "ch_ck" })).toEqual([]);
+    expect(await found({ search: "ada" })).toEqual([3, 1]);
+    expect(await found({ search: '"rpm":6' })).toEqual([1]);
+    expect(await found({ fromMs: 2_000, toMs: 3_000 })).toEqual([2]);
+    expect(await found({ search: "ops@", hidesOperators: true })).toEqual([]);
+    expect(await found({ actor: "an operator", hidesOperators: true })).toEqual([3, 2]);
+  });
+
+  test("a page looks at no more than it may, and the next goes on where it ended", async () => {
+    for (let at = 0; at < 5_003; at++)
+      await store().audit.add(auditOf({ atMs: at, id: newId("audit", at), subject: `s${at}` }));
+    const first = await store().audit.list({ subject: "s1", limit: 2_000 });
+    expect(first.records).toHaveLength(1_110);
+    const last = await store().audit.list({ subject: "s1", limit: 2_000, after: first.after });
+    expect(last).toMatchObject({ records: [{ subject: "s1" }], after: undefined });
   });
 }

@@ -6,6 +6,7 @@ import { type Claim, type LedgerWrite, UnwritableError } from "../../src/ledger/
 import { auditOf } from "./audit-sample.ts";
 import type { ContractDatabase } from "./contract.ts";
 import { foldTests } from "./fold-contract.ts";
+import { keyTests } from "./key-contract.ts";
 import { findingTests, readerTests, recountTests, rollupTests } from "./ledger-reading-contract.ts";
 import type { Opened } from "./ledger-samples.ts";
 import {
@@ -44,6 +45,7 @@ export function ledgerContract(name: string, create: () => Promise<ContractDatab
     refusalTests(() => opened);
     claimTests(() => opened);
     limitTests(() => opened);
+    keyTests(() => opened);
     rollupTests(() => opened);
     recountTests(() => opened);
     foldTests(() => opened);

@@ -24,11 +24,12 @@ const order = (rollups: readonly Rollup[]) =>
   rollups.toSorted((one, other) =>
     JSON.stringify(toText(one)) < JSON.stringify(toText(other)) ? -1 : 1,
   );
-const toText = ({ cost, charged, vendorCost, ...rest }: Rollup) => ({
+const toText = ({ cost, charged, vendorCost, chargedKnown, ...rest }: Rollup) => ({
   ...rest,
   cost: String(cost),
   charged: String(charged),
   vendorCost: String(vendorCost),
+  chargedKnown: String(chargedKnown),
 });
 
 async function fund({ ledger }: Store): Promise<void> {

@@ -1,7 +1,9 @@
 import { idTimeMs } from "../../src/base/ids.ts";
 import type { Receipt } from "../../src/ledger/receipt.ts";
+import { replyStatus } from "../../src/ledger/reply-status.ts";
 import {
   latencyBoundsMs,
+  mostListed,
   mostNames,
   othersName,
   type ReceiptQuery,
@@ -13,7 +15,10 @@ import {
 const stepsMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
 const isFailure = ({ outcome }: Receipt) => outcome !== "ok" && outcome !== "left";
 
-export function receiptsOf(receipts: readonly Receipt[], query: ReceiptQuery): readonly Receipt[] {
+export function receiptsOf(
+  receipts: readonly Receipt[],
+  query: Omit<ReceiptQuery, "limit">,
+): readonly Receipt[] {
   const is = (wanted: string | undefined, value: string) =>
     wanted === undefined || wanted === value;
   return receipts
@@ -25,6 +30,7 @@ export function receiptsOf(receipts: readonly Receipt[], query: ReceiptQuery): r
         is(query.endpoint, receipt.endpoint) &&
         is(query.provider, receipt.provider) &&
         (query.outcome === "failed" ? isFailure(receipt) : is(query.outcome, receipt.outcome)) &&
+        (query.status === undefined || replyStatus(receipt) === query.status) &&
         receipt.id.startsWith(query.idPrefix ?? "") &&
         idTimeMs(receipt.id) >= (query.fromMs ?? 0) &&
         idTimeMs(receipt.id) < (query.toMs ?? Number.POSITIVE_INFINITY),
@@ -36,10 +42,18 @@ export function usageOf(receipts: readonly Receipt[], query: UsageQuery): readon
   const stepMs = stepsMs[query.grain];
   const { accountId, keyId, model } = query;
   const firstMs = Math.floor(query.fromMs / stepMs) * stepMs;
-  const startOf = ({ id }: Receipt) => Math.floor(idTimeMs(id) / stepMs) * stepMs;
-  const some = receiptsOf(receipts, { accountId, keyId, model, limit: 1 }).filter(
-    (receipt) => startOf(receipt) >= firstMs && startOf(receipt) < query.toMs,
-  );
+  const stepStart = ({ id }: Receipt) => Math.floor(idTimeMs(id) / stepMs) * stepMs;
+  const isIn = (receipt: Receipt) =>
+    query.dayOffsets === undefined
+      ? stepStart(receipt) >= firstMs && stepStart(receipt) < query.toMs
+      : idTimeMs(receipt.id) >= query.fromMs && idTimeMs(receipt.id) < query.toMs;
+  const startOf = (receipt: Receipt) => {
+    if (query.isWhole === true) return query.fromMs;
+    const atMs = idTimeMs(receipt.id);
+    const offset = query.dayOffsets?.findLast(({ fromMs }) => fromMs <= atMs)?.offsetMs ?? 0;
+    return Math.floor((atMs + offset) / stepMs) * stepMs;
+  };
+  const some = receiptsOf(receipts, { accountId, keyId, model }).filter(isIn);
   const nameOf = (receipt: Receipt) =>
     ({ none: "", model: receipt.model, key: receipt.keyId, account: receipt.accountId })[query.by];
   const totals = Object.entries(Object.groupBy(some, nameOf)).map(([name, all = []]) => ({
@@ -53,7 +67,9 @@ export function usageOf(receipts: readonly Receipt[], query: UsageQuery): readon
       other.receipts - one.receipts ||
       (one.name < other.name ? -1 : 1),
   );
-  const kept = new Set(totals.slice(0, mostNames).map(({ name }) => name));
+  const kept = new Set(
+    totals.slice(0, query.isWhole === true ? mostListed : mostNames).map(({ name }) => name),
+  );
   const shown = (receipt: Receipt) => (kept.has(nameOf(receipt)) ? nameOf(receipt) : othersName);
   const groups = Map.groupBy(some, (receipt) => JSON.stringify([startOf(receipt), shown(receipt)]));
   return [...groups.values()]

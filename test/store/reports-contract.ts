@@ -6,6 +6,7 @@ import {
   type LedgerReports,
   mostSteps,
   othersName,
+  type RankMark,
   type ReceiptQuery,
   type UsageQuery,
 } from "../../src/ledger/reports.ts";
@@ -122,9 +123,58 @@ export function reportTests(opened: () => Opened): void {
       await expect(reports.usage(query)).rejects.toThrow("time steps");
     }));
 
+  spanTests(using);
   halfFoldedTest(opened);
   pageTests(using);
+  rankTests(using);
   freshTests(using);
+}
+
+function spanTests(using: Using): void {
+  test("days of a time zone are made of hours, also when the clocks change", () =>
+    using(async ({ receipts, reports }) => {
+      const fromMs = noonMs + 11 * hourMs;
+      const span = { fromMs, toMs: fromMs + 3 * dayMs };
+      const zones: UsageQuery["dayOffsets"][] = [
+        [{ fromMs, offsetMs: hourMs }],
+        [{ fromMs, offsetMs: -5 * hourMs }],
+        [
+          { fromMs, offsetMs: 2 * hourMs },
+          { fromMs: fromMs + 26 * hourMs, offsetMs: hourMs },
+          { fromMs: fromMs + 40 * hourMs, offsetMs: 3 * hourMs },
+        ],
+      ];
+      const filters = [{}, { accountId: "acct_1" }, { keyId: "key_5", model: "m2" }];
+      for (const dayOffsets of zones)
+        for (const by of ["none", "model", "key", "account"] as const)
+          for (const filter of filters) {
+            const query = { ...span, ...filter, grain: "day", by, dayOffsets } as const;
+            expect({ query, points: await reports.usage(query) }).toEqual({
+              query,
+              points: usageOf(receipts, query),
+            });
+          }
+    }));
+
+  test("a whole span is one step, and tells more names apart than a chart", () =>
+    using(async ({ receipts, reports }) => {
+      const span = { fromMs: noonMs, toMs: noonMs + 4 * dayMs, isWhole: true };
+      for (const grain of ["hour", "day"] as const)
+        for (const by of ["none", "model", "key", "account"] as const)
+          for (const filter of [
+            {},
+            { accountId: "acct_1" },
+            { accountId: "acct_2", model: "m1" },
+          ]) {
+            const query = { ...span, ...filter, grain, by } as const;
+            const points = await reports.usage(query);
+            expect({ query, points }).toEqual({ query, points: usageOf(receipts, query) });
+            if (by !== "none" && points.length > 0)
+              expect(points.map(({ name }) => name)).not.toContain(othersName);
+          }
+      const keys = await reports.usage({ ...span, grain: "day", by: "key" });
+      expect(keys.length).toBeGreaterThan(21);
+    }));
 }
 
 function halfFoldedTest(opened: () => Opened): void {
@@ -184,6 +234,10 @@ function pageTests(using: Using): void {
         { outcome: "left", provider: "p" },
         { outcome: "rate_limit_exceeded" },
         { outcome: "never_seen" },
+        { status: 200, model: "m1" },
+        { status: 502 },
+        { status: 429, accountId: "acct_2" },
+        { status: 418 },
         { fromMs: noonMs + 10 * hourMs + 7, toMs: noonMs + 40 * hourMs + 3 },
         { fromMs: noonMs + 35 * hourMs, accountId: "acct_2" },
         { idPrefix: receipts[440]?.id.slice(0, 9) },
@@ -217,6 +271,80 @@ function pageTests(using: Using): void {
         await expect(reports.receipts({ limit })).rejects.toThrow(
           "limit must be between 1 and 1000",
         );
+    }));
+}
+
+function rankTests(using: Using): void {
+  const idsOf = (receipts: readonly Receipt[]) => receipts.map(({ id }) => id);
+
+  test("by cost or duration, pages have all that match in that order, each once", () =>
+    using(async ({ receipts, reports }) => {
+      for (const filter of [{}, { accountId: "acct_2" }, { outcome: "failed", model: "m2" }])
+        for (const by of ["charged", "duration"] as const)
+          for (const isAscending of [false, true]) {
+            const query = { ...filter, by, isAscending, limit: 37 };
+            const found: Receipt[] = [];
+            let after: RankMark | undefined;
+            do {
+              const page = await reports.ranked({ ...query, after });
+              found.push(...page.receipts);
+              after = page.after;
+            } while (after !== undefined);
+            const valueOf = (one: Receipt) =>
+              by === "charged" ? one.charged : BigInt(one.durationMs);
+            const sorted = receiptsOf(receipts, filter).toSorted((one, other) => {
+              const [low, high] = isAscending ? [one, other] : [other, one];
+              const difference = valueOf(low) - valueOf(high);
+              return difference === 0n ? (low.id < high.id ? -1 : 1) : difference < 0n ? -1 : 1;
+            });
+            expect({ query, ids: idsOf(found) }).toEqual({ query, ids: idsOf(sorted) });
+          }
+    }));
+
+  test("a receipt that comes between two pages is on neither", () =>
+    using(async ({ store, receipts, reports }) => {
+      const first = await reports.ranked({ by: "duration", limit: 450 });
+      const late = receiptOf({ id: newId("req", noonMs + 3 * dayMs), durationMs: 1, charged: 0n });
+      await store.ledger.commit([write(late)]);
+      const { receipts: rest, after } = await reports.ranked({
+        by: "duration",
+        limit: 450,
+        after: first.after,
+      });
+      expect(idsOf([...first.receipts, ...rest]).toSorted()).toEqual(idsOf(receipts).toSorted());
+      expect(after).toBeUndefined();
+    }));
+
+  test("the count is of all that match", () =>
+    using(async ({ receipts, reports }) => {
+      for (const filter of [
+        {},
+        { accountId: "acct_1" },
+        { keyId: "key_5", provider: "q" },
+        { outcome: "failed", fromMs: noonMs + 9 * hourMs },
+        { status: 200 },
+        { model: "none" },
+        { fromMs: 5, toMs: 5 },
+      ])
+        expect({ filter, ...(await reports.count(filter)) }).toEqual({
+          filter,
+          count: receiptsOf(receipts, filter).length,
+          isCapped: false,
+        });
+    }));
+
+  test("what each key was charged is summed from a day on, of one account", () =>
+    using(async ({ receipts, reports }) => {
+      for (const accountId of ["acct_1", "acct_2"])
+        for (const fromMs of [noonMs, noonMs + dayMs, noonMs + 2 * dayMs]) {
+          const dayStart = Math.floor(fromMs / dayMs) * dayMs;
+          const toMs = noonMs + 4 * dayMs;
+          const sums = await reports.keySpending({ accountIds: [accountId], fromMs, toMs });
+          const expected = new Map<string, bigint>();
+          for (const one of receiptsOf(receipts, { accountId, fromMs: dayStart }))
+            expected.set(one.keyId, (expected.get(one.keyId) ?? 0n) + one.charged);
+          expect([...sums].toSorted()).toEqual([...expected].toSorted());
+        }
     }));
 }
 

@@ -18,6 +18,7 @@ import { checkFolded } from "../../src/ledger/verify/sums.ts";
 import { realDatabasePath } from "../../src/store/sqlite/database-file.ts";
 import { openLedgerReader } from "../../src/store/sqlite/ledger/reader.ts";
 import { lockDatabase, lockDataDir } from "../../src/store/sqlite/lock.ts";
+import { knownCharges } from "../../src/store/sqlite/migrations/known-charges.ts";
 import { migrate } from "../../src/store/sqlite/migrations/migrations.ts";
 import { money } from "../../src/store/sqlite/migrations/money.ts";
 import { usage } from "../../src/store/sqlite/migrations/usage.ts";
@@ -28,8 +29,11 @@ import { copyEmptyDatabase } from "../setup/empty-database.ts";
 import { auditContract } from "./audit-contract.ts";
 import { auditOf } from "./audit-sample.ts";
 import { type ContractDatabase, storeContract } from "./contract.ts";
+import { firstSchema } from "./first-schema.ts";
 import { ledgerContract } from "./ledger-contract.ts";
 import { noonMs, receiptOf, write } from "./ledger-samples.ts";
+import { namesContract } from "./names-contract.ts";
+import { providersContract } from "./providers-contract.ts";
 
 const root = mkdtempSync(join(tmpdir(), "svc-store-"));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -49,6 +53,8 @@ async function create(): Promise<ContractDatabase> {
 storeContract("SQLite", create);
 ledgerContract("SQLite", create);
 auditContract("SQLite", create);
+namesContract("SQLite", create);
+providersContract("SQLite", create);
 
 test("refuses a database that a newer version wrote, and leaves it as it was", async () => {
   const sqlite = openSqlite(join(fresh(), "svc.db"));
@@ -73,16 +79,6 @@ test("a migration that fails leaves nothing behind", async () => {
   await expect(migrate(db, failing)).rejects.toThrow("disk full");
   expect((await db.introspection.getTables()).map(({ name }) => name)).toEqual([]);
 });
-
-/** As the first release made it. */
-const firstSchema = `create table meta (key text primary key, value text not null)
-create table accounts (id text primary key, name text not null unique, created_at_ms bigint not null)
-create table keys (id text primary key, account_id text not null references accounts (id), name text not null, hash text not null unique, hint text not null, models text, created_at_ms bigint not null, expires_at_ms bigint, revoked_at_ms bigint)
-create table providers (name text primary key, kind text not null, base_url text not null, api_key text, allow_private integer not null)
-create table models (id text primary key, endpoint text not null, input text not null, owned_by text not null, created_at_ms bigint not null, max_output_tokens integer, price text, routes text not null, deprecated_at_ms bigint, retires_at_ms bigint, replacement text)
-create table feed (id integer primary key, sequence bigint not null)
-create table changes (sequence bigint primary key, topic text not null, subject text not null)
-insert into feed (id, sequence) values (1, 0)`;
 
 test("a database from before the ledger keeps its prices as the first version and gets purses", async () => {
   const path = join(fresh(), "svc.db");
@@ -160,7 +156,11 @@ test("sums from before they were kept by day are there by day, those that were o
   for (const hour of [0, 1, 11, 12, 13]) add(hour, "m");
   add(0, "n");
   raw.run(`insert into meta values ('rollups_open_from_ms', '${noonMs + 13 * hourMs}')`);
-  await migrate(db, { ...before, "0004-usage": { up: usage } });
+  await migrate(db, {
+    ...before,
+    "0004-usage": { up: usage },
+    "0005-known-charges": { up: knownCharges },
+  });
   await db.destroy();
   const reader = openLedgerReader(path);
   const stored = await reader.rollups();

@@ -25,17 +25,22 @@ test("sizes are in steps of a thousand", () => {
   ]);
 });
 
-test("an axis of money is short, however small the amounts", () => {
-  expect([0, 0.000123, 0.25, 12, 1_500].map(formatUsdAxis)).toEqual([
-    "$0",
-    "$0.00012",
-    "$0.25",
-    "$12",
-    "$1.5K",
-  ]);
+test.each([
+  [0.02, [0, 0.08, 0.1], ["$0", "$0.08", "$0.10"]],
+  [0.025, [0.025, 0.05, 0.1], ["$0.025", "$0.050", "$0.100"]],
+  [0.5, [0.5, 1, 1.5], ["$0.50", "$1.00", "$1.50"]],
+  [0.00005, [0.00005, 0.0001], ["$0.00005", "$0.00010"]],
+  [500, [500, 1_500], ["$500", "$1.5K"]],
+])("labels of money that are %p apart have the same decimals", (step, values, labels) => {
+  expect(values.map((value) => formatUsdAxis(value, step))).toEqual(labels);
 });
 
 test("counts and shares are rounded for the eye", () => {
   expect(formatCompact(1_234_567)).toBe("1.2M");
   expect(formatShare(0.0314)).toBe("3.1%");
+  expect(formatShare(0)).toBe("0%");
+  expect(formatShare(3 / 23_100)).toBe("<0.1%");
+  expect(formatShare(0.001)).toBe("0.1%");
+  expect(formatShare(1)).toBe("100%");
+  expect(formatShare(0.99987)).toBe(">99.9%");
 });

@@ -9,7 +9,14 @@ export const formatCount = (value: number) => plain.format(value);
 export const formatCompact = (value: number) => compact.format(value);
 
 /** `0.031` is `3.1%`. */
-export const formatShare = (value: number) => percent.format(value);
+/** `0.0314` is `3.1%`. What is little, and not nothing, is `<0.1%`; what is not all, not `100%`. */
+export function formatShare(value: number): string {
+  if (value > 0 && value < leastShare) return `<${percent.format(leastShare)}`;
+  if (value < 1 && value > 1 - leastShare) return `>${percent.format(1 - leastShare)}`;
+  return percent.format(value);
+}
+
+const leastShare = 0.001;
 
 /** `0.4` is `0.4 ms`, `1234` is `1.23 s`, `90000` is `1 min 30 s`. */
 export function formatMs(ms: number): string {
@@ -28,11 +35,19 @@ export function formatBytes(bytes: number): string {
   return `${trim(bytes / 1_000 ** step, 1)} ${units[step]}`;
 }
 
-/** For an axis of money: a drawing needs no more than a float has. */
-export function formatUsdAxis(value: number): string {
+/**
+ * For an axis of money, whose labels are a step apart and have the same decimals: `$0.10`, `$0.08`.
+ * A drawing needs no more than a float has.
+ */
+export function formatUsdAxis(value: number, step: number): string {
   if (value === 0) return "$0";
-  if (Math.abs(value) >= 1) return `$${compact.format(value)}`;
-  return `$${Number(value.toPrecision(2))}`;
+  if (step >= 1) return `$${compact.format(value)}`;
+  const [mantissa = "", exponent = "0"] = step
+    .toExponential(2)
+    .replace(/\.?0+e/, "e")
+    .split("e");
+  const decimals = -Number(exponent) + (mantissa.length > 1 ? mantissa.length - 2 : 0);
+  return `$${value.toFixed(Math.max(2, decimals))}`;
 }
 
 const trim = (value: number, digits: number) => String(Number(value.toFixed(digits)));

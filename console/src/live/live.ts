@@ -1,8 +1,11 @@
 import { useEffect, useEffectEvent, useState } from "react";
 import { browserSession } from "../browser-session.ts";
+import { connection } from "./connection.ts";
 
 const firstDelayMs = 1_000;
 const longestDelayMs = 30_000;
+/** The platform sends a sign of life every 15 seconds. */
+const longestSilenceMs = 40_000;
 
 export type LiveState = "connecting" | "live" | "waiting";
 
@@ -39,9 +42,11 @@ interface Listening {
 function listen({ url, types, tell, setState }: Listening): () => void {
   let reading: AbortController | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let silence: ReturnType<typeof setTimeout> | undefined;
   let delayMs = firstDelayMs;
   const close = () => {
     clearTimeout(timer);
+    clearTimeout(silence);
     reading?.abort();
     reading = undefined;
   };
@@ -54,30 +59,46 @@ function listen({ url, types, tell, setState }: Listening): () => void {
       const body = await fetchEvents(url, mine.signal);
       delayMs = firstDelayMs;
       setState("live");
-      for await (const { type, data } of readEvents(body))
+      const onBytes = () => {
+        clearTimeout(silence);
+        if (!mine.signal.aborted) silence = setTimeout(() => void open(), longestSilenceMs);
+      };
+      onBytes();
+      for await (const { type, data } of readEvents(body, onBytes))
         if (types.includes(type) && !mine.signal.aborted) tell({ type, data: fromText(data) });
-    } catch {
-      // Whatever it was: it is tried again, unless nobody listens any more.
+    } catch (error) {
+      // Anything else is tried again. Access does not come back by itself, but may with the tab.
+      if (error instanceof Refused) {
+        close();
+        return setState("waiting");
+      }
     }
     if (mine.signal.aborted) return;
     close();
     setState("waiting");
     timer = setTimeout(() => void open(), delayMs);
     delayMs = Math.min(delayMs * 2, longestDelayMs);
+    void connection.check();
   };
-  const onVisibility = () => {
-    if (document.hidden) {
+  const onChange = () => {
+    if (document.hidden || !connection.isUp) {
       close();
       setState("waiting");
     } else if (reading === undefined) void open();
   };
-  document.addEventListener("visibilitychange", onVisibility);
-  if (!document.hidden) void open();
+  document.addEventListener("visibilitychange", onChange);
+  const unsubscribe = connection.subscribe(onChange);
+  if (document.hidden || !connection.isUp) setState("waiting");
+  else void open();
   return () => {
-    document.removeEventListener("visibilitychange", onVisibility);
+    document.removeEventListener("visibilitychange", onChange);
+    unsubscribe();
     close();
   };
 }
+
+/** The session ended, or the role was taken away. */
+class Refused extends Error {}
 
 async function fetchEvents(url: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
   const response = await fetch(url, {
@@ -86,6 +107,8 @@ async function fetchEvents(url: string, signal: AbortSignal): Promise<ReadableSt
     headers: { accept: "text/event-stream", ...browserSession.headers() },
     signal,
   });
+  connection.heard(response);
+  if (response.status === 401 || response.status === 403) throw new Refused();
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
   if (!response.ok || !isStream || response.body === null)
     throw new Error(`The event stream failed: ${response.status}`);
@@ -98,12 +121,14 @@ const longestEvent = 4_000_000;
 /** As the platform writes them: each line ends in a line feed. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
+  onBytes: () => void = () => {},
 ): AsyncGenerator<{ readonly type: string; readonly data: string }> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = "";
   try {
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      onBytes();
       const events = (rest + decoder.decode(read.value, { stream: true })).split("\n\n");
       rest = events.pop() ?? "";
       if (rest.length > longestEvent) throw new Error("An event exceeds the size limit.");

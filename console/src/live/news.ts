@@ -14,19 +14,22 @@ interface NewsOptions {
   /** Undefined: all accounts. */
   readonly account: string | undefined;
   readonly onNews: (news: News) => void;
+  /** Calls were rejected: they are in no news. */
+  readonly onRejections?: () => void;
   /** It is heard from now on: what happened before has to be asked for. */
   readonly onConnect: () => void;
 }
 
-export function useNews({ account, onNews, onConnect }: NewsOptions): LiveState {
+export function useNews({ account, onNews, onRejections, onConnect }: NewsOptions): LiveState {
   const state = useLive({
     url:
       account === undefined
         ? apiUrl("GET /api/live")
         : apiUrl("GET /api/accounts/:account/live", { params: { account } }),
-    events: ["news"],
-    onEvent: ({ data }) => {
-      if (isNews(data)) onNews(data);
+    events: ["news", "rejections"],
+    onEvent: ({ type, data }) => {
+      if (type === "rejections") onRejections?.();
+      else if (isNews(data)) onNews(data);
     },
   });
   const connected = useEffectEvent(onConnect);

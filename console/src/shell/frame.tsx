@@ -12,11 +12,12 @@ import { UserMenu } from "./header/user-menu.tsx";
 import { lazyDialog } from "./lazy-dialog.tsx";
 import { NavigationProgress } from "./page-states.tsx";
 import { Sidebar } from "./sidebar/sidebar.tsx";
+import { useWarmUp } from "./warm-up.ts";
 
 const CommandPalette = lazyDialog<{
   readonly isOpen: boolean;
   readonly onChange: (isOpen: boolean) => void;
-}>(async () => (await import("./header/command-palette.tsx")).CommandPalette);
+}>(async () => (await import("./palette/command-palette.tsx")).CommandPalette);
 
 /** What stays while pages change: the way around on the left, who and where on top. */
 export function Frame() {
@@ -26,6 +27,7 @@ export function Frame() {
   const [isOpen, setOpen] = useState(false);
   const [isSearching, setSearching] = useState(false);
   useHotkeys([["mod+K", () => setSearching((is) => !is)]], []);
+  useWarmUp();
   const burger = useRef<HTMLButtonElement>(null);
   useEffect(() => setOpen(false), [pathname]);
   const looksAtAll = pathname.startsWith("/operator");

@@ -1,4 +1,6 @@
-import { type ComponentType, lazy, Suspense } from "react";
+import { type ComponentType, Suspense } from "react";
+import { lazyPart } from "./lazy-part.tsx";
+import { PartBoundary } from "./part-boundary.tsx";
 
 /**
  * A dialog whose file is fetched when it is first opened: most visits never open it. Once it was,
@@ -7,14 +9,16 @@ import { type ComponentType, lazy, Suspense } from "react";
 export function lazyDialog<Props extends { readonly isOpen: boolean }>(
   load: () => Promise<ComponentType<Props>>,
 ): ComponentType<Props> {
-  const Loaded = lazy(async () => ({ default: await load() }));
+  const Loaded = lazyPart(load);
   let wasOpened = false;
   return function LazyDialog(props: Props) {
     wasOpened ||= props.isOpen;
     return wasOpened ? (
-      <Suspense fallback={null}>
-        <Loaded {...props} />
-      </Suspense>
+      <PartBoundary>
+        <Suspense fallback={null}>
+          <Loaded {...props} />
+        </Suspense>
+      </PartBoundary>
     ) : null;
   };
 }

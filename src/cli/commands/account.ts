@@ -224,7 +224,7 @@ function printAccount(view: AccountDetails): void {
     );
   }
   print(`\n${style.bold("Keys")}`);
-  printKeys(view.key_list);
+  printKeys(view.key_list.map((key) => ({ ...key, account_name: view.name })));
 }
 
 function printSpend(

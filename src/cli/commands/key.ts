@@ -1,8 +1,11 @@
 import { defined } from "../../base/defined.ts";
+import { Problem } from "../../base/problem.ts";
 import type { LimitsView } from "../../platform/http/schemas.ts";
 import type { LimitInputs } from "../../platform/input/limits.ts";
 import type { KeyView, NewKeyView } from "../../platform/keys/schemas.ts";
+import type { Operations } from "../../platform/operations.ts";
 import { type Command, type Invocation, viewCommand } from "../command.ts";
+import { agoText, cutText } from "../terminal/ago.ts";
 import { print, printTable, style } from "../terminal/output.ts";
 
 /** The same for accounts and keys. */
@@ -22,12 +25,14 @@ export function readLimitFlags({ flags }: Pick<Invocation, "flags">): LimitInput
   return defined({ rpm, tpm, concurrency, budget });
 }
 
+const count = (text: string) => Number(text).toLocaleString("en");
+
 /** In words; undefined without limits. */
 export function limitsText(limits: LimitsView): string | undefined {
   const { rpm, tpm, concurrency, budget } = limits;
   const parts = [
-    rpm === null ? "" : `${rpm} ${rpm === "1" ? "request" : "requests"} per minute`,
-    tpm === null ? "" : `${tpm} ${tpm === "1" ? "token" : "tokens"} per minute`,
+    rpm === null ? "" : `${count(rpm)} ${rpm === "1" ? "request" : "requests"} per minute`,
+    tpm === null ? "" : `${count(tpm)} ${tpm === "1" ? "token" : "tokens"} per minute`,
     concurrency === null ? "" : `${concurrency} concurrent`,
     budget === null
       ? ""
@@ -78,48 +83,111 @@ function printWarnings(warnings: readonly string[]): void {
 const keyList = viewCommand({
   name: "key list",
   about: "List keys, without their secrets.",
-  flags: { account: { about: "only the keys of this account", value: "ID" } },
-  examples: ["svc key list", "svc key list --account default --json"],
-  load: (operations, { flags: { account } }) => operations.keys.list(defined({ account })),
-  show(keys) {
-    printKeys(keys);
+  flags: {
+    account: { about: "only the keys of this account", value: "ID" },
+    wide: { about: "show ids, limits, models and creators too" },
+  },
+  examples: ["svc key list", "svc key list --wide", "svc key list --account default --json"],
+  async load(operations, { flags: { account } }) {
+    const [keys, accounts] = await Promise.all([
+      operations.keys.list(defined({ account })),
+      operations.accounts.list({}),
+    ]);
+    const names = new Map(accounts.map(({ id, name }) => [id, name]));
+    return keys.map((key) => ({ ...key, account_name: names.get(key.account) ?? key.account }));
+  },
+  show(keys, { switches }) {
+    printKeys(keys, switches.has("wide"));
   },
 });
 
-const keyRevoke = viewCommand({
+/** A key's id, or a name that only one key has; keys that are not revoked come first. */
+async function findKeyId(operations: Operations, idOrName: string): Promise<string> {
+  if (idOrName.startsWith("key_")) return idOrName;
+  const named = (await operations.keys.list({})).filter(({ name }) => name === idOrName);
+  const live = named.filter(({ status }) => status !== "revoked");
+  const [only, ...others] = live.length > 0 ? live : named;
+  if (only === undefined)
+    throw new Problem({
+      code: "not_found",
+      message: `Unknown key "${idOrName}".`,
+      command: "key list",
+    });
+  if (others.length > 0)
+    throw new Problem({
+      code: "invalid",
+      message: `${others.length + 1} keys are named "${idOrName}". Use the id of one of them.`,
+      command: "key list --wide",
+    });
+  return only.id;
+}
+
+type KeyCommand<T> = Omit<Parameters<typeof viewCommand<T>>[0], "load" | "positionals"> & {
+  readonly change: (operations: Operations, id: string, invocation: Invocation) => Promise<T>;
+};
+
+/** Changes the key that the argument names. */
+const keyCommand = <T>({ change, ...rest }: KeyCommand<T>) =>
+  viewCommand<T>({
+    ...rest,
+    positionals: ["KEY"],
+    load: async (operations, invocation) =>
+      change(operations, await findKeyId(operations, invocation.positionals[0] ?? ""), invocation),
+  });
+
+const keyPause = keyCommand({
+  name: "key pause",
+  about: "Pause a key immediately. Its calls are rejected until it is resumed.",
+  examples: ["svc key pause laptop", "svc key pause key_0199…"],
+  change: (operations, id) => operations.keys.pause({ id }),
+  show(key) {
+    print(`${style.green("paused")} ${keyText(key)}`);
+  },
+});
+
+const keyResume = keyCommand({
+  name: "key resume",
+  about: "Resume a paused key immediately.",
+  examples: ["svc key resume laptop", "svc key resume key_0199…"],
+  change: (operations, id) => operations.keys.resume({ id }),
+  show(key) {
+    print(`${style.green("resumed")} ${keyText(key)}`);
+  },
+});
+
+const keyText = ({ id, hint }: KeyView) => `${id} ${hint}`;
+
+const keyRevoke = keyCommand({
   name: "key revoke",
   about: "Revoke a key immediately and permanently.",
-  positionals: ["ID"],
-  examples: ["svc key revoke key_0199…"],
-  load: (operations, { positionals: [id = ""] }) => operations.keys.revoke({ id }),
+  examples: ["svc key revoke laptop", "svc key revoke key_0199…"],
+  change: (operations, id) => operations.keys.revoke({ id }),
   show(key) {
-    print(`${style.green("revoked")} ${key.id} ${key.hint}`);
+    print(`${style.green("revoked")} ${keyText(key)}`);
   },
 });
 
-const keyLimit = viewCommand({
+const keyLimit = keyCommand({
   name: "key limit",
   needsChange: true,
   about: "Set the limits of a key. Omitted limits stay unchanged.",
-  positionals: ["ID"],
   flags: limitFlags,
   examples: [
     "svc key limit key_0199… --rpm 60 --tpm 100000",
     "svc key limit key_0199… --budget 12.50/month",
     "svc key limit key_0199… --rpm none",
   ],
-  load: (operations, { positionals: [id = ""], flags }) =>
+  change: (operations, id, { flags }) =>
     operations.keys.setLimits({ id, ...readLimitFlags({ flags }) }),
   show(key) {
-    print(`${style.green("set")} ${key.id} ${key.hint}: ${limitsText(key.limits) ?? "no limits"}`);
+    print(`${style.green("set")} ${keyText(key)}: ${limitsText(key.limits) ?? "no limits"}`);
   },
 });
 
-const keyRotate = viewCommand({
+const keyRotate = keyCommand({
   name: "key rotate",
   about:
     "Replace the secret of a key. The new one is shown only once; the old one works until the overlap ends.",
-  positionals: ["ID"],
   flags: {
     overlap: {
       about:
@@ -132,7 +200,7 @@ const keyRotate = viewCommand({
     "svc key rotate key_0199… --overlap 7d",
     "svc key rotate key_0199… --overlap 0 --json | jq -r .key",
   ],
-  load: (operations, { positionals: [id = ""], flags: { overlap } }) =>
+  change: (operations, id, { flags: { overlap } }) =>
     operations.keys.rotate({ id, ...defined({ overlap }) }),
   show(rotated) {
     printSecret("rotated", rotated);
@@ -142,30 +210,33 @@ const keyRotate = viewCommand({
   },
 });
 
-const keyUpdate = viewCommand({
+const keyUpdate = keyCommand({
   name: "key update",
   needsChange: true,
-  about: "Change the name of a key or the models it may call.",
-  positionals: ["ID"],
+  about: "Change the name of a key, the models it may call or when it expires.",
   flags: {
     name: { about: "name of the key", value: "NAME" },
     models: { about: "models it may call, separated by commas, or all", value: "A,B" },
+    expires: { about: "date or time when it expires, or never", value: "DATE" },
   },
   examples: [
     "svc key update key_0199… --name laptop",
-    "svc key update key_0199… --models svc-3-flash,svc-embedding-2",
-    "svc key update key_0199… --models all",
+    "svc key update laptop --models svc-3-flash,svc-embedding-2",
+    "svc key update laptop --models all",
+    "svc key update laptop --expires 2027-01-31",
+    "svc key update laptop --expires never",
   ],
-  load(operations, { positionals: [id = ""], flags: { name, models } }) {
+  change(operations, id, { flags: { name, models, expires } }) {
     const list = models === "all" ? null : models?.split(",").map((one) => one.trim());
-    return operations.keys.update({
-      id,
-      ...defined({ name, models: list }),
-    });
+    return operations.keys.update({ id, ...defined({ name, models: list, expires }) });
   },
   show(key) {
-    const allowed = key.models === null ? "all models" : key.models.join(", ");
-    print(`${style.green("set")} ${key.id} ${key.hint}: ${key.name || "no name"}, ${allowed}`);
+    const facts = [
+      key.name || "no name",
+      key.models === null ? "all models" : key.models.join(", "),
+      key.expires_at === null ? "never expires" : `expires ${key.expires_at}`,
+    ];
+    print(`${style.green("set")} ${keyText(key)}: ${facts.join(", ")}`);
     printWarnings(key.warnings);
   },
 });
@@ -173,26 +244,62 @@ const keyUpdate = viewCommand({
 export const keyCommands: readonly Command[] = [
   keyCreate,
   keyList,
+  keyPause,
+  keyResume,
   keyRevoke,
   keyLimit,
   keyRotate,
   keyUpdate,
 ];
 
-export function printKeys(keys: readonly KeyView[]): void {
+/** Fits in 100 columns, unless all is asked for. */
+const narrow = { name: 20, account: 16, models: 8 };
+
+export function printKeys(
+  keys: readonly (KeyView & { readonly account_name?: string })[],
+  isWide = false,
+): void {
   if (keys.length === 0) return print("No keys yet. Create one: svc key create --account ID");
+  const nowMs = Date.now();
+  const cut = (text: string, of: keyof typeof narrow) =>
+    isWide ? text : cutText(text, narrow[of]);
   printTable(
-    ["id", "key", "name", "account", "state", "models", "expires", "last used", "limits"],
+    [
+      "name",
+      "key",
+      "account",
+      "state",
+      "models",
+      "expires",
+      "last used",
+      ...(isWide ? ["created by", "limits", "id"] : []),
+    ],
     keys.map((key) => [
-      key.id,
+      key.name === "" ? null : cut(key.name, "name"),
       key.hint,
-      key.name || null,
-      key.account,
+      cut(key.account_name ?? key.account, "account"),
       key.status,
-      key.models === null ? "all" : key.models.join(","),
-      key.expires_at,
-      key.last_used_at?.slice(0, 10) ?? "never",
-      limitsText(key.limits) ?? null,
+      cut(modelsText(key, isWide), "models"),
+      (isWide ? key.expires_at : key.expires_at?.slice(0, 10)) ?? null,
+      lastUsedText(key, nowMs),
+      ...(isWide ? [key.created_by, limitsText(key.limits) ?? null, key.id] : []),
     ]),
   );
+}
+
+function modelsText({ models }: KeyView, isWide: boolean): string {
+  if (models === null) return "all";
+  const [only] = models;
+  return isWide || (models.length === 1 && only !== undefined)
+    ? models.join(",")
+    : `${models.length} models`;
+}
+
+/** A key counts as used even if all its calls were rejected. */
+function lastUsedText(
+  { last_used_at: usedAt, last_rejected_at: rejectedAt }: KeyView,
+  nowMs: number,
+): string {
+  if (usedAt !== null) return agoText(usedAt, nowMs);
+  return rejectedAt === null ? "never" : `rejected ${agoText(rejectedAt, nowMs)}`;
 }

@@ -1,6 +1,7 @@
 import { defined } from "../../base/defined.ts";
-import type { PriceTexts } from "../../platform/prices/operations.ts";
-import type { ImportView, PriceRow } from "../../platform/prices/schemas.ts";
+import { Problem } from "../../base/problem.ts";
+import type { PriceTexts } from "../../platform/prices/read-price.ts";
+import type { BulkView, ImportView, PriceRow } from "../../platform/prices/schemas.ts";
 import { type Command, viewCommand } from "../command.ts";
 import { print, printTable, style } from "../terminal/output.ts";
 
@@ -17,33 +18,69 @@ const priceFlags = {
 const priceSet = viewCommand({
   name: "price set",
   about:
-    "Set the price of a model, now or from a date. Include every class the model is billed for. Calls in flight keep their price.",
+    "Set the price of one or more models, now or from a date. Include every class the models are billed for, and set models of different endpoints separately. Calls in flight keep their price.",
   positionals: ["MODEL"],
+  variadic: "MODEL",
   flags: {
     ...priceFlags,
+    markup: { about: "instead: list price plus this percentage, such as 20", value: "PERCENT" },
+    free: { about: "instead: no charge" },
     from: { about: "start date or time (default: now)", value: "DATE" },
+    "dry-run": { about: "show the changes without making them" },
   },
   examples: [
     "svc price set svc-3-flash --input 0.30 --cached-input 0.03 --output 2.50",
     "svc price set svc-3-flash --input 0.25 --output 2 --from 2027-01-01",
     "svc price set multimodal-embedding-1 --image 0.0001 --video-second 0.0005",
+    "svc price set gpt-4o gpt-4o-mini --markup 20 --dry-run",
+    "svc price set llama qwen --free",
   ],
-  load(operations, { positionals: [model = ""], flags }) {
+  load(operations, { positionals: models, flags, switches }): Promise<PriceRow | BulkView> {
     const price: PriceTexts = Object.fromEntries(
       Object.keys(priceFlags).flatMap((flag) => {
         const text = flags[flag];
         return text === undefined ? [] : [[flag.replaceAll("-", "_"), text]];
       }),
     );
-    const { from } = flags;
-    return operations.prices.set({ model, price, ...defined({ from }) });
+    const { from, markup } = flags;
+    const [free, dryRun] = [switches.has("free"), switches.has("dry-run")];
+    const [model = ""] = models;
+    const isOther = markup !== undefined || free;
+    if (models.length === 1 && !isOther && !dryRun)
+      return operations.prices.set({ model, price, ...defined({ from }) });
+    const isPriced = Object.keys(price).length > 0;
+    if ([isPriced, markup !== undefined, free].filter(Boolean).length !== 1)
+      throw new Problem({
+        code: "invalid",
+        message: "Set prices such as --input and --output, or --markup, or --free.",
+      });
+    return operations.prices.setMany({
+      models,
+      ...(isPriced ? { price } : {}),
+      ...(free ? { free } : {}),
+      ...defined({ markup, from }),
+      dry_run: dryRun,
+    });
   },
   show(row) {
+    if ("changes" in row) return printBulk(row);
     const when = row.in_force ? "active" : `active from ${row.effective_at}`;
     print(`${style.green("priced")} ${row.model}: ${priceText(row)}`);
     print(style.dim(`version ${row.version}, ${when}`));
   },
 });
+
+function printBulk({ changes, skipped, applied }: BulkView): void {
+  for (const { model, before, after } of changes) {
+    const old = before === null ? "" : style.dim(` (was ${pairsText(before)})`);
+    print(`${style.green("+")} ${model}: ${pairsText(after)}${old}`);
+  }
+  for (const { model, reason } of skipped) print(`${style.yellow("?")} ${model} ${reason}`);
+  const count = `${changes.length} ${changes.length === 1 ? "model" : "models"}`;
+  if (changes.length === 0) return print("Nothing to set.");
+  if (applied) return print(`${style.green("priced")} ${count}`);
+  print(`${count} to price. Nothing was changed (--dry-run).`);
+}
 
 const priceRemove = viewCommand({
   name: "price remove",

@@ -288,7 +288,7 @@ describe("svc receipt list", () => {
     const text = await output("receipt list --csv");
     const lines = text.split("\r\n");
     expect(lines).toHaveLength(62);
-    expect(lines[0]).toStartWith("id,began_at,account_id,account,key_id,model,");
+    expect(lines[0]).toStartWith("id,began_at,account_id,account,key_id,key,model,");
     expect(idsIn(text)).toEqual(receipts.map(({ id }) => id));
     expect(lines[1]).toContain(",acct_1,'=cmd|'/c calc'!A0,key_1,");
     expect(idsIn(await output("receipt list --csv --limit 3"))).toHaveLength(3);

@@ -3,17 +3,19 @@ import { idTimeMs } from "../../base/ids.ts";
 import { toUsd } from "../../base/money.ts";
 import { Problem } from "../../base/problem.ts";
 import { csvLine } from "../../base/text/csv.ts";
+import { outcomeLabel } from "../../call/outcome.ts";
 import { type Price, type PriceKey, priceKeys } from "../../call/price.ts";
 import type { ReceiptAttempt } from "../../ledger/attempt.ts";
 import type { HoldParts } from "../../ledger/need.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
+import { replyStatus } from "../../ledger/reply-status.ts";
 import type { LedgerReader, ReceiptFilter } from "../../ledger/store.ts";
 import { type LedgerFindings, verifyLedger } from "../../ledger/verify/verify.ts";
 import { toMoment } from "../../platform/input/values.ts";
 import {
-  type AccountNames,
   operatorColumns,
   type ReceiptCell,
+  type ReceiptNames,
 } from "../../platform/requests/columns.ts";
 import { toExactUsd, toUnitPriceUsd, unitWords, workOut } from "../../platform/requests/views.ts";
 import { writeOut } from "../call/io.ts";
@@ -30,7 +32,7 @@ const receiptList: Command = {
   about: "List receipts, newest first. With --csv: all of them, oldest first.",
   flags: {
     account: { about: "only this account (id or name)", value: "A" },
-    key: { about: "only this key (id)", value: "K" },
+    key: { about: "only this key (id or name)", value: "K" },
     model: { about: "only this model", value: "M" },
     outcome: {
       about: "only this outcome: ok, left (the caller disconnected) or an error code",
@@ -56,7 +58,7 @@ const receiptList: Command = {
           field: "csv",
           message: "Use either --csv or --json.",
         });
-      const names = new Map((await ledger.accounts()).map(({ id, name }) => [id, name]));
+      const names = await namesIn(ledger);
       const filter = readFilter(flags, names);
       if (isCsv) return writeCsv(ledger.receipts({ ...filter, oldestFirst: true }), names);
       const receipts: Receipt[] = [];
@@ -84,10 +86,14 @@ const receiptShow: Command = {
           message: `Unknown receipt "${id}". The id is in the x-request-id header of the reply.`,
           command: "receipt list",
         });
-      const names = new Map((await ledger.accounts()).map((one) => [one.id, one.name]));
+      const names = await namesIn(ledger);
       const price = await priceOf(ledger, receipt);
       if (switches.has("json")) return printJson(toView(receipt, names));
-      for (const line of receiptLines({ receipt, price, account: names.get(receipt.accountId) }))
+      for (const line of receiptLines({
+        receipt,
+        price,
+        account: names.accounts.get(receipt.accountId),
+      }))
         print(line);
     }),
 };
@@ -122,10 +128,18 @@ const ledgerVerify: Command = {
 
 export const receiptCommands: readonly Command[] = [receiptList, receiptShow, ledgerVerify];
 
-function readFilter(flags: Invocation["flags"], names: AccountNames): ReceiptFilter {
+async function namesIn(ledger: LedgerReader): Promise<ReceiptNames> {
+  const [accounts, keys] = await Promise.all([ledger.accounts(), ledger.keys()]);
   return {
-    accountId: flags.account === undefined ? undefined : findAccount(flags.account, names),
-    keyId: flags.key,
+    accounts: new Map(accounts.map(({ id, name }) => [id, name])),
+    keys: new Map(keys.map(({ id, name, hint }) => [id, name || hint])),
+  };
+}
+
+function readFilter(flags: Invocation["flags"], { accounts, keys }: ReceiptNames): ReceiptFilter {
+  return {
+    accountId: flags.account === undefined ? undefined : findAccount(flags.account, accounts),
+    keyId: flags.key === undefined ? undefined : findKey(flags.key, keys),
     model: flags.model,
     outcome: flags.outcome,
     fromMs: readDate(flags, "from"),
@@ -134,7 +148,22 @@ function readFilter(flags: Invocation["flags"], names: AccountNames): ReceiptFil
   };
 }
 
-function findAccount(idOrName: string, names: AccountNames): string {
+/** By id, or by a name that only one key has; any other is taken for the id of a temporary key. */
+function findKey(idOrName: string, names: ReadonlyMap<string, string>): string {
+  if (names.has(idOrName)) return idOrName;
+  const found = [...names].filter(([, name]) => name === idOrName);
+  const [only] = found;
+  if (found.length > 1)
+    throw new Problem({
+      code: "invalid",
+      field: "key",
+      message: `${found.length} keys are named "${idOrName}". Use the id.`,
+      command: "key list --wide",
+    });
+  return only?.[0] ?? idOrName;
+}
+
+function findAccount(idOrName: string, names: ReadonlyMap<string, string>): string {
   if (names.has(idOrName)) return idOrName;
   for (const [id, name] of names) if (name === idOrName) return id;
   throw new Problem({
@@ -193,7 +222,8 @@ export function receiptLines({ receipt, price, account }: ReceiptText): string[]
     ["model", `${receipt.model} (${receipt.endpoint})`],
     ["provider", receipt.provider === "" ? "none" : receipt.provider],
     ...attemptFacts(receipt),
-    ["outcome", receipt.outcome],
+    ["outcome", outcomeText(receipt)],
+    ["streamed", receipt.isStreamed === undefined ? "unknown" : receipt.isStreamed ? "yes" : "no"],
     ["started", toDateText(beganMs)],
     ["first byte", firstByte],
     ["ended", `${toDateText(beganMs + durationMs)}, after ${durationMs} ms`],
@@ -212,15 +242,27 @@ export function receiptLines({ receipt, price, account }: ReceiptText): string[]
   ];
 }
 
+/** The code stays, for scripts and for the docs. */
+function outcomeText(receipt: Receipt): string {
+  const { outcome } = receipt;
+  const status = replyStatus(receipt);
+  const notes = [
+    ...(outcome === "ok" ? [] : [outcome]),
+    status === undefined ? "no reply" : `HTTP ${status}`,
+  ];
+  return `${outcomeLabel(outcome)} (${notes.join(", ")})`;
+}
+
 function attemptFacts({ attempts }: Receipt): [string, string][] {
   if (attempts.length === 0) return [["attempts", "none"]];
   return attempts.map((attempt, at) => [at === 0 ? "attempts" : "", attemptText(attempt)]);
 }
 
 function attemptText(attempt: ReceiptAttempt): string {
-  const { provider, model, code = "served", status, detail, startedMs, durationMs } = attempt;
+  const { provider, model, key, code = "served", status, detail, startedMs, durationMs } = attempt;
   const target = provider === "" ? "no target available" : `${provider}/${model}`;
   const facts = [
+    ...(key === undefined ? [] : [`key ${key}`]),
     code,
     ...(status === undefined ? [] : [`status ${status}`]),
     ...(startedMs === undefined || durationMs === undefined
@@ -294,13 +336,13 @@ function labelled(facts: readonly (readonly [string, string])[]): string[] {
   return facts.map(([label, text]) => `${style.dim(label.padEnd(width))}  ${text}`);
 }
 
-function toView(receipt: Receipt, names: AccountNames): Readonly<Record<string, ReceiptCell>> {
+function toView(receipt: Receipt, names: ReceiptNames): Readonly<Record<string, ReceiptCell>> {
   const cells = operatorColumns.cells(receipt, names);
   return Object.fromEntries(operatorColumns.names.map((name, at) => [name, cells[at] ?? null]));
 }
 
 /** Streams, so that any number fits in memory. */
-async function writeCsv(receipts: AsyncIterable<Receipt>, names: AccountNames): Promise<void> {
+async function writeCsv(receipts: AsyncIterable<Receipt>, names: ReceiptNames): Promise<void> {
   let lines = [csvLine(operatorColumns.names)];
   for await (const receipt of receipts) {
     lines.push(csvLine(operatorColumns.cells(receipt, names)));
@@ -311,16 +353,16 @@ async function writeCsv(receipts: AsyncIterable<Receipt>, names: AccountNames): 
   if (lines.length > 0) await writeOut(lines.join(""));
 }
 
-function printReceipts(receipts: readonly Receipt[], names: AccountNames): void {
+function printReceipts(receipts: readonly Receipt[], { accounts }: ReceiptNames): void {
   if (receipts.length === 0) return print("No receipts.");
   printTable(
     ["started", "receipt", "account", "model", "outcome", "units", "charged USD", "ms"],
     receipts.map((receipt) => [
       toDateText(idTimeMs(receipt.id)),
       receipt.id,
-      names.get(receipt.accountId) ?? receipt.accountId,
+      accounts.get(receipt.accountId) ?? receipt.accountId,
       receipt.model,
-      receipt.outcome,
+      outcomeLabel(receipt.outcome),
       priceKeys.reduce((sum, key) => sum + (receipt.units[key] ?? 0), 0),
       toUsd(receipt.charged),
       receipt.durationMs,

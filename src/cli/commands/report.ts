@@ -29,15 +29,18 @@ const reportMargin = viewCommand({
     printMargin(report.by, [...report.rows, report.total]);
     if (report.total.unknown_cost > 0)
       print(
-        `\n${style.yellow("!")} ${report.total.unknown_cost} ${report.total.unknown_cost === 1 ? "receipt has" : "receipts have"} no known cost, so the margin looks larger than it is.\n  svc price import sets costs for routes without one.`,
+        `\n${style.yellow("!")} The vendor cost is unknown for ${count(report.total.unknown_cost)} of ${count(report.total.receipts)} receipts. The margin leaves them out.\n  svc price import sets costs for routes without one.`,
       );
   },
 });
 
+const count = (value: number) => value.toLocaleString("en");
+
 export const reportCommands: readonly Command[] = [reportMargin];
 
 function printMargin(by: string, rows: readonly MarginRow[]): void {
-  const column = (pick: (row: MarginRow) => string) => alignUsd(rows.map(pick));
+  const column = (pick: (row: MarginRow) => string | null) =>
+    alignUsd(rows.map((row) => pick(row) ?? "unknown"));
   const charged = column(({ charged_usd }) => charged_usd);
   const cost = column(({ vendor_cost_usd }) => vendor_cost_usd);
   const margin = column(({ margin_usd }) => margin_usd);
@@ -46,12 +49,12 @@ function printMargin(by: string, rows: readonly MarginRow[]): void {
     [by, "receipts", "charged", "vendor cost", "margin", "%", "cost unknown", "shortfall"],
     rows.map((row, at) => [
       row.name,
-      row.receipts,
+      count(row.receipts),
       charged[at] ?? null,
       cost[at] ?? null,
       margin[at] ?? null,
       row.margin_percent,
-      row.unknown_cost,
+      count(row.unknown_cost),
       shortfall[at] ?? null,
     ]),
   );

@@ -132,11 +132,13 @@ async function plan(wishes: Wishes): Promise<Planned> {
   const preset = isFile
     ? fitPreset(presetName, { variable: wiring.configuration().variable, factor })
     : undefined;
-  const fate = presetFate(preset, models);
+  const { variable } = wiring.configuration();
+  const fate = presetFate(preset, models, (name) => (variable(name) ?? "") !== "");
+  const kept = [...fate.stays, ...fate.waits.map(({ id }) => id)];
   const more = draftOf(connections, factor);
   const draft = {
     providers: { ...preset?.draft.providers, ...more.providers },
-    models: { ...omit(preset?.draft.models ?? {}, fate.stays), ...more.models },
+    models: { ...omit(preset?.draft.models ?? {}, kept), ...more.models },
   };
   const presetText = connections.length === 0 ? preset?.text : undefined;
   return { draft, presetText, connections, leftOut, unlisted, ...fate };

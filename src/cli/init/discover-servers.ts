@@ -18,6 +18,8 @@ export interface FoundServer {
 }
 
 const usualWithinMs = 500;
+/** The operator says that it is there; it may be far away, or start with the call. */
+const namedWithinMs = 5_000;
 /** More than any of these replies has, so that a stranger's page is not read to its end. */
 const maxReplyBytes = 2_000_000;
 const ollamaPort = 11_434;
@@ -32,7 +34,9 @@ export async function probeServers(options: DiscoverOptions): Promise<readonly F
       ...(options.ports ?? usualPorts()).map((port) => `http://127.0.0.1:${port}`),
     ]),
   ];
-  const found = await Promise.all(origins.map((origin) => probe(origin, withinMs)));
+  const patienceMs = (origin: string) =>
+    origin === named ? Math.max(namedWithinMs, withinMs) : withinMs;
+  const found = await Promise.all(origins.map((origin) => probe(origin, patienceMs(origin))));
   return origins.flatMap((origin, at) => {
     const vendor = found[at];
     if (vendor === undefined) return [];

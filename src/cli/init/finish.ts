@@ -36,10 +36,14 @@ export async function printNext(outcome: Outcome, wiring: Wiring): Promise<void>
     print(`${style.yellow("!")} Skipped ${provider}: ${reason}`);
   for (const { provider, reason } of outcome.unlisted)
     print(`${style.yellow("!")} ${notListed(provider)}: ${reason}`);
-  const { moved, stays } = outcome;
+  const { moved, stays, waits } = outcome;
   if (moved.length > 0)
     print(
       `${style.yellow("!")} ${moved.join(", ")}: moved from the embedded models to the preset's providers and prices. See docs/engine.md to undo this.`,
+    );
+  for (const [text, ids] of Map.groupBy(waits, ({ variables }) => variables.join(", ")))
+    print(
+      `${style.yellow("!")} ${ids.map(({ id }) => id).join(", ")}: still served by the embedded models, because ${text} ${text.includes(",") ? "are" : "is"} not set. Set ${text.includes(",") ? "them" : "it"}, then run svc init --preset again.`,
     );
   if (stays.length > 0)
     print(

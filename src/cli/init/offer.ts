@@ -54,7 +54,7 @@ function withOwnPrice(proposal: Proposal): Proposal {
   if (proposal.price !== null) return proposal;
   const classes = billedClasses(proposal.endpoint, proposal.input);
   const price = Object.fromEntries(classes.map((key) => [key, "0"]));
-  const note = "price 0, because it runs on this machine";
+  const note = "It runs on this machine. Its price is 0.";
   return { ...proposal, price, draft: { ...proposal.draft, price }, note };
 }
 

@@ -26,6 +26,7 @@ function proposalOf(provider: string, id: string, usd: string | null = "1"): Pro
     input: "text",
     draft,
     price,
+    list_price: price,
     cost: price,
     note: null,
   };
@@ -39,9 +40,14 @@ const view = (name: string, more: Partial<ProviderView>): ProviderView => ({
   vendor: null,
   base_url: null,
   allow_private: false,
+  paused: false,
+  status: "untested",
   api_key: null,
+  keys: [],
+  last_24h: null,
   options: {},
   models: [],
+  needs_price: [],
   source: { kind: "store", file: null, fields: [] },
   targets: null,
   ...more,
@@ -57,7 +63,12 @@ describe("a provider's name", () => {
     expect(nameWithin(foundOf("groq"), present).name).toBe("mine");
     const near = view("near", { base_url: "http://localhost:11434/v1", allow_private: true });
     expect(nameWithin(foundOf("ollama"), [near]).name).toBe("near");
-    const project = { from: "variable", variable: "GOOGLE_CLOUD_PROJECT", is_set: true } as const;
+    const project = {
+      from: "variable",
+      variable: "GOOGLE_CLOUD_PROJECT",
+      hint: null,
+      is_set: true,
+    } as const;
     const sky = view("sky", { kind: "vertex", options: { project, location: "europe-west1" } });
     expect(nameWithin(foundOf("vertex"), [sky]).name).toBe("vertex");
   });
@@ -162,11 +173,33 @@ test("a preset takes over from the embedded models, and leaves other routes as t
     model("svc-2.5-pro-tts", "engine"),
     model("mine", "engine"),
   ];
-  expect(presetFate(preset, models)).toEqual({
+  expect(presetFate(preset, models, () => true)).toEqual({
     moved: ["svc-3-flash", "svc-2.5-pro-tts"],
     stays: ["svc-embedding-2"],
+    waits: [],
   });
-  expect(presetFate(undefined, models)).toEqual({ moved: [], stays: [] });
+  expect(presetFate(undefined, models, () => true)).toEqual({ moved: [], stays: [], waits: [] });
+});
+
+test("a preset without its keys takes nothing from the embedded models", () => {
+  const { variable, factor } = { variable: () => undefined, factor: asItIs };
+  const preset = fitPreset("google", { variable, factor });
+  const route_list = [{ provider: "engine", model: "small" }];
+  const models = [
+    { id: "svc-3-flash", route_list },
+    { id: "svc-2.5-pro-tts", route_list },
+  ];
+  const withKeys = (...names: readonly string[]) =>
+    presetFate(preset, models, (name) => names.includes(name));
+  expect(withKeys()).toEqual({
+    moved: [],
+    stays: [],
+    waits: models.map(({ id }) => ({ id, variables: ["GEMINI_API_KEY"] })),
+  });
+  expect(withKeys("GEMINI_API_KEY").waits).toEqual([]);
+  // The chat model has a second route, on Vertex AI.
+  const vertex = withKeys("GOOGLE_CLOUD_PROJECT", "GOOGLE_APPLICATION_CREDENTIALS");
+  expect(vertex.moved).toEqual(["svc-3-flash"]);
 });
 
 describe("the preset google", () => {

@@ -6,7 +6,7 @@ import { engineProvider } from "../../catalog/model.ts";
 import { vendors } from "../../catalog/vendors.ts";
 import { didYouMean } from "../../config/suggestion.ts";
 import type { ManifestDraft } from "../../manifest/draft.ts";
-import { type Preset, presetNames, readPreset } from "../../manifest/presets.ts";
+import { type Preset, presetNames, readPreset, variablesOf } from "../../manifest/presets.ts";
 import type { ModelView } from "../../platform/models/schemas.ts";
 import { isSamePlace, toDraft } from "../../platform/providers/place.ts";
 import type { Proposal, ProviderView } from "../../platform/providers/schemas.ts";
@@ -89,24 +89,46 @@ export interface PresetFate {
    * vectors at one price.
    */
   readonly stays: readonly string[];
+  /** The embedded models go on serving them: no provider of the preset has its key yet. */
+  readonly waits: readonly { readonly id: string; readonly variables: readonly string[] }[];
 }
 
 export function presetFate(
   preset: Preset | undefined,
   models: readonly Pick<ModelView, "id" | "route_list">[],
+  isSet: (variable: string) => boolean,
 ): PresetFate {
-  if (preset === undefined) return { moved: [], stays: [] };
+  if (preset === undefined) return { moved: [], stays: [], waits: [] };
   const { providers, models: given } = preset.draft;
+  const unsetOf = (id: string) => unsetVariables({ providers, model: given[id], isSet });
   const both = models.filter(({ id }) => Object.hasOwn(given, id));
   const isMoved = ({ route_list: routes }: (typeof models)[number]) =>
     routes.length > 0 && routes.every(({ provider }) => provider === engineProvider);
   const isOther = ({ route_list: routes }: (typeof models)[number]) =>
     routes.some(({ provider }) => !Object.hasOwn(providers, provider));
   const idOf = ({ id }: (typeof models)[number]) => id;
+  const moved = both.filter(isMoved).map(idOf);
   return {
-    moved: both.filter(isMoved).map(idOf),
+    moved: moved.filter((id) => unsetOf(id).length === 0),
+    waits: moved
+      .map((id) => ({ id, variables: unsetOf(id) }))
+      .filter(({ variables }) => variables.length > 0),
     stays: both.filter((one) => isOther(one) && !isMoved(one)).map(idOf),
   };
+}
+
+/** The variables without which no route of a model works; none where one route does. */
+function unsetVariables(options: {
+  readonly providers: ManifestDraft["providers"];
+  readonly model: ManifestDraft["models"][string] | undefined;
+  readonly isSet: (variable: string) => boolean;
+}): readonly string[] {
+  const { providers, model, isSet } = options;
+  const routes = Array.isArray(model?.["routes"]) ? model["routes"] : [];
+  const lacking = routes.map(({ provider }: { readonly provider: string }) =>
+    variablesOf(providers[provider] ?? {}).filter((variable) => !isSet(variable)),
+  );
+  return lacking.some((one) => one.length === 0) ? [] : (lacking[0] ?? []);
 }
 
 export const omit = (models: ManifestDraft["models"], ids: readonly string[]) =>

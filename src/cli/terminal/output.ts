@@ -26,6 +26,11 @@ export function printJson(value: unknown): void {
   print(escaped(JSON.stringify(value, null, 2)));
 }
 
+/** On one line each, for a reader that does not wait for the end. */
+export function printJsonLine(value: unknown): void {
+  print(escaped(JSON.stringify(value)));
+}
+
 /** On one line: progress and the log may be around it. */
 export function printJsonError(value: unknown): void {
   process.stderr.write(`${escaped(withoutSecrets(JSON.stringify(value)))}\n`);

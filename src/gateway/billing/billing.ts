@@ -119,6 +119,7 @@ export class LedgerBilling implements Billing {
       permit,
       claim,
       call: options.call,
+      isStreamed: exchange.isStreamed,
       dependencies: this.#dependencies,
     });
   }

@@ -35,6 +35,7 @@ export interface ChargeOptions {
   readonly permit: Permit | undefined;
   readonly claim: OpenClaim | undefined;
   readonly call: Pick<ActiveCall, "heard" | "isLeft">;
+  readonly isStreamed: boolean;
   readonly dependencies: {
     readonly journal: Journal;
     readonly limiter: Limiter;
@@ -200,6 +201,7 @@ export class Charge {
       // A whole answer goes out in one piece, when it is done.
       firstByteMs: this.#firstByteMs ?? (outcome === "ok" ? durationMs : undefined),
       durationMs,
+      isStreamed: this.#options.isStreamed,
       terms: route === undefined ? terms : { ...terms, cost: routeCost(model, route) },
     };
   }
@@ -219,10 +221,12 @@ export class Charge {
 
   #toAttempts(durationMs: number): readonly ReceiptAttempt[] {
     if (this.#attempt === undefined) return this.#whyNone();
-    const { target, startedMs, hasFailed, failures } = this.#attempt;
+    const { target, key, startedMs, hasFailed, failures } = this.#attempt;
     const { provider, model } = target;
     const sinceMs = this.#since(startedMs, durationMs);
-    const last = { provider, model, startedMs: sinceMs, durationMs: durationMs - sinceMs };
+    const times = { startedMs: sinceMs, durationMs: durationMs - sinceMs };
+    const last =
+      key === undefined ? { provider, model, ...times } : { provider, model, key, ...times };
     if (failures.length === 0) return [last];
     const failed = failures.map(({ startedMs, endedMs, ...failure }) => {
       const sinceMs = this.#since(startedMs, durationMs);

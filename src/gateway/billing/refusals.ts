@@ -27,19 +27,23 @@ export function overLimit({ kind, owner, limit, needed, retryAfterMs }: LimitRef
   if (retryAfterMs === undefined)
     return new ApiError({
       code: "rate_limit_exceeded",
-      message: `This request needs about ${needed} tokens, more than the ${owner}'s limit of ${limit} tokens per minute. Reduce the request or ask for a higher limit.`,
+      message: `This request needs about ${count(needed)} tokens, more than the ${owner}'s limit of ${count(limit)} tokens per minute. Reduce the request or ask for a higher limit.`,
       retryable: false,
     });
   const what =
     kind === "concurrency"
-      ? `${limit} concurrent ${limit === 1 ? "request" : "requests"}`
-      : `${limit} ${limit === 1 ? kind.slice(0, -1) : kind} per minute`;
+      ? `${count(limit)} concurrent ${limit === 1 ? "request" : "requests"}`
+      : `${count(limit)} ${limit === 1 ? kind.slice(0, -1) : kind} per minute`;
   return new ApiError({
     code: "rate_limit_exceeded",
     message: `This ${owner} has reached its limit of ${what}. Try again in ${toSeconds(retryAfterMs)} s.`,
     retryAfterMs,
   });
 }
+
+/** For people: `12,345`. Made once: calls are refused by the thousand. */
+const figures = new Intl.NumberFormat("en");
+const count = (value: number) => figures.format(value);
 
 const toSeconds = (ms: number) => (ms / 1000).toFixed(ms < 10_000 ? 2 : 0);
 
@@ -58,7 +62,7 @@ export function notCovered(options: {
     const owner = budget.ownerId === account.id ? "account" : "key";
     return new ApiError({
       code: "budget_exceeded",
-      message: `This request can cost up to ${toUsd(needed)} USD, but the ${owner}'s budget of ${toUsd(budget.limit)} USD has ${toUsd(atLeastZero(budget.free))} USD left and ${toUsd(budget.held)} USD held for requests in flight. ${advice(need)}${renewal(budget)}, or ask for a higher budget.`,
+      message: `This request can cost up to ${toUsd(needed)} USD, but the ${owner}'s ${periodOf(budget)}budget of ${toUsd(budget.limit)} USD has ${toUsd(atLeastZero(budget.free))} USD left and ${toUsd(budget.held)} USD held for requests in flight. ${advice(need)}${renewal(budget)}, or ask for a higher budget.`,
     });
   }
   return new ApiError({
@@ -72,6 +76,14 @@ const atLeastZero = (nano: bigint) => (nano > 0n ? nano : 0n);
 /** Only chats have a length that a caller can lower. */
 const advice = ({ perToken }: Need) =>
   perToken > 0n ? "Lower max_tokens, shorten the prompt" : "Send less input";
+
+const dayMs = 86_400_000;
+
+/** `daily `, `monthly `, or nothing for a budget that never resets. */
+function periodOf({ periodStartMs, periodEndMs }: BudgetPot): string {
+  if (!Number.isFinite(periodEndMs)) return "";
+  return periodEndMs - periodStartMs <= dayMs ? "daily " : "monthly ";
+}
 
 function renewal({ periodEndMs }: BudgetPot): string {
   return Number.isFinite(periodEndMs)

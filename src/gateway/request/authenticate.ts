@@ -1,12 +1,32 @@
 import { ApiError } from "../../base/errors.ts";
-import type { KeyDirectory, KeyRecord } from "../../keys/directory.ts";
+import { isUsable, type KeyDirectory, type KeyRecord } from "../../keys/directory.ts";
+import type { Exchange } from "../exchange.ts";
 
-/** Malformed, unknown, revoked and expired keys get one and the same answer. */
-export function authenticate(request: Request, keys: KeyDirectory, nowMs: number): KeyRecord {
-  const secret = bearerOf(request);
-  const key = keys.verify(secret, nowMs);
-  if (key !== undefined) return key;
-  throw invalidKey(secret === "");
+/**
+ * Malformed, unknown, revoked and expired keys get one and the same answer; a paused one its own. A
+ * key that is known is the exchange's all the same, so that its owner can see why the call failed.
+ */
+export function authenticate(exchange: Exchange, keys: KeyDirectory): KeyRecord {
+  const secret = bearerOf(exchange.request);
+  const key = keys.find(secret);
+  exchange.key = key;
+  if (key === undefined || !isUsable(key, exchange.startedMs)) throw invalidKey(secret === "");
+  return unpaused(key);
+}
+
+/** Only the holder of its secret learns that a key is paused. */
+export function unpaused(key: KeyRecord): KeyRecord {
+  if (key.pausedAtMs === undefined) return key;
+  throw new ApiError({
+    code: "invalid_api_key",
+    message:
+      "Incorrect API key provided: this key is paused. Resume it in the console or with `svc key resume`, or ask the operator to resume it.",
+  });
+}
+
+/** For a path that does not exist: whose mistake it is. */
+export function identify(exchange: Exchange, keys: KeyDirectory): void {
+  exchange.key = keys.find(bearerOf(exchange.request));
 }
 
 export function invalidKey(isMissing = false): ApiError {

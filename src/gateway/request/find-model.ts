@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
+import { detached } from "../../base/text/detached.ts";
 import type { JsonObject } from "../../call/chat.ts";
 import { type Endpoint, endpointPaths } from "../../call/endpoint.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
@@ -17,18 +18,24 @@ export function chooseModel(options: {
   readonly endpoint: Endpoint;
   readonly catalog: Catalog;
   readonly clock: Clock;
-}): { readonly model: Model; readonly pricing: PriceInForce } {
+}): {
+  readonly model: Model;
+  /** Its id, or the alias that the caller used. */
+  readonly asked: string;
+  readonly pricing: PriceInForce;
+} {
   const { exchange, body, key, endpoint, catalog, clock } = options;
   const nowMs = clock.nowMs();
-  const model = findModel({ body, key, endpoint, catalog, nowMs });
+  const { model, asked } = findModel({ exchange, body, key, endpoint, catalog, nowMs });
   exchange.model = model;
-  checkModel({ model, catalog, endpoint, nowMs });
+  checkModel({ exchange, model, catalog, endpoint, nowMs });
   const pricing = priceAt(model, nowMs);
   if (pricing === undefined) throw new Error(`${model.id} has no price`);
-  return { model, pricing };
+  return { model, asked, pricing };
 }
 
 interface ModelSearch {
+  readonly exchange: Exchange;
   readonly body: JsonObject;
   readonly key: KeyRecord;
   readonly endpoint: Endpoint;
@@ -37,7 +44,10 @@ interface ModelSearch {
 }
 
 /** One answer for models that are unknown, unpriced, unrouted or not allowed for this key. */
-function findModel({ body, key, endpoint, catalog, nowMs }: ModelSearch): Model {
+function findModel({ exchange, body, key, endpoint, catalog, nowMs }: ModelSearch): {
+  readonly model: Model;
+  readonly asked: string;
+} {
   const id = body["model"];
   if (typeof id !== "string" || id === "")
     throw fieldError(
@@ -45,23 +55,43 @@ function findModel({ body, key, endpoint, catalog, nowMs }: ModelSearch): Model 
       `${id === undefined ? "is required and " : ""}must be a model id. GET /v1/models lists the models this key can use`,
     );
   const model = findCallable({ catalog, key, id, nowMs });
-  if (model === undefined)
+  if (model === undefined) {
+    noteUnknown({ exchange, catalog, id, nowMs });
     throw new ApiError({
       code: "model_not_allowed",
       param: "model",
       message: `Model "${toShown(id)}" does not exist, or this key cannot use it. GET /v1/models lists the models this key can use.`,
       offChat: endpoint !== "chat",
     });
-  return model;
+  }
+  return { model, asked: id };
+}
+
+/** Only for the record. Callers get the same message for all of them. */
+export function noteUnknown(options: {
+  readonly exchange: Exchange;
+  readonly catalog: Catalog;
+  readonly id: string;
+  readonly nowMs: number;
+}): void {
+  const { exchange, catalog, id, nowMs } = options;
+  exchange.askedModel = toShown(id);
+  const served = catalog.findServed(id, nowMs);
+  if (served === undefined) exchange.refusedFor = catalog.whyUnserved(id, nowMs);
+  else
+    exchange.refusedFor =
+      lifecycleState(served.lifecycle, nowMs) === "retired" ? "retired" : "not_allowed";
 }
 
 /** Checks that the model belongs to this endpoint and is not retired. */
 function checkModel({
+  exchange,
   model,
   catalog,
   endpoint,
   nowMs,
 }: {
+  readonly exchange: Exchange;
   readonly model: Model;
   readonly catalog: Catalog;
   readonly endpoint: Endpoint;
@@ -76,6 +106,7 @@ function checkModel({
   if (lifecycleState(model.lifecycle, nowMs) === "retired") {
     const successor = catalog.deprecationOf(model, nowMs)?.replacement;
     const instead = successor === undefined ? "" : ` Use ${successor} instead.`;
+    exchange.refusedFor = "retired";
     throw new ApiError({
       code: "model_retired",
       param: "model",
@@ -85,11 +116,15 @@ function checkModel({
   }
 }
 
+const mostShown = 100;
+
 /** A name as shown in a message: shortened, and never a key that was sent in the wrong field. */
 export function toShown(id: string): string {
-  return id.slice(0, 100).replace(/sk-svc-\S*/g, "sk-svc-…");
+  const start = id.length <= mostShown ? id : detached(id.slice(0, mostShown));
+  return start.replace(/sk-svc-\S*/g, "sk-svc-…");
 }
 
+/** The alias is resolved first: the list of a key holds the ids of models. */
 export function findCallable(options: {
   readonly catalog: Catalog;
   readonly key: KeyRecord;
@@ -97,5 +132,7 @@ export function findCallable(options: {
   readonly nowMs: number;
 }): Model | undefined {
   const { catalog, key, id, nowMs } = options;
-  return key.models === undefined || key.models.has(id) ? catalog.findServed(id, nowMs) : undefined;
+  const model = catalog.findServed(id, nowMs);
+  if (model === undefined || key.models === undefined) return model;
+  return key.models.has(model.id) ? model : undefined;
 }

@@ -28,6 +28,7 @@ const sumKeys = [
   "charged",
   "vendorCost",
   "vendorKnown",
+  "chargedKnown",
 ] as const;
 const endKeys = ["shortestMs", "longestMs", "shortestFirstByteMs", "longestFirstByteMs"] as const;
 const countKeys = ["durations", "firstBytes"] as const;

@@ -349,6 +349,7 @@ describe("rollups", () => {
       ["charged", "charged"],
       ["vendor_cost", "vendorCost"],
       ["vendor_known", "vendorKnown"],
+      ["charged_known", "chargedKnown"],
     ] as const) {
       corrupt(`update rollups set ${column} = ${column} + 1 where key_id = 'key_2'`);
       const found = [[`rollup ${kind}`, "2027-01-15T12 key_2 m p"]];

@@ -2,9 +2,11 @@ import type { Clock } from "../../base/clock.ts";
 import type { KeyStore } from "../../keys/directory.ts";
 import type { AccountStore } from "../../ledger/account.ts";
 import type { Purses } from "../../ledger/purses.ts";
+import type { Receipt } from "../../ledger/receipt.ts";
 import type { LedgerReports } from "../../ledger/reports.ts";
 import type { Rollups, Unwritten } from "../../ledger/rollups.ts";
 import type { Lease, LedgerStore, LimitsChange } from "../../ledger/store.ts";
+import type { Rejection, RejectionReports } from "../../rejections/rejection.ts";
 
 /** The money as the running server counts it, ahead of what is written. */
 export interface RunningMoney {
@@ -14,8 +16,16 @@ export interface RunningMoney {
   readonly sums: Pick<Rollups, "betweenWrites">;
   /** When keys were last used, ahead of what is written. */
   readonly keyUses?: Pick<KeyStore, "lastUses">;
-  /** Reads sums off this thread. */
-  readonly reports?: Pick<LedgerReports, "usage">;
+  /** Reads off this thread. */
+  readonly reports?: Pick<LedgerReports, "usage" | "receipts" | "providers"> &
+    Pick<RejectionReports, "rejections" | "recent">;
+  /** Called for every committed receipt. */
+  readonly receiptWatchers?: Set<(receipt: Receipt) => void>;
+  /** Calls that were refused, ahead of what is written. */
+  readonly rejections?: {
+    flush(): Promise<void>;
+    readonly watchers: Set<(rejection: Rejection) => void>;
+  };
 }
 
 export interface MoneyDependencies {

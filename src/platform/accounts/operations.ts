@@ -7,7 +7,15 @@ import { type BudgetLimit, periodStartMs } from "../../call/limits.ts";
 import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
 import type { Account } from "../../ledger/account.ts";
 import type { Rollup } from "../../ledger/rollups.ts";
-import { type Audited, type Audits, type Author, omit, type Unbound } from "../audit/author.ts";
+import type { RejectionStore } from "../../rejections/rejection.ts";
+import {
+  type Audited,
+  type Audits,
+  type Author,
+  before as beforeOf,
+  omit,
+  type Unbound,
+} from "../audit/author.ts";
 import type { BudgetView } from "../http/schemas.ts";
 import {
   checkNamed,
@@ -25,6 +33,7 @@ import type { AccountBalanceView, AccountSpendView, AccountView } from "./schema
 
 export interface AccountDependencies extends MoneyDependencies {
   readonly keys: KeyStore;
+  readonly rejections: RejectionStore;
 }
 
 export interface AccountDetails extends AccountBalanceView {
@@ -146,7 +155,8 @@ function accountChanges(
         const limits = readLimits(before, inputs);
         if (isSameLimits(before, limits)) return account;
         const owner = { accountId: rest.id, keyId: undefined };
-        await setLimits(dependencies, { owner, limits, audit: audit(about(rest)) });
+        const detail = beforeOf(toLimitsView(before), inputs);
+        await setLimits(dependencies, { owner, limits, audit: audit({ ...about(rest), detail }) });
         return limits === undefined ? rest : { ...rest, limits };
       });
       return view;

@@ -202,6 +202,7 @@ test("details tell what was spent by model and key, and who belongs to the accou
       hint: expect.any(String),
       status: "active",
       last_used_at: expect.any(String),
+      last_rejected_at: null,
     },
   ]);
   const { body: plain } = await operator.ask("GET /api/accounts");

@@ -63,7 +63,9 @@ export const detailsReply = Type.Object({
   receipts: Type.Integer({ description: "Number of receipts since the account was created." }),
   shortfall_usd: usd("Cost of calls beyond what could be charged."),
   ...spendReply.properties,
-  key_list: Type.Array(Type.Pick(keyReply, ["id", "name", "hint", "status", "last_used_at"])),
+  key_list: Type.Array(
+    Type.Pick(keyReply, ["id", "name", "hint", "status", "last_used_at", "last_rejected_at"]),
+  ),
   members: Type.Array(Type.Omit(member, ["joined_at"])),
 });
 

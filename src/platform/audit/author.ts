@@ -1,4 +1,4 @@
-import type { AuditActor, AuditRecord } from "../../base/audit.ts";
+import { type AuditActor, type AuditRecord, anOperator } from "../../base/audit.ts";
 import type { Clock } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
 import type { Maker } from "../../people/invites.ts";
@@ -46,6 +46,15 @@ export function omit<Input extends object, Name extends keyof Input>(
 ): Omit<Input, Name> {
   const kept = Object.entries(input).filter(([name]) => !names.some((known) => known === name));
   return Object.fromEntries(kept) as Omit<Input, Name>;
+}
+
+/** For details: what the fields of a change were before it, under the same names; null: none. */
+export function before(
+  state: Readonly<Record<string, unknown>>,
+  changed: object,
+): { readonly before: Detail } {
+  const named = Object.entries(changed).filter(([, value]) => value !== undefined);
+  return { before: Object.fromEntries(named.map(([name]) => [name, state[name] ?? null])) };
 }
 
 type Method = (input: never, author: never) => Promise<unknown>;
@@ -127,5 +136,5 @@ function toAuthor(declared: Audit<never>, input: never, { actor, clock }: Bindin
 
 /** The creator of a link or a token, as members see it: operators stay anonymous. */
 export function makerOf({ kind, id, name }: AuditActor): Maker {
-  return { id, name: kind === "operator" ? "an operator" : name };
+  return { id, name: kind === "operator" ? anOperator : name };
 }

@@ -78,3 +78,72 @@ test("an account sees its own records, the operator all, with account names", as
   const named = body.records.find((row: Row) => row.subject.startsWith("theirs"));
   expect(named).toMatchObject({ account_name: "other" });
 });
+
+const subjectsOf = ({ records }: { readonly records: readonly Row[] }) =>
+  records.map(({ subject }) => subject.split(" (")[0] ?? "");
+const firstMs = Date.UTC(2027, 0, 1);
+const moment = (afterMs: number) => new Date(firstMs + afterMs).toISOString();
+
+test.each([
+  ["the actor, whatever the case", { actor: "OWNER-", action: "key.revoke" }, ["key 51"]],
+  ["an actor that did nothing", { actor: "grace" }, []],
+  ["a part of the subject", { subject: "KEY 3", action: "key.create" }, 11],
+  ["words in the action", { search: "revoke" }, ["key 51"]],
+  ["words in the subject", { search: "key 17" }, ["key 17"]],
+  ["all of them at once", { actor: "owner-", subject: "key 51", search: "create" }, ["key 51"]],
+  ["signs that a pattern would have", { subject: "key%" }, []],
+  ["a moment, the end excluded", { from: moment(2), to: moment(4) }, ["key 2", "key 1"]],
+  ["a day", { from: "2027-01-01", to: "2027-01-02", subject: "key 51" }, ["key 51", "key 51"]],
+  ["a day without entries", { from: "2027-01-02" }, []],
+  ["nothing, where fields are empty", { search: " ", actor: "", subject: "key 44" }, ["key 44"]],
+] as const)("filtered by %s", async (_, query, expected) => {
+  const told = subjectsOf(await read({ ...query }));
+  if (typeof expected === "number") expect(told).toHaveLength(expected);
+  else expect(told).toEqual([...expected]);
+});
+
+test("a filter that makes no sense is refused at its field", async () => {
+  for (const [field, value] of [
+    ["from", "yesterday"],
+    ["to", "2027-02-30"],
+    ["search", "x".repeat(201)],
+    ["account", account],
+  ] as const) {
+    const { status, body } = await owner.ask("GET /api/accounts/:account/audit", {
+      params: { account },
+      query: { [field]: value },
+    });
+    expect([status, body.error.field]).toEqual([400, field]);
+  }
+});
+
+test("the CSV has all pages of what the filters leave, and of no other account", async () => {
+  const lines = (text: string): readonly string[] => text.trim().split("\r\n");
+  const csv = async (who: Visitor, query: Record<string, string> = {}) =>
+    await who.ask("GET /api/accounts/:account/audit.csv", { params: { account }, query });
+  const answer = await csv(owner, { action: "key.create", subject: "key " });
+  expect(answer.response.headers.get("content-type")).toBe("text/csv; charset=utf-8");
+  const [header, ...rows] = lines(answer.body);
+  expect(header).toBe("id,at,actor_kind,actor,address,action,subject,account,account_name,detail");
+  expect(rows).toHaveLength(names.length);
+  expect(rows[0]).toContain("key 51");
+  expect(rows.every((row) => row.includes(account))).toBe(true);
+  expect(lines((await csv(owner)).body).join("\n")).not.toContain("theirs");
+  const all = await operator.ask("GET /api/audit.csv", { query: { action: "key.create" } });
+  expect(lines(all.body)).toHaveLength(names.length + 3);
+  expect(all.body).toContain("theirs");
+  expect((await csv(owner, { to: "soon" })).body.error.field).toBe("to");
+});
+
+test("the CSV is for owners and operators, and hides operators from members", async () => {
+  const viewer = await joinMember(gateway, operator, { account, role: "viewer" });
+  const params = { account };
+  expect((await viewer.ask("GET /api/accounts/:account/audit.csv", { params })).status).toBe(403);
+  expect((await owner.ask("GET /api/audit.csv")).status).toBe(403);
+  const query = { action: "member.invite" };
+  const own = await owner.ask("GET /api/accounts/:account/audit.csv", { params, query });
+  expect(own.body).toContain(",operator,an operator,,member.invite,");
+  // Whoever cannot read a name cannot search by it.
+  const found = await read({ ...query, actor: "operator-" });
+  expect(found.records).toEqual([]);
+});

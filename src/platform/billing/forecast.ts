@@ -20,9 +20,11 @@ export function toForecast(options: {
   /** This month so far. */
   readonly spent: bigint;
   readonly sums: readonly DaySum[];
+  /** What the clocks show in the zone of the days. */
   readonly nowMs: number;
+  readonly realMs: number;
 }): Forecast {
-  const { account, balance, spent, sums, nowMs } = options;
+  const { account, balance, spent, sums, nowMs, realMs } = options;
   const todayMs = toDay(nowMs);
   const firstFullMs = toDay(account.createdAtMs + dayMs - 1);
   const fromMs = Math.max(todayMs - paceDays * dayMs, firstFullMs);
@@ -44,10 +46,13 @@ export function toForecast(options: {
       : `over the last ${days} full days (${toDayText(fromMs)} to ${toDayText(todayMs - dayMs)})`;
   return {
     forecast_usd: toUsd(spent + (pace * leftMs) / spanMs),
-    forecast_basis: `${toUsd(pace)} USD was spent ${span}. The forecast assumes that pace for the rest of the month, on top of the ${toUsd(spent)} USD spent so far.`,
-    runs_out_at: runsOutAt({ balance, pace, spanMs, nowMs }),
+    forecast_basis: `${aboutUsd(pace)} USD was spent ${span}. The forecast assumes that pace for the rest of the month, on top of the ${aboutUsd(spent)} USD spent so far.`,
+    runs_out_at: runsOutAt({ balance, pace, spanMs, nowMs: realMs }),
   };
 }
+
+/** In a sentence, four decimals are enough. */
+const aboutUsd = (nano: bigint) => toUsd(((nano + 50_000n) / 100_000n) * 100_000n);
 
 function runsOutAt(options: {
   readonly balance: bigint;

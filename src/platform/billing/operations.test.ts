@@ -3,9 +3,9 @@ import {
   type OperationsHome,
   openOperations,
   problemOf,
+  withReports,
 } from "../../../test/setup/operations-home.ts";
 import { fromUsd, toUsd } from "../../base/money.ts";
-import { Minutes } from "../../ledger/minutes.ts";
 import { type BillingOperations, billingOperations } from "./operations.ts";
 import type { BillingView } from "./schemas.ts";
 
@@ -46,16 +46,8 @@ async function pages(billing: BillingOperations = home.operations.billing): Prom
   return all;
 }
 
-/** The same where sums are read by a thread, as beside a running server. */
-async function withThread<T>(use: (billing: BillingOperations) => Promise<T>): Promise<T> {
-  const { store, purses, sums } = home;
-  const clock = { nowMs: () => home.clock.ms };
-  const flushRollups = async () => void (await home.operations.accounts.show({ account }));
-  const reports = store.openReports({ clock, flush: flushRollups, minutes: new Minutes() });
-  const money = { purses, sums, flushRollups, reports };
-  const operations = billingOperations({ ...store, clock, takeEffect: async () => {}, money });
-  return await use(operations).finally(() => reports.close());
-}
+const withThread = <T>(use: (billing: BillingOperations) => Promise<T>) =>
+  withReports(home, account, (dependencies) => use(billingOperations(dependencies)));
 
 describe("the ledger of an account", () => {
   test("has entries with their moments and each model's use a day, with the balance after each", async () => {

@@ -1,13 +1,21 @@
 import { toDateText } from "../../base/dates.ts";
 import { toUsd } from "../../base/money.ts";
 import { invalid } from "../../base/problem.ts";
+import {
+  dayStart,
+  hasWholeHours,
+  localMs,
+  type ZoneOffset,
+  zoneOffsets,
+} from "../../base/time-zone.ts";
 import { periodEndMs, periodStartMs } from "../../call/limits.ts";
 import type { Account } from "../../ledger/account.ts";
-import { dayMs, toDay } from "../../ledger/rollups.ts";
+import { dayMs, toDay, toHour } from "../../ledger/rollups.ts";
 import type { Entry } from "../../ledger/store.ts";
 import { closeSums, fundsOf, type MoneyDependencies } from "../accounts/funds.ts";
 import type { SpendView } from "../accounts/schemas.ts";
 import type { Audits, Unbound } from "../audit/author.ts";
+import { toTimeZone } from "../input/days.ts";
 import { findAccount } from "../input/values.ts";
 import { type DaySum, daySums, toDayText } from "../reports/sums.ts";
 import { paceDays, toForecast } from "./forecast.ts";
@@ -15,7 +23,11 @@ import type { BillingView, LedgerLine, LedgerPage } from "./schemas.ts";
 
 export interface BillingOperations {
   /** Balance, ledger lines of a month (default: this month), spend and forecast of an account. */
-  show(input: { account: string; month?: string }): Promise<BillingView>;
+  show(input: {
+    account: string;
+    month?: string | undefined;
+    time_zone?: string | undefined;
+  }): Promise<BillingView>;
 }
 
 export const billingAudits = { show: null } satisfies Audits<BillingOperations>;
@@ -24,13 +36,18 @@ export function billingOperations(
   dependencies: MoneyDependencies,
 ): Unbound<BillingOperations, typeof billingAudits> {
   return {
-    async show({ account: name, month }) {
-      const account = await findAccount(dependencies.accounts, name);
-      const nowMs = dependencies.clock.nowMs();
+    async show({ account: name, month, time_zone }) {
+      const found = await findAccount(dependencies.accounts, name);
+      const realMs = dependencies.clock.nowMs();
+      const zone = zoneOf({ name: time_zone, fromMs: found.createdAtMs, toMs: realMs });
+      // From here on, times are what the clocks of the zone show.
+      const nowMs = zone.local(realMs);
+      const account = { ...found, createdAtMs: zone.local(found.createdAtMs) };
       const thisMonthMs = periodStartMs("month", nowMs);
       const monthMs = month === undefined ? thisMonthMs : readMonth({ month, account, nowMs });
       const { held } = await fundsOf(dependencies, account.id);
       const books = await readBooks(dependencies, account, {
+        zone,
         fromMs: Math.min(monthMs, toDay(nowMs) - paceDays * dayMs),
         toMs: toDay(nowMs) + dayMs,
       });
@@ -39,6 +56,7 @@ export function billingOperations(
       const spent = sumUp(sums.filter((sum) => sum.dayMs >= thisMonthMs));
       return {
         account: account.id,
+        time_zone: zone.timeZone,
         balance_usd: toUsd(balance),
         held_usd: toUsd(held),
         // A call that is being settled may be counted in both for a moment.
@@ -49,7 +67,7 @@ export function billingOperations(
           ...toSpend(spent),
           by_model: byModel(sums.filter((sum) => sum.dayMs >= thisMonthMs)),
         },
-        ...toForecast({ account, balance, spent: spent.charged, sums, nowMs }),
+        ...toForecast({ account, balance, spent: spent.charged, sums, nowMs, realMs }),
       };
     },
   };
@@ -57,9 +75,44 @@ export function billingOperations(
 
 const readTries = 5;
 
+interface LocalEntry extends Entry {
+  readonly localMs: number;
+}
+
+/** A zone whose days hours add up to; else UTC. */
+interface Zone {
+  readonly timeZone: string;
+  readonly local: (atMs: number) => number;
+  /** The offsets from a moment on; undefined where they are none. */
+  readonly offsetsFrom: (atMs: number) => readonly ZoneOffset[] | undefined;
+}
+
+function zoneOf(of: {
+  readonly name: string | undefined;
+  readonly fromMs: number;
+  readonly toMs: number;
+}): Zone {
+  const timeZone = toTimeZone(of.name);
+  // A month before the account, for what the forecast looks back at.
+  const fromMs = toHour(of.fromMs) - 40 * dayMs;
+  const offsets = zoneOffsets({ timeZone, fromMs, toMs: toHour(of.toMs) + 2 * dayMs });
+  if (timeZone === "UTC" || !hasWholeHours(offsets))
+    return { timeZone: "UTC", local: (atMs) => atMs, offsetsFrom: () => undefined };
+  return {
+    timeZone,
+    local: (atMs) => localMs(atMs, offsets),
+    offsetsFrom: (atMs) => {
+      const at = offsets.findLastIndex((one) => one.fromMs <= atMs);
+      const [first, ...later] = offsets.slice(Math.max(0, at));
+      return first === undefined ? undefined : [{ ...first, fromMs: atMs }, ...later];
+    },
+  };
+}
+
 interface Books {
   readonly balance: bigint;
-  readonly entries: readonly Entry[];
+  /** When they were made is local. */
+  readonly entries: readonly LocalEntry[];
   /** By day and model. */
   readonly sums: readonly DaySum[];
 }
@@ -71,14 +124,22 @@ interface Books {
 async function readBooks(
   dependencies: MoneyDependencies,
   { id }: Account,
-  span: { readonly fromMs: number; readonly toMs: number },
+  span: { readonly zone: Zone; readonly fromMs: number; readonly toMs: number },
 ): Promise<Books> {
   const { ledger } = dependencies;
+  const { zone } = span;
+  const [fromMs, toMs] = [span.fromMs, span.toMs].map((ms) =>
+    dayStart(toDayText(ms), zone.timeZone),
+  ) as [number, number];
+  const query = { accountId: id, fromMs, toMs, dayOffsets: zone.offsetsFrom(fromMs) };
   await closeSums(dependencies);
   for (let tries = 1; ; tries++) {
     const before = await ledger.lease(id);
-    const sums = await daySums(dependencies, { accountId: id, ...span, by: "model" });
-    const entries = await ledger.entries(id);
+    const sums = await daySums(dependencies, { ...query, by: "model" });
+    const entries = (await ledger.entries(id)).map((entry) => ({
+      ...entry,
+      localMs: zone.local(entry.createdAtMs),
+    }));
     const { granted, spent } = (await ledger.lease(id)) ?? { granted: 0n, spent: 0n };
     const isStill = before?.granted === granted && before.spent === spent;
     if (isStill || tries === readTries) return { balance: granted - spent, entries, sums };
@@ -123,9 +184,9 @@ interface Move {
 /** The newest first. */
 function movesSince({ entries, sums }: Books, fromMs: number): readonly Move[] {
   const entered = entries
-    .filter(({ createdAtMs }) => createdAtMs >= fromMs)
+    .filter((entry) => entry.localMs >= fromMs)
     .toSorted((one, other) => one.createdAtMs - other.createdAtMs)
-    .map((entry) => ({ day: toDay(entry.createdAtMs), rank: 0, move: fromEntry(entry) }));
+    .map((entry) => ({ day: toDay(entry.localMs), rank: 0, move: fromEntry(entry) }));
   const used = sums
     .filter((sum) => sum.dayMs >= fromMs)
     .toSorted((one, other) => byCharge(other, one))
@@ -136,10 +197,11 @@ function movesSince({ entries, sums }: Books, fromMs: number): readonly Move[] {
     .toReversed();
 }
 
-function fromEntry({ kind, nano, createdAtMs, reference, note }: Entry): Move {
+function fromEntry({ kind, nano, createdAtMs, localMs: atMs, ...rest }: LocalEntry): Move {
+  const { reference, note } = rest;
   const at = toDateText(createdAtMs);
   const what = { reference, note, model: null, receipts: null };
-  return { atMs: createdAtMs, nano, line: { kind, at, amount_usd: toUsd(nano), ...what } };
+  return { atMs, nano, line: { kind, at, amount_usd: toUsd(nano), ...what } };
 }
 
 function fromSum({ dayMs: atMs, name: model, receipts, charged }: DaySum): Move {

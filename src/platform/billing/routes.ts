@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { route } from "../context.ts";
 import { fields, text } from "../http/schemas.ts";
+import { timeZoneField } from "../input/days.ts";
 import { billingReply } from "./schemas.ts";
 
 export const billingRoutes = [
@@ -10,6 +11,7 @@ export const billingRoutes = [
     area: "billing",
     query: fields({
       month: Type.Optional(text({ most: 7, about: "Month as YYYY-MM, for example 2027-01." })),
+      time_zone: Type.Optional(timeZoneField),
     }),
     reply: billingReply,
     handle: ({ operations, account, inTurn }, { query }) =>

@@ -29,6 +29,7 @@ export type LedgerPage = View<typeof ledgerReply>;
 
 export const billingReply = Type.Object({
   account: Type.String(),
+  time_zone: Type.String({ description: "Time zone of months and days." }),
   balance_usd: usd("Current balance: the sum of all lines."),
   held_usd: usd("Amount held for calls in flight."),
   free_usd: usd("Amount available to new calls."),

@@ -1,7 +1,7 @@
 import type { AuditStore } from "../../base/audit.ts";
 import { toDateText } from "../../base/dates.ts";
 import { Problem } from "../../base/problem.ts";
-import type { TargetHealth } from "../../catalog/health.ts";
+import type { ServedTarget, TargetHealth } from "../../catalog/health.ts";
 import type { TemporaryKey } from "../../keys/directory.ts";
 import type { Account, AccountStore } from "../../ledger/account.ts";
 import type { Audits, Unbound } from "../audit/author.ts";
@@ -21,6 +21,8 @@ export interface RunningGateway {
   health(): readonly TargetHealth[];
   /** Puts a provider's targets back in service and returns how many are known. */
   resetHealth(provider: string, model?: string): number;
+  /** A test of a target failed: its next call is news again. */
+  forgetServed(target: ServedTarget): void;
   issueTemporaryKey(accountId: string, owner?: string): TemporaryKey;
   endTemporaryKeys(owner: string): number;
   /** Ends in /v1. */

@@ -1,3 +1,4 @@
+import { tryAgainIn } from "../../base/text/try-again.ts";
 import { Throttle } from "../../people/throttle.ts";
 import { type Actor, actorOf } from "./context.ts";
 import { isOperator } from "./entry.ts";
@@ -39,7 +40,7 @@ function tooMany(waitMs: number, { everyMs }: typeof memberLimit): Refused {
   return new Refused({
     status: 429,
     code: "too_many_changes",
-    message: `Too many changes. The limit is ${60_000 / everyMs} per minute. Try again in ${seconds === 1 ? "1 second" : `${seconds} seconds`}.`,
+    message: `Too many changes. The limit is ${60_000 / everyMs} per minute. ${tryAgainIn(seconds * 1_000)}`,
     headers: { "retry-after": String(seconds) },
   });
 }

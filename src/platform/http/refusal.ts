@@ -29,6 +29,7 @@ const statuses: Readonly<Record<ProblemCode, number>> = {
   invalid: 400,
   not_found: 404,
   conflict: 409,
+  test_failed: 400,
   busy: 503,
   failed: 500,
 };

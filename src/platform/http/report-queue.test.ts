@@ -8,6 +8,9 @@ import {
 } from "../../../test/setup/platform-home.ts";
 import { openStore } from "../../app/store.ts";
 import type { LedgerReports } from "../../ledger/reports.ts";
+import type { RejectionReports } from "../../rejections/rejection.ts";
+
+type Reports = LedgerReports & RejectionReports;
 
 /** Before the real reports: questions stand here until the test opens it. */
 class Gate {
@@ -17,7 +20,7 @@ class Gate {
 
   readonly open = () => this.#opened.resolve();
 
-  before(reports: LedgerReports): LedgerReports {
+  before(reports: Reports): Reports {
     const pass = async <T>(ask: () => Promise<T>) => {
       this.#count++;
       this.#arrived.resolve();
@@ -25,9 +28,18 @@ class Gate {
       return ask();
     };
     return {
+      providers: async () => [],
+      recent: async () => [],
+      catchUp: (accountId) => reports.catchUp(accountId),
       usage: (query) => pass(() => reports.usage(query)),
       receipts: (query) => pass(() => reports.receipts(query)),
+      ranked: (query) => pass(() => reports.ranked(query)),
+      count: (query) => pass(() => reports.count(query)),
+      keySpending: (query) => pass(() => reports.keySpending(query)),
       receipt: (id) => pass(() => reports.receipt(id)),
+      rejections: (query) => reports.rejections(query),
+      countRejections: (query) => reports.countRejections(query),
+      rejected: (query) => reports.rejected(query),
       close: () => reports.close(),
     };
   }

@@ -78,14 +78,26 @@ describe("a new key", () => {
       created_at: "2027-03-15T12:00:00Z",
       expires_at: "2027-04-01T00:00:00Z",
       revoked_at: null,
+      paused_at: null,
+      created_by: expect.stringContaining("developer"),
       last_used_at: null,
+      last_rejected_at: null,
+      rejected_last_hour: [],
       previous: null,
       limits: { rpm: "60", tpm: null, concurrency: null, budget: "5.00/day" },
     });
     expect(await call(key)).toBe(200);
     expect(await call(key, "svc-2-flash")).toBe(403);
     const [first] = await list();
-    expect(first).toEqual({ ...rest, last_used_at: expect.any(String), budget: expect.anything() });
+    expect(first).toEqual({
+      ...rest,
+      last_used_at: expect.any(String),
+      last_rejected_at: "2027-03-15T12:00:00Z",
+      rejected_last_hour: [{ status: 403, code: "model_not_allowed", count: 1 }],
+      budget: expect.anything(),
+      spent_usd: first?.budget.spent_usd,
+    });
+    expect(Number(first?.spent_usd)).toBeGreaterThan(0);
   });
 
   test("for models that there are not yet is made, with a warning", async () => {
@@ -288,7 +300,11 @@ test("the audit log tells who changed which key and how, and no secret", async (
     told.map(({ action, subject, detail }: Record<string, unknown>) => [action, subject, detail]),
   ).toEqual([
     ["key.revoke", `watched still (${fresh})`, {}],
-    ["key.update", `watched still (${fresh})`, { name: "watched still" }],
+    [
+      "key.update",
+      `watched still (${fresh})`,
+      { name: "watched still", before: { name: "watched" } },
+    ],
     ["key.rotate", `watched (${fresh})`, { overlap: "1h" }],
     ["key.create", `watched (${old})`, { name: "watched", budget: "5/day" }],
   ]);

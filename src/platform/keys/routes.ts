@@ -1,8 +1,10 @@
 import { Type } from "typebox";
+import { toUsd } from "../../base/money.ts";
 import { Problem } from "../../base/problem.ts";
+import { periodStartMs } from "../../call/limits.ts";
 import { type Context, route, routeWith } from "../context.ts";
-import { fields, limitFields, nullable, says, text } from "../http/schemas.ts";
-import { checkKeyWords } from "./operations.ts";
+import { fields, limitFields, nullable, says, text, type View } from "../http/schemas.ts";
+import { checkKeyWords, readExpiry } from "./operations.ts";
 import { changedReply, type KeyView, keyReply, listedReply, newKeyReply } from "./schemas.ts";
 
 const forDevelopers = routeWith({ access: "developer", area: "keys" });
@@ -22,14 +24,11 @@ export const keyRoutes = [
     access: "viewer",
     area: "keys",
     reply: Type.Array(listedReply),
-    async handle({ operations, account }) {
+    async handle(context) {
+      const { operations, account } = context;
       const of = { account: account.id };
-      const [keys, budgets] = await Promise.all([
-        operations.keys.list(of),
-        operations.keys.budgets(of),
-      ]);
-      const budgetOf = new Map(budgets.map((budget) => [budget.key, budget]));
-      return keys.map((view) => ({ ...view, budget: budgetOf.get(view.id) ?? null })).toReversed();
+      const keys = await operations.keys.list(of);
+      return (await withSpending(context, keys, of)).toReversed();
     },
   }),
   forDevelopers("POST /api/accounts/:account/keys", {
@@ -50,30 +49,32 @@ export const keyRoutes = [
       }),
   }),
   forDevelopers("PATCH /api/accounts/:account/keys/:id", {
-    about: "Changes the name, the allowed models or the limits of a key, effective immediately.",
+    about:
+      "Changes the name, the allowed models, the expiration date or the limits of a key, effective immediately.",
     body: fields({
       name: Type.Optional(name),
       models: Type.Optional(nullable(models)),
+      expires: Type.Optional(text({ most: 40, about: "Day or time in UTC, or `never`." })),
       ...limitFields,
     }),
     reply: changedReply,
-    async handle(context, { params, body: { name: called, models: wanted, ...limits } }) {
-      const { operations } = context;
+    async handle(context, { params, body: { name: called, models: wanted, expires, ...limits } }) {
+      const { operations, dependencies } = context;
       let view = await findKey(context, params.id);
       let warnings: readonly string[] = [];
-      if (Object.keys(limits).length === 0 && called === undefined && wanted === undefined)
+      const hasLimits = Object.keys(limits).length > 0;
+      const change = { id: params.id, name: called, models: wanted, expires };
+      const isUpdate = called !== undefined || wanted !== undefined || expires !== undefined;
+      if (!hasLimits && !isUpdate)
         throw new Problem({
           code: "invalid",
-          message: "Nothing to change. Set name, models or a limit.",
+          message: "Nothing to change. Set name, models, expires or a limit.",
         });
       // Before the limits are changed: all of it is taken, or nothing.
       checkKeyWords(called ?? "", wanted ?? undefined);
-      if (Object.keys(limits).length > 0)
-        view = await operations.keys.setLimits({ id: params.id, ...limits });
-      if (called !== undefined || wanted !== undefined) {
-        const change = { id: params.id, name: called, models: wanted };
-        ({ warnings, ...view } = await operations.keys.update(change));
-      }
+      readExpiry(expires, dependencies.clock.nowMs());
+      if (hasLimits) view = await operations.keys.setLimits({ id: params.id, ...limits });
+      if (isUpdate) ({ warnings, ...view } = await operations.keys.update(change));
       return { ...view, warnings };
     },
   }),
@@ -88,17 +89,62 @@ export const keyRoutes = [
       return context.operations.keys.rotate({ id: params.id, ...body });
     },
   }),
+  forDevelopers("POST /api/accounts/:account/keys/:id/pause", {
+    about: "Pauses a key, effective immediately. Its calls are rejected until it is resumed.",
+    reply: keyReply,
+    handle: changeKey("pause"),
+  }),
+  forDevelopers("POST /api/accounts/:account/keys/:id/resume", {
+    about: "Resumes a paused key, effective immediately.",
+    reply: keyReply,
+    handle: changeKey("resume"),
+  }),
   forDevelopers("DELETE /api/accounts/:account/keys/:id", {
     about: "Revokes a key, effective immediately.",
     reply: keyReply,
-    async handle(context, { params }) {
-      await findKey(context, params.id);
-      return context.operations.keys.revoke({ id: params.id });
-    },
+    handle: changeKey("revoke"),
   }),
 ] as const;
 
+type ListedView = View<typeof listedReply>;
+
+/** With what each of them has spent, of its budget and this month. */
+export async function withSpending(
+  context: Context,
+  keys: readonly KeyView[],
+  of: { readonly account?: string } = {},
+): Promise<readonly ListedView[]> {
+  const [budgets, spending] = await Promise.all([
+    context.operations.keys.budgets(of),
+    readSpending(context, [...new Set(keys.map(({ account }) => account))]),
+  ]);
+  const budgetOf = new Map(budgets.map((budget) => [budget.key, budget]));
+  return keys.map((key) => ({
+    ...key,
+    budget: budgetOf.get(key.id) ?? null,
+    spent_usd: spending === undefined ? null : toUsd(spending.get(key.id) ?? 0n),
+  }));
+}
+
+/** Undefined while reports are overloaded: the keys are listed all the same. */
+async function readSpending({ dependencies, inTurn }: Context, accountIds: readonly string[]) {
+  const nowMs = dependencies.clock.nowMs();
+  const fromMs = periodStartMs("month", nowMs);
+  const query = { accountIds, fromMs, toMs: nowMs + 1 };
+  return inTurn(() => dependencies.reports.keySpending(query)).catch((error: unknown) => {
+    if (error instanceof Problem) return undefined;
+    throw error;
+  });
+}
+
 /** Does not reveal whether the key exists in another account. */
+function changeKey(change: "pause" | "resume" | "revoke") {
+  return async (context: Context, { params }: { readonly params: { readonly id: string } }) => {
+    await findKey(context, params.id);
+    return context.operations.keys[change]({ id: params.id });
+  };
+}
+
 async function findKey({ operations, account }: Context, id: string): Promise<KeyView> {
   const keys = await operations.keys.list({ account: account.id });
   const found = keys.find((one) => one.id === id);

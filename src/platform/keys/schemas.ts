@@ -1,5 +1,13 @@
 import { Type } from "typebox";
-import { budgetReply, limitsReply, moment, nullable, oneOf, type View } from "../http/schemas.ts";
+import {
+  budgetReply,
+  limitsReply,
+  moment,
+  nullable,
+  oneOf,
+  usd,
+  type View,
+} from "../http/schemas.ts";
 
 const key = {
   id: Type.String(),
@@ -7,11 +15,24 @@ const key = {
   name: Type.String(),
   hint: Type.String({ description: "A masked form of the secret." }),
   models: nullable(Type.Array(Type.String(), { description: "Null: all models." })),
-  status: oneOf(["active", "expired", "revoked"]),
+  status: oneOf(["active", "paused", "expired", "revoked"]),
   created_at: moment(),
   expires_at: nullable(moment()),
   revoked_at: nullable(moment()),
+  paused_at: nullable(moment("Null unless paused.")),
+  created_by: nullable(Type.String({ description: "Name of the creator; null in older keys." })),
   last_used_at: nullable(moment("Start of the last call; null if never used.")),
+  last_rejected_at: nullable(
+    moment("Start of the last call that was rejected before admission; null if there was none."),
+  ),
+  rejected_last_hour: Type.Array(
+    Type.Object({
+      status: Type.Integer(),
+      code: Type.String(),
+      count: Type.Integer(),
+    }),
+    { description: "Calls rejected in the last hour by reason, most frequent first." },
+  ),
   previous: nullable(
     Type.Object(
       { hint: Type.String(), expires_at: moment() },
@@ -22,6 +43,7 @@ const key = {
 };
 export const keyReply = Type.Object(key);
 export type KeyView = View<typeof keyReply>;
+export type FoundKey = Pick<KeyView, "id" | "account" | "name" | "hint">;
 
 const warnings = Type.Array(Type.String(), {
   description: "For example, a listed model that does not exist yet.",
@@ -30,6 +52,7 @@ export const changedReply = Type.Object({ ...key, warnings });
 export const listedReply = Type.Object({
   ...key,
   budget: nullable(budgetReply),
+  spent_usd: nullable(usd("Amount charged this month, in UTC; null if it cannot be read now.")),
 });
 /** The one place where a key's secret is shown. */
 export const newKeyReply = Type.Object({

@@ -2,22 +2,51 @@ import { optionalDate, toDateText } from "../../base/dates.ts";
 import { toUsd } from "../../base/money.ts";
 import { periodStartMs } from "../../call/limits.ts";
 import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
+import type { RecentRejections, RejectionStore } from "../../rejections/rejection.ts";
 import type { MoneyDependencies } from "../accounts/funds.ts";
 import type { BudgetView } from "../http/schemas.ts";
 import { toLimitsView } from "../input/limits.ts";
 import type { KeyView } from "./schemas.ts";
 
-type Dependencies = Pick<MoneyDependencies, "clock" | "money"> & { readonly keys: KeyStore };
+type Dependencies = Pick<MoneyDependencies, "clock" | "money"> & {
+  readonly keys: KeyStore;
+  readonly rejections: RejectionStore;
+};
 
 /** Keys with the moment of their last use, as the running server knows it or as it is written. */
 export async function keyViews(
-  { keys, clock, money }: Dependencies,
+  { keys, clock, money, rejections }: Dependencies,
   records: readonly KeyRecord[],
 ): Promise<readonly KeyView[]> {
-  const uses = await (money?.keyUses ?? keys).lastUses();
   const nowMs = clock.nowMs();
-  return records.map((record) => toKeyView({ record, lastUsedMs: uses.get(record.id), nowMs }));
+  // If it fails, what is written is shown.
+  await money?.rejections?.flush().catch(() => {});
+  const accountIds = new Set(records.map(({ accountId }) => accountId));
+  const [accountId] = accountIds;
+  const [uses, refusals, recent] = await Promise.all([
+    (money?.keyUses ?? keys).lastUses(),
+    rejections.lastRejections(),
+    (money?.reports ?? rejections)
+      .recent({
+        accountId: accountIds.size === 1 ? accountId : undefined,
+        fromMs: nowMs - hourMs,
+      })
+      // While reports are overloaded, the keys are listed without it.
+      .catch(() => []),
+  ]);
+  const recentOf = Map.groupBy(recent, ({ keyId }) => keyId);
+  return records.map((record) =>
+    toKeyView({
+      record,
+      lastUsedMs: uses.get(record.id),
+      lastRejectedMs: refusals.get(record.id),
+      rejectedLastHour: recentOf.get(record.id) ?? [],
+      nowMs,
+    }),
+  );
 }
+
+const hourMs = 3_600_000;
 
 export async function keyView(dependencies: Dependencies, record: KeyRecord): Promise<KeyView> {
   const [view] = await keyViews(dependencies, [record]);
@@ -53,13 +82,14 @@ export async function keyBudgets(
 export function toKeyView(options: {
   readonly record: KeyRecord;
   readonly lastUsedMs: number | undefined;
+  readonly lastRejectedMs?: number | undefined;
+  readonly rejectedLastHour?: readonly RecentRejections[];
   readonly nowMs: number;
 }): KeyView {
-  const { record, lastUsedMs, nowMs } = options;
+  const { record, lastUsedMs, lastRejectedMs, rejectedLastHour = [], nowMs } = options;
   const { id, accountId, name, hint, models, limits } = record;
-  const { createdAtMs, expiresAtMs, revokedAtMs } = record;
-  const isExpired = expiresAtMs !== undefined && expiresAtMs <= nowMs;
-  const status = revokedAtMs !== undefined ? "revoked" : isExpired ? "expired" : "active";
+  const { createdAtMs, expiresAtMs, revokedAtMs, pausedAtMs, createdBy } = record;
+  const status = statusOf(record, nowMs);
   return {
     id,
     account: accountId,
@@ -70,10 +100,24 @@ export function toKeyView(options: {
     created_at: toDateText(createdAtMs),
     expires_at: optionalDate(expiresAtMs),
     revoked_at: optionalDate(revokedAtMs),
+    paused_at: status === "paused" ? optionalDate(pausedAtMs) : null,
+    created_by: createdBy ?? null,
     last_used_at: optionalDate(lastUsedMs),
-    previous: status === "active" ? toPreviousView(record, nowMs) : null,
+    last_rejected_at: optionalDate(lastRejectedMs),
+    rejected_last_hour: rejectedLastHour.map(({ status, code, count }) => ({
+      status,
+      code,
+      count,
+    })),
+    previous: status === "active" || status === "paused" ? toPreviousView(record, nowMs) : null,
     limits: toLimitsView(limits),
   };
+}
+
+function statusOf({ expiresAtMs, revokedAtMs, pausedAtMs }: KeyRecord, nowMs: number) {
+  if (revokedAtMs !== undefined) return "revoked";
+  if (expiresAtMs !== undefined && expiresAtMs <= nowMs) return "expired";
+  return pausedAtMs === undefined ? "active" : "paused";
 }
 
 function toPreviousView({ previous, expiresAtMs }: KeyRecord, nowMs: number): KeyView["previous"] {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { receiptOf } from "../../../test/store/ledger-samples.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
+import type { Rejection } from "../../rejections/rejection.ts";
 import { type Listener, Live, type LiveNews, mostListeners, mostOfOneActor } from "./live.ts";
 
 const listener = (options: Partial<Listener> = {}): Listener => ({
@@ -14,10 +15,14 @@ const listener = (options: Partial<Listener> = {}): Listener => ({
 
 function openLive() {
   const watchers = new Set<(receipt: Receipt) => void>();
-  const live = new Live({ watchers, everyMs: 1 });
+  const rejectionWatchers = new Set<(rejection: Rejection) => void>();
+  const live = new Live({ watchers, rejectionWatchers, everyMs: 1 });
   return {
     live,
     watchers,
+    reject: (accountId: string, count: number) => {
+      for (const tell of rejectionWatchers) tell({ ...rejection, accountId, count });
+    },
     write: (...receipts: readonly Receipt[]) => {
       for (const receipt of receipts) for (const tell of watchers) tell(receipt);
     },
@@ -32,6 +37,19 @@ function openLive() {
     },
   };
 }
+
+const rejection: Rejection = {
+  id: "req_1",
+  accountId: "a",
+  keyId: "k",
+  model: "",
+  endpoint: "chat",
+  status: 402,
+  code: "insufficient_quota",
+  reason: "",
+  message: "",
+  count: 1,
+};
 
 const receipts = (count: number, accountId: string) =>
   Array.from({ length: count }, (_, at) =>
@@ -57,11 +75,24 @@ test("who listens to an account is told of its receipts alone, the newest first"
   expect(await newsOf("a", () => write(first, other, second))).toEqual({
     count: 2,
     receipts: [second, first],
+    rejected: 0,
   });
   expect(await newsOf(undefined, () => write(first, other, second))).toEqual({
     count: 3,
     receipts: [second, other, first],
+    rejected: 0,
   });
+});
+
+test("rejected calls are counted, also where no other call came", async () => {
+  const { reject, newsOf } = openLive();
+  const act = () => {
+    reject("a", 1);
+    reject("a", 20);
+    reject("b", 300);
+  };
+  expect(await newsOf("a", act)).toEqual({ count: 0, receipts: [], rejected: 21 });
+  expect(await newsOf(undefined, act)).toMatchObject({ count: 0, rejected: 321 });
 });
 
 test("of very many receipts all are counted and the newest are told", async () => {
@@ -78,7 +109,7 @@ test("who comes later is not told what was before", async () => {
   if (early === undefined || late === undefined) throw new Error();
   live.listen(listener({ accountId: "b" }));
   await newsOf("a", () => write(early));
-  expect(await newsOf("a", () => write(late))).toEqual({ count: 1, receipts: [late] });
+  expect(await newsOf("a", () => write(late))).toMatchObject({ count: 1, receipts: [late] });
 });
 
 test("there is room for so many listeners, and one who leaves makes room", () => {

@@ -1,8 +1,11 @@
 import type { Receipt } from "../../ledger/receipt.ts";
+import type { Rejection } from "../../rejections/rejection.ts";
 
 export interface LiveOptions {
   /** Notified of every receipt; empty while no page listens. */
   readonly watchers: Set<(receipt: Receipt) => void>;
+  /** The same for calls that were rejected. */
+  readonly rejectionWatchers: Set<(rejection: Rejection) => void>;
   /** How often listeners are notified. */
   readonly everyMs?: number;
 }
@@ -11,6 +14,8 @@ export interface LiveOptions {
 export interface LiveNews {
   readonly count: number;
   readonly receipts: readonly Receipt[];
+  /** Calls that were rejected in the meantime. */
+  readonly rejected: number;
 }
 
 export interface Listener {
@@ -37,14 +42,17 @@ export const mostOfOneActor = 10;
  */
 export class Live {
   readonly #watchers: LiveOptions["watchers"];
+  readonly #rejectionWatchers: LiveOptions["rejectionWatchers"];
   readonly #everyMs: number;
   readonly #listeners = new Set<Listener>();
   #fresh: Receipt[] = [];
   #counts = new Map<string, number>();
+  #rejected = new Map<string, number>();
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  constructor({ watchers, everyMs = 1_000 }: LiveOptions) {
+  constructor({ watchers, rejectionWatchers, everyMs = 1_000 }: LiveOptions) {
     this.#watchers = watchers;
+    this.#rejectionWatchers = rejectionWatchers;
     this.#everyMs = everyMs;
   }
 
@@ -63,6 +71,7 @@ export class Live {
     this.#listeners.add(listener);
     if (this.#timer === undefined) {
       this.#watchers.add(this.#add);
+      this.#rejectionWatchers.add(this.#addRejection);
       this.#timer = setInterval(this.#tell, this.#everyMs);
       this.#timer.unref();
     }
@@ -81,9 +90,11 @@ export class Live {
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#watchers.delete(this.#add);
+    this.#rejectionWatchers.delete(this.#addRejection);
     this.#listeners.clear();
     this.#fresh = [];
     this.#counts.clear();
+    this.#rejected.clear();
   }
 
   #of(actorId: string): readonly Listener[] {
@@ -98,20 +109,33 @@ export class Live {
     if (this.#fresh.length > 2 * mostKept) this.#fresh = this.#fresh.slice(-mostKept);
   };
 
+  readonly #addRejection = ({ accountId, count }: Rejection): void => {
+    this.#rejected.set(accountId, (this.#rejected.get(accountId) ?? 0) + count);
+  };
+
   readonly #tell = (): void => {
-    if (this.#counts.size === 0) return;
+    if (this.#counts.size === 0 && this.#rejected.size === 0) return;
     const fresh = this.#fresh.slice(-mostKept).toReversed();
     const counts = this.#counts;
+    const rejections = this.#rejected;
     this.#fresh = [];
     this.#counts = new Map();
-    let all = 0;
-    for (const count of counts.values()) all += count;
+    this.#rejected = new Map();
     for (const { accountId, tell } of this.#listeners) {
-      const count = accountId === undefined ? all : (counts.get(accountId) ?? 0);
-      if (count === 0) continue;
+      const count = countOf(counts, accountId);
+      const rejected = countOf(rejections, accountId);
+      if (count === 0 && rejected === 0) continue;
       const mine =
         accountId === undefined ? fresh : fresh.filter((one) => one.accountId === accountId);
-      tell({ count, receipts: mine });
+      tell({ count, receipts: mine, rejected });
     }
   };
+}
+
+/** Of one account, or of all. */
+function countOf(counts: ReadonlyMap<string, number>, accountId: string | undefined): number {
+  if (accountId !== undefined) return counts.get(accountId) ?? 0;
+  let all = 0;
+  for (const count of counts.values()) all += count;
+  return all;
 }

@@ -7,7 +7,10 @@ import type { LiveNews } from "./live.ts";
 /** Interval of keep-alives and access checks. */
 const beatMs = 15_000;
 
-/** Live requests as server-sent events: `news` has the newest requests and their number. */
+/**
+ * Live requests as server-sent events: `news` has the newest requests and their number, `rejections`
+ * the number of calls that were rejected.
+ */
 export const liveRoutes = [
   route("GET /api/accounts/:account/live", {
     about: "Streams the requests of an account as they end, as server-sent events.",
@@ -92,7 +95,10 @@ async function mayGoOn({ permission, isOperator }: Context): Promise<boolean> {
   }
 }
 
-function toEvent({ count, receipts }: LiveNews, forOperator: boolean): string {
+function toEvent({ count, receipts, rejected }: LiveNews, forOperator: boolean): string {
   const requests = receipts.map((receipt) => toReceiptRow({ receipt, forOperator }));
-  return `event: news\ndata: ${JSON.stringify({ count, requests })}\n\n`;
+  const news = count === 0 ? "" : event("news", { count, requests });
+  return rejected === 0 ? news : `${news}${event("rejections", { count: rejected })}`;
 }
+
+const event = (name: string, data: unknown) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;

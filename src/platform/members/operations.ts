@@ -3,7 +3,7 @@ import { Problem } from "../../base/problem.ts";
 import { Invites } from "../../people/invites.ts";
 import { noMember, type People } from "../../people/people.ts";
 import type { AccountRole } from "../../people/role.ts";
-import { type Audits, makerOf, type Unbound } from "../audit/author.ts";
+import { type Audits, before, makerOf, type Unbound } from "../audit/author.ts";
 import type { LinkView } from "../people/schemas.ts";
 import { toInvited, toLink } from "../people/views.ts";
 import type { MembersView } from "./schemas.ts";
@@ -69,7 +69,11 @@ export function memberOperations(
     },
     async setRole({ account: accountId, id, role, isForced }, { audit }) {
       const member = { accountId, userId: id, role, isForced };
-      await people.setRole(member, audit({ subject: await people.emailOf(id), accountId }));
+      const known = (await store.memberships({ userId: id })).find(
+        (one) => one.accountId === accountId,
+      );
+      const detail = before({ role: known?.role }, { role });
+      await people.setRole(member, audit({ subject: await people.emailOf(id), accountId, detail }));
       gateway?.endTemporaryKeys(id);
     },
     async remove({ account: accountId, id, isForced }, { audit }) {

@@ -3,10 +3,10 @@ import {
   type OperationsHome,
   openOperations,
   problemOf,
+  withReports,
 } from "../../../test/setup/operations-home.ts";
 import { auditOf } from "../../../test/store/audit-sample.ts";
 import { Mutex } from "../../base/mutex.ts";
-import { Minutes } from "../../ledger/minutes.ts";
 import { modelOperations } from "./lifecycle.ts";
 
 let home: OperationsHome;
@@ -46,28 +46,17 @@ const deprecate = (id: string) =>
 const callWith = (keyId: string, model = "old", accountId = account) =>
   home.receive({ accountId, keyId, model });
 
-/** The same where sums are read by a thread, as beside a running server. */
-async function askThread() {
-  const { store, purses, sums } = home;
-  const nowMs = () => home.clock.ms;
-  const flushRollups = async () => void (await home.operations.accounts.show({ account }));
-  const clock = { nowMs };
-  const reports = store.openReports({ clock, flush: flushRollups, minutes: new Minutes() });
-  const money = { purses, sums, flushRollups, reports };
-  const takeEffect = async () => {};
-  const isUsable = () => true;
-  const operations = modelOperations({
-    ...store,
-    clock,
-    takeEffect,
-    money,
-    isUsable,
-    mutex: new Mutex(),
-  });
-  return await operations.callers({}).finally(() => reports.close());
-}
+const askThread = () =>
+  withReports(home, account, (dependencies) =>
+    modelOperations({
+      ...dependencies,
+      isUsable: () => true,
+      variable: () => undefined,
+      mutex: new Mutex(),
+    }).callers({}),
+  );
 
-test("who still calls a deprecated model is told by key, the last caller first", async () => {
+test("callers of a deprecated model are listed by key, the most recent first", async () => {
   const { operations, clock } = home;
   const other = (await operations.accounts.create({ name: "other" })).id;
   const [ci, laptop, theirs] = await Promise.all([
@@ -126,6 +115,26 @@ test("calls of the hours before it was deprecated do not count", async () => {
   ]);
 });
 
+test("calls count from the moment of the deprecation, not from its hour or day", async () => {
+  const { id } = await home.operations.keys.create({ account });
+  const minuteMs = 60_000;
+  home.clock.ms = Date.parse("2027-03-20T10:10:00Z");
+  await callWith(id);
+  home.clock.ms += 10 * minuteMs;
+  await callWith(id);
+  home.clock.ms += 1;
+  await deprecate("old");
+  home.clock.ms += 1;
+  await callWith(id);
+  home.clock.ms += 10 * minuteMs;
+  await callWith(id);
+  home.clock.ms += 60 * minuteMs;
+  await callWith(id);
+  expect(await askThread()).toMatchObject([
+    { receipts: 3, callers: [{ key: id, receipts: 3, last_day: "2027-03-20" }] },
+  ]);
+});
+
 test("a model that is active has no such callers, and one that is not there is refused", async () => {
   await callWith("key_1", "new");
   expect(await home.operations.models.callers({ model: "new" })).toMatchObject([
@@ -157,4 +166,30 @@ test("every key is told, also where there are more than a chart would show", asy
   }
   for (const told of [await askThread(), await home.operations.models.callers({})])
     expect(told[0]?.callers.map(({ key }) => key).toSorted()).toEqual(keys.toSorted());
+});
+
+test("the audit log has the dates and the replacement as they were and as they are", async () => {
+  await deprecate("old");
+  const dateOf = (ms: number) => new Date(ms).toISOString().replace(".000Z", "Z");
+  const from = dateOf(home.clock.ms);
+  home.clock.ms += 1_000;
+  await home.operations.models.deprecate({ id: "old", retires: "2998-01-31", replacement: "new" });
+  home.clock.ms += 1_000;
+  await home.operations.models.retire({ id: "old" });
+  const { records } = await home.store.audit.list({ subject: "old", limit: 3 });
+  const retires = { first: "2999-01-31T00:00:00Z", second: "2998-01-31T00:00:00Z" };
+  const detail = { from, replacement: "new" };
+  expect(records.map((record) => record.detail)).toEqual([
+    {
+      ...detail,
+      retires: dateOf(home.clock.ms),
+      before: { ...detail, retires: retires.second },
+    },
+    { ...detail, retires: retires.second, before: { ...detail, retires: retires.first } },
+    {
+      ...detail,
+      retires: retires.first,
+      before: { from: null, retires: null, replacement: null },
+    },
+  ]);
 });

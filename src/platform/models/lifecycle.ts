@@ -10,14 +10,15 @@ import {
 import { lifecycleState } from "../../catalog/lifecycle.ts";
 import type { Model } from "../../catalog/model.ts";
 import type { KeyStore } from "../../keys/directory.ts";
-import { dayMs } from "../../ledger/rollups.ts";
+import { mostReceipts } from "../../ledger/reports.ts";
+import { dayMs, hourMs, toDay, toHour } from "../../ledger/rollups.ts";
 import type { MoneyDependencies } from "../accounts/funds.ts";
 import { closeSums } from "../accounts/funds.ts";
-import { type Audits, omit, type Unbound } from "../audit/author.ts";
+import { type Audits, before, type Unbound } from "../audit/author.ts";
 import { accountNames, futureDate } from "../input/values.ts";
 import { daySums, toDayText } from "../reports/sums.ts";
 import type { LifecycleCaller, LifecycleCallersView, ModelView } from "./schemas.ts";
-import { type ModelDependencies, toModelView } from "./views.ts";
+import { type ModelDependencies, toModelView, viewedBy } from "./views.ts";
 
 export interface ModelOperations {
   list(input: Record<never, never>): Promise<readonly ModelView[]>;
@@ -42,7 +43,7 @@ const mostDays = 366;
 
 export const modelAudits = {
   list: null,
-  deprecate: { action: "model.deprecate", detail: (input) => omit(input, "id") },
+  deprecate: { action: "model.deprecate" },
   retire: { action: "model.retire" },
   callers: null,
 } satisfies Audits<ModelOperations>;
@@ -51,7 +52,8 @@ export function modelOperations(
   dependencies: Dependencies,
 ): Unbound<ModelOperations, typeof modelAudits> {
   const { catalog: store, clock, takeEffect, mutex } = dependencies;
-  const view = (model: Model, nowMs: number) => toModelView({ ...dependencies, model, nowMs });
+  const view = async (model: Model, nowMs: number) =>
+    toModelView({ ...(await viewedBy(dependencies, await store.load())), model, nowMs });
   const load = async () => {
     const catalog = new Catalog(store);
     await catalog.reload();
@@ -59,9 +61,10 @@ export function modelOperations(
   };
   return {
     async list() {
-      const { models } = await store.load();
+      const content = await store.load();
       const nowMs = clock.nowMs();
-      return models.map((model) => view(model, nowMs));
+      const viewed = await viewedBy(dependencies, content);
+      return content.models.map((model) => toModelView({ ...viewed, model, nowMs }));
     },
     deprecate: ({ id, from, retires, replacement }, { audit }) =>
       mutex.run(async () => {
@@ -71,15 +74,18 @@ export function modelOperations(
           from === undefined ? undefined : futureDate({ text: from, field: "from", nowMs });
         const catalog = await load();
         const model = deprecate({ catalog, id, fromMs, retiresAtMs, replacement, nowMs });
-        await store.write({ atMs: nowMs, saveModels: [model] }, audit({ subject: id }));
+        const detail = changeOf(catalog.find(id), model);
+        await store.write({ atMs: nowMs, saveModels: [model] }, audit({ subject: id, detail }));
         await takeEffect();
         return view(model, nowMs);
       }),
     retire: ({ id }, { audit }) =>
       mutex.run(async () => {
         const nowMs = clock.nowMs();
-        const model = retire({ catalog: await load(), id, nowMs });
-        await store.write({ atMs: nowMs, saveModels: [model] }, audit({ subject: id }));
+        const catalog = await load();
+        const model = retire({ catalog, id, nowMs });
+        const detail = changeOf(catalog.find(id), model);
+        await store.write({ atMs: nowMs, saveModels: [model] }, audit({ subject: id, detail }));
         await takeEffect();
         return view(model, nowMs);
       }),
@@ -97,6 +103,18 @@ export function modelOperations(
     },
   };
 }
+
+/** For the audit log: what the model's lifecycle is, and what it was. */
+function changeOf(earlier: Model | undefined, { lifecycle }: Model) {
+  const present = lifecycleDates(lifecycle);
+  return { ...present, ...before(lifecycleDates(earlier?.lifecycle ?? {}), present) };
+}
+
+const lifecycleDates = ({ deprecatedAtMs, retiresAtMs, replacement }: Model["lifecycle"]) => ({
+  from: optionalDate(deprecatedAtMs),
+  retires: optionalDate(retiresAtMs),
+  replacement: replacement ?? null,
+});
 
 async function toView(
   dependencies: Dependencies,
@@ -123,10 +141,13 @@ async function callersOf(
   dependencies: Dependencies,
   span: { readonly model: Model; readonly fromMs: number; readonly nowMs: number },
 ): Promise<readonly LifecycleCaller[]> {
-  const query = { model: span.model.id, fromMs: span.fromMs, toMs: span.nowMs + 1 };
   const records = new Map((await dependencies.keys.all()).map((record) => [record.id, record]));
   const names = await accountNames(dependencies.accounts);
-  const calls: Calls[] = [];
+  const first = await firstHour(dependencies, span);
+  const query = { model: span.model.id, fromMs: first.untilMs, toMs: span.nowMs + 1 };
+  const calls: Calls[] = first.calls.map((one) =>
+    one.keyId !== null && records.has(one.keyId) ? one : { ...one, keyId: null },
+  );
   /** By day and account: what no key of the list has done was done with temporary ones. */
   const listed = new Map<string, number>();
   for (const { dayMs: day, name: keyId, receipts } of await daySums(dependencies, {
@@ -144,14 +165,44 @@ async function callersOf(
     const receipts = sum.receipts - (listed.get(`${day} ${accountId}`) ?? 0);
     if (receipts > 0) calls.push({ accountId, keyId: null, day, receipts });
   }
+  const keyName = (id: string) => {
+    const record = records.get(id);
+    return record === undefined ? null : record.name || record.hint;
+  };
   return latestFirst(calls).map(({ accountId, keyId, day, receipts }) => ({
     account: accountId,
     account_name: names.get(accountId) ?? null,
     key: keyId,
-    key_name: keyId === null ? null : (records.get(keyId)?.name ?? null),
+    key_name: keyId === null ? null : keyName(keyId),
     receipts,
     last_day: toDayText(day),
   }));
+}
+
+const mostPages = 100;
+
+/**
+ * Sums are by hour. The calls of the hour in which the model was deprecated are read one by one, so
+ * that those before that moment do not count; at most 100,000 of them.
+ */
+async function firstHour(
+  { money }: Dependencies,
+  { model, fromMs, nowMs }: { readonly model: Model; readonly fromMs: number; nowMs: number },
+): Promise<{ readonly calls: readonly Calls[]; readonly untilMs: number }> {
+  const untilMs = Math.min(toHour(fromMs + hourMs - 1), nowMs + 1);
+  const reports = money?.reports;
+  if (reports?.receipts === undefined || untilMs <= fromMs) return { calls: [], untilMs: fromMs };
+  const calls: Calls[] = [];
+  let after: string | undefined;
+  for (let page = 0; page < mostPages; page++) {
+    const query = { model: model.id, fromMs, toMs: untilMs, limit: mostReceipts, after };
+    const found = await reports.receipts(query);
+    for (const { accountId, keyId } of found.receipts)
+      calls.push({ accountId, keyId, day: toDay(fromMs), receipts: 1 });
+    after = found.after;
+    if (after === undefined) break;
+  }
+  return { calls, untilMs };
 }
 
 interface Calls {

@@ -1,4 +1,5 @@
 import { conflict, invalid, Problem } from "../../base/problem.ts";
+import { checkNames, ownerOf } from "../../catalog/aliases.ts";
 import type { CatalogContent } from "../../catalog/catalog.ts";
 import type { Model } from "../../catalog/model.ts";
 import { checkFields } from "../../catalog/origin.ts";
@@ -6,11 +7,12 @@ import { isRecord, type ModelDraft } from "../../manifest/draft.ts";
 import { toModelDraft, toRouteDraft } from "../../manifest/export.ts";
 import { readDraft } from "../../manifest/manifest.ts";
 import { hasSameRoutes, replaceModel } from "../../manifest/merge-model.ts";
-import { type Audits, type Author, omit, type Unbound } from "../audit/author.ts";
+import { type Audits, type Author, before, omit, type Unbound } from "../audit/author.ts";
 import { findModel } from "../input/values.ts";
-import { auditOfEntry, type CatalogChangeDependencies, planOn, put } from "../manifest/change.ts";
+import { auditOfEntry, planOn, put } from "../manifest/change.ts";
+import { type NameDependencies, type NameOperations, nameAudits, nameOperations } from "./names.ts";
 import type { CatalogEntryView, ModelChanges, NewModel, RouteInput } from "./schemas.ts";
-import { type ModelDependencies, toEntryView } from "./views.ts";
+import { toEntryView, viewedBy } from "./views.ts";
 
 interface Target {
   readonly provider: string;
@@ -18,7 +20,7 @@ interface Target {
   readonly model: string;
 }
 
-export interface CatalogOperations {
+export interface CatalogOperations extends NameOperations {
   /** All models, as the operator sees them. */
   list(input: Record<never, never>): Promise<readonly CatalogEntryView[]>;
   show(input: { id: string }): Promise<CatalogEntryView>;
@@ -31,7 +33,7 @@ export interface CatalogOperations {
   removeRoute(input: Target & { id: string }): Promise<CatalogEntryView>;
 }
 
-type Dependencies = CatalogChangeDependencies & ModelDependencies;
+type Dependencies = NameDependencies;
 
 export const catalogAudits = {
   list: null,
@@ -42,6 +44,7 @@ export const catalogAudits = {
   addRoute: { action: "model.routes", detail: (input) => ({ add: omit(input, "id") }) },
   updateRoute: { action: "model.routes", detail: (input) => ({ update: omit(input, "id") }) },
   removeRoute: { action: "model.routes", detail: (input) => ({ remove: omit(input, "id") }) },
+  ...nameAudits,
 } satisfies Audits<CatalogOperations>;
 
 /** The models as the operator keeps them. */
@@ -64,9 +67,9 @@ export function catalogOperations(
   return {
     async list() {
       const nowMs = clock.nowMs();
-      return (await catalog.load()).models.map((model) =>
-        toEntryView({ ...dependencies, model, nowMs }),
-      );
+      const content = await catalog.load();
+      const viewed = await viewedBy(dependencies, content);
+      return content.models.map((model) => toEntryView({ ...viewed, model, nowMs }));
     },
     show: ({ id }) => show(dependencies, id),
     create: (input, author) => mutex.run(() => create(dependencies, input, author)),
@@ -99,12 +102,15 @@ export function catalogOperations(
         const gone = findRoute(model, { provider, model: target });
         return model.routes.filter((known) => known !== gone).map(toName);
       }),
+    ...nameOperations(dependencies),
   };
 }
 
 async function show(dependencies: Dependencies, id: string): Promise<CatalogEntryView> {
-  const model = findModel((await dependencies.catalog.load()).models, id);
-  return toEntryView({ ...dependencies, model, nowMs: dependencies.clock.nowMs() });
+  const content = await dependencies.catalog.load();
+  const model = findModel(content.models, id);
+  const viewed = await viewedBy(dependencies, content);
+  return toEntryView({ ...viewed, model, nowMs: dependencies.clock.nowMs() });
 }
 
 const toName = ({ provider, model }: Target): RouteInput => ({ provider, model });
@@ -130,8 +136,11 @@ async function create(
 ): Promise<CatalogEntryView> {
   const { id, price, routes = [], ...changes } = input;
   const current = await dependencies.catalog.load();
-  if (current.models.some((known) => known.id === id))
-    throw conflict({ id: `Model "${id}" already exists.` });
+  const owner = ownerOf(current.models, id);
+  if (owner !== undefined)
+    throw conflict({
+      id: owner.id === id ? `Model "${id}" already exists.` : `"${id}" is an alias of ${owner.id}.`,
+    });
   const draft: ModelDraft = {
     endpoint: "chat",
     ...modelDraft(undefined, changes),
@@ -190,8 +199,14 @@ async function save(
   const after = replaceModel({ given, before: model, all: current.models });
   const changed = fields.filter((field) => field !== "routes" || !hasSameRoutes(model, after));
   checkFields({ subject: `Model ${model.id}`, entry: model, fields: changed });
+  checkNames(current.models.map((one) => (one === model ? after : one)));
   if (!Bun.deepEquals(model, after)) {
-    const audit = author.audit({ subject: model.id });
+    const now = toModelDraft(after, nowMs);
+    const detail = {
+      ...(fields.includes("routes") ? { routes: now["routes"] ?? [] } : {}),
+      ...before(toModelDraft(model, nowMs), changes),
+    };
+    const audit = author.audit({ subject: model.id, detail });
     await dependencies.catalog.write({ atMs: nowMs, saveModels: [after] }, audit);
     await dependencies.takeEffect();
   }

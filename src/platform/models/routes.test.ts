@@ -34,6 +34,7 @@ const find = async (id: string) => (await list()).find((model) => model.id === i
 test("a model is listed with its price and what it takes, and nothing of who serves it", async () => {
   expect(await find("svc-3-flash")).toEqual({
     id: "svc-3-flash",
+    aliases: [],
     endpoint: "chat",
     input: "text",
     owned_by: expect.any(String),

@@ -7,6 +7,7 @@ import {
   entry,
   modelChanges,
   newModel,
+  removedModel,
   routeBody,
 } from "./schemas.ts";
 
@@ -63,6 +64,24 @@ export const modelRoutes = [
     reply: entry,
     handle: ({ operations }, { params, body }) =>
       operations.catalog.setRoutes({ ...body, id: params.model }),
+  }),
+  catalogRoute("POST /api/catalog/:model/rename", {
+    about:
+      "Renames a model that was never called. Keys limited to the model can use it under its new id.",
+    body: fields({
+      id: text({ least: 1, most: 128, about: "The new id." }),
+      keep_alias: Type.Optional(
+        Type.Boolean({ description: "Whether the old id stays as an alias. Default: false." }),
+      ),
+    }),
+    reply: entry,
+    handle: ({ operations }, { params, body: { id, keep_alias: keepAlias } }) =>
+      operations.catalog.rename({ id: params.model, to: id, keepAlias }),
+  }),
+  catalogRoute("DELETE /api/catalog/:model", {
+    about: "Deletes a model that was never called.",
+    reply: removedModel,
+    handle: ({ operations }, { params }) => operations.catalog.remove({ id: params.model }),
   }),
   catalogRoute("POST /api/catalog/:model/deprecate", {
     about:

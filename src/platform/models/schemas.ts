@@ -1,6 +1,8 @@
 import { Type } from "typebox";
 import { endpoints } from "../../call/endpoint.ts";
 import type { voices } from "../../call/speak.ts";
+import { mostAliases } from "../../catalog/aliases.ts";
+import { modelStates, targetStates } from "../../catalog/state.ts";
 import {
   fields,
   type Input,
@@ -41,7 +43,8 @@ const routeReply = Type.Object({
   cost_in_file: Type.Boolean({
     description: "Whether the file that defines the routes also sets the cost.",
   }),
-  state: nullable(
+  state: oneOf(targetStates),
+  breaker: nullable(
     oneOf(["closed", "open", "half-open", "resting"], { description: "Null: not called yet." }),
   ),
   usable: Type.Boolean({
@@ -61,6 +64,9 @@ const retirement = {
 
 const model = {
   id: Type.String(),
+  aliases: Type.Array(Type.String(), {
+    description: "Further ids that callers can use for the model.",
+  }),
   endpoint: oneOf(endpoints),
   input: oneOf(["text", "media"], { description: "Input type of an embeddings model." }),
   owned_by: Type.String(),
@@ -80,6 +86,12 @@ export const callableModel = Type.Object({
 
 const kept = {
   ...model,
+  state: nullable(
+    oneOf(modelStates, {
+      description:
+        "`serving`: a target has answered. `untested`: none has been called yet. Null for a retired model.",
+    }),
+  ),
   served: Type.Boolean({
     description: "Whether callers can use it: it has a price and a route and is not retired.",
   }),
@@ -120,6 +132,14 @@ export const entry = Type.Object({
   ),
 });
 export type CatalogEntryView = View<typeof entry>;
+
+export const removedModel = Type.Object({
+  id: Type.String(),
+  keys: Type.Array(Type.Object({ id: Type.String(), name: Type.String() }), {
+    description: "Keys that are limited to models and still name the deleted one.",
+  }),
+});
+export type RemovedModel = View<typeof removedModel>;
 
 const caller = Type.Object({
   account: Type.String(),
@@ -163,6 +183,12 @@ const timeout = Type.Optional(nullable(Type.Number({ minimum: 0.1, maximum: 86_4
 
 /** What is not named stays; null takes it away. */
 const modelFields = {
+  aliases: Type.Optional(
+    Type.Array(text({ least: 1, most: 128 }), {
+      maxItems: mostAliases,
+      description: "Further ids that callers can use for the model.",
+    }),
+  ),
   endpoint: Type.Optional(model.endpoint),
   input: Type.Optional(model.input),
   owned_by: Type.Optional(text({ least: 1, most: 100 })),

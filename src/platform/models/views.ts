@@ -2,7 +2,8 @@ import { optionalDate, toDateText } from "../../base/dates.ts";
 import { toDecimal } from "../../base/decimal.ts";
 import { billedClasses, pricedClasses } from "../../call/endpoint.ts";
 import { type Price, priceKeys, priceScale } from "../../call/price.ts";
-import type { TargetHealth } from "../../catalog/health.ts";
+import type { CatalogContent } from "../../catalog/catalog.ts";
+import { bestHealth, type TargetHealth } from "../../catalog/health.ts";
 import { lifecycleState } from "../../catalog/lifecycle.ts";
 import {
   isWhole,
@@ -13,13 +14,29 @@ import {
   withRoutes,
 } from "../../catalog/model.ts";
 import { type Origin, ownsCost } from "../../catalog/origin.ts";
+import { type ModelState, modelState, type TargetState } from "../../catalog/state.ts";
+import type { TargetCheckStore } from "../../catalog/target-checks.ts";
+import { TargetStates } from "../../catalog/target-states.ts";
 import type { SourceView } from "../http/schemas.ts";
 import type { CatalogEntryView, ModelView, RouteView } from "./schemas.ts";
 
 /** What models are shown by. */
 export interface ModelDependencies {
   readonly isUsable: (route: Route) => boolean;
+  readonly targetChecks: TargetCheckStore;
+  readonly variable: (name: string) => string | undefined;
   readonly gateway?: { health(): readonly TargetHealth[] } | undefined;
+}
+
+/** What all models of a list are shown with, read once. */
+export async function viewedBy(
+  { isUsable, gateway, targetChecks, variable }: ModelDependencies,
+  { providers }: Pick<CatalogContent, "providers">,
+) {
+  const health = gateway?.health();
+  const checks = await targetChecks.list();
+  const isSet = (name: string) => (variable(name) ?? "") !== "";
+  return { isUsable, states: new TargetStates({ providers, health, checks, isSet }) };
 }
 
 export function toSourceView({ origin }: { readonly origin?: Origin }): SourceView {
@@ -28,16 +45,20 @@ export function toSourceView({ origin }: { readonly origin?: Origin }): SourceVi
     : { kind: "file", file: origin.file, fields: origin.fields };
 }
 
-interface Shown extends ModelDependencies {
+interface Shown extends Pick<ModelDependencies, "isUsable"> {
   readonly model: Model;
   readonly nowMs: number;
+  readonly states: TargetStates;
 }
 
-function toShared({ model, nowMs, isUsable }: Shown) {
-  const { id, endpoint, input, ownedBy, maxOutputTokens, lifecycle } = model;
+function toShared(shown: Shown) {
+  const { model, nowMs, isUsable } = shown;
+  const { id, aliases = [], endpoint, input, ownedBy, maxOutputTokens, lifecycle } = model;
   const price = priceAt(model, nowMs)?.price;
   return {
     id,
+    aliases,
+    state: stateOf(shown),
     endpoint,
     input,
     owned_by: ownedBy,
@@ -102,9 +123,22 @@ function toTimeoutsView(timeouts: Timeouts = {}): CatalogEntryView["timeouts"] {
   };
 }
 
-function toRouteView(route: Route, { model: of, gateway, isUsable }: Shown): RouteView {
+function stateOf(shown: Shown): ModelState | null {
+  const { model, nowMs } = shown;
+  return modelState({
+    lifecycle: lifecycleState(model.lifecycle, nowMs),
+    isPriced: isWhole(model, priceAt(model, nowMs)?.price),
+    targets: model.routes.map((route) => routeState(route, shown)),
+  });
+}
+
+const routeState = (route: Route, { isUsable, states }: Shown): TargetState =>
+  isUsable(route) ? states.route(route) : "paused";
+
+function toRouteView(route: Route, shown: Shown): RouteView {
+  const { model: of, states, isUsable } = shown;
   const { provider, model, priority = 1, weight, voices, dimensions, cost } = route;
-  const health = gateway?.health().find((one) => one.provider === provider && one.model === model);
+  const health = bestHealth(states.targets(route).flatMap((one) => one.health ?? []));
   return {
     provider,
     model,
@@ -114,7 +148,8 @@ function toRouteView(route: Route, { model: of, gateway, isUsable }: Shown): Rou
     dimensions: dimensions === undefined ? null : dimensions === "own" ? "own" : "3072",
     cost: cost === undefined ? null : toPriceView(cost),
     cost_in_file: ownsCost(of, route),
-    state: health?.state ?? null,
+    state: routeState(route, shown),
+    breaker: health?.state ?? null,
     usable: isUsable(route),
   };
 }

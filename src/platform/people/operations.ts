@@ -3,6 +3,7 @@ import { Problem } from "../../base/problem.ts";
 import type { AccountStore } from "../../ledger/account.ts";
 import { Invites, type Joining } from "../../people/invites.ts";
 import { checkName, type People, toEmail } from "../../people/people.ts";
+import type { TimeZoneChoice } from "../../people/preferences.ts";
 import type { User } from "../../people/store.ts";
 import type { Audits, Unbound } from "../audit/author.ts";
 import { accountNames } from "../input/values.ts";
@@ -94,6 +95,8 @@ export interface PeopleOperations {
     readonly secret: string;
   }>;
   rename(input: { id: string; name: string }): Promise<void>;
+  setTimeZone(input: { id: string; timeZone: TimeZoneChoice }): Promise<void>;
+  dismiss(input: { id: string; hint: string }): Promise<void>;
   changePassword(input: {
     id: string;
     sessionId: string;
@@ -109,6 +112,8 @@ export const peopleAudits = {
   resetPassword: { action: "person.reset" },
   join: { action: { operator: "person.join", member: "person.join", reset: "person.password" } },
   rename: { action: "person.rename" },
+  setTimeZone: { action: "person.time_zone" },
+  dismiss: { action: "person.dismiss" },
   changePassword: { action: "person.password" },
   endSessions: { action: "person.sessions" },
 } satisfies Audits<PeopleOperations>;
@@ -139,6 +144,12 @@ export function peopleOperations(
     async rename({ id, name }, { audit }) {
       checkName(name);
       await store.rename(id, name.trim(), audit({ subject: name.trim() }));
+    },
+    async setTimeZone({ id, timeZone }, { audit }) {
+      await store.setTimeZone(id, timeZone, audit({ subject: timeZone }));
+    },
+    async dismiss({ id, hint }, { audit }) {
+      await store.dismiss(id, hint, audit({ subject: hint }));
     },
     async changePassword({ id, ...given }, { audit }) {
       const user = await findPerson(people, id);

@@ -86,6 +86,7 @@ test("the models say which endpoint they are for and what they take, and name no
   expect(status).toBe(200);
   const find = (id: string) => body.find((model: { readonly id: string }) => model.id === id);
   expect(find("svc-3-flash")).toEqual({
+    aliases: [],
     id: "svc-3-flash",
     endpoint: "chat",
     input: "text",

@@ -1,7 +1,7 @@
-import { fromDecimal } from "../../base/decimal.ts";
 import { invalid } from "../../base/problem.ts";
 import { billedClasses } from "../../call/endpoint.ts";
-import { type Price, priceKeys } from "../../call/price.ts";
+import { markupFactor, withMarkup } from "../../call/markup.ts";
+import { isTooDear, maxPriceUsd, type Price, priceKeys } from "../../call/price.ts";
 import type { CatalogWrite } from "../../catalog/catalog.ts";
 import {
   engineProvider,
@@ -31,17 +31,23 @@ interface ImportPlan extends Omit<ImportView, "applied"> {
   readonly write: Required<Pick<CatalogWrite, "saveModels" | "addPrices">>;
 }
 
-const markupDigits = 6;
-const one = 10n ** BigInt(markupDigits + 2);
-
 /** `20` and `12.5` are percent on top. */
-export function readMarkup(text: string): bigint {
-  const percent = fromDecimal(text, markupDigits);
-  if (percent === undefined || percent > 1_000_000n * 10n ** BigInt(markupDigits))
+export function readMarkup(text: string, field = "markup"): bigint {
+  const factor = markupFactor(text);
+  if (factor !== undefined) return factor;
+  throw invalid({
+    [field]: `Markup must be a percentage to add to the list price, such as 20 or 12.5, not "${text}".`,
+  });
+}
+
+/** A list price with a markup, within what a price may be. */
+export function markedUp(id: string, list: Price, factor: bigint): Price {
+  const price = withMarkup(list, factor);
+  if (priceKeys.some((key) => isTooDear(key, price[key] ?? 0n)))
     throw invalid({
-      markup: `Markup must be a percentage to add to the public price, such as 20 or 12.5, not "${text}".`,
+      markup: `With this markup, a price of ${id} is higher than ${maxPriceUsd} USD. Use a smaller one.`,
     });
-  return one + percent;
+  return price;
 }
 
 export async function planImport(options: ImportOptions): Promise<ImportPlan> {
@@ -143,7 +149,7 @@ class Plan {
     if (first.provider === engineProvider && before !== undefined)
       return leave("left", notKnown(first));
     if (found === undefined) return leave("unknown", notKnown(first));
-    const price = withMarkup(found.price, factor);
+    const price = markedUp(model.id, found.price, factor);
     const lacking = billedClasses(model.endpoint, model.input).filter((key) => !(key in price));
     if (lacking.length > 0)
       return leave(
@@ -171,13 +177,6 @@ const notKnown = (route: Route, isOwn = route.provider === engineProvider) =>
   isOwn
     ? "served by this machine, so there is no public price"
     : `no public price for ${route.model}; set one by hand`;
-
-/** Rounded up: never below what was meant. */
-function withMarkup(price: Price, factor: bigint): Price {
-  return Object.fromEntries(
-    Object.entries(price).map(([key, units]) => [key, (units * factor + one - 1n) / one]),
-  );
-}
 
 function isSame(left: Price, right: Price): boolean {
   return priceKeys.every((key) => left[key] === right[key]);

@@ -1,26 +1,19 @@
 import type { AuditRecord } from "../../base/audit.ts";
 import type { Clock } from "../../base/clock.ts";
 import { toDateText } from "../../base/dates.ts";
-import { fromDecimal } from "../../base/decimal.ts";
 import type { Mutex } from "../../base/mutex.ts";
-import { invalid, Problem } from "../../base/problem.ts";
-import { billedClasses, pricedClasses } from "../../call/endpoint.ts";
-import {
-  isTooDear,
-  maxPriceUsd,
-  type Price,
-  type PriceKey,
-  priceKeys,
-  priceScale,
-} from "../../call/price.ts";
+import { Problem } from "../../base/problem.ts";
+import type { Price } from "../../call/price.ts";
 import type { CatalogStore } from "../../catalog/catalog.ts";
 import { type Model, type PriceVersion, priceAt } from "../../catalog/model.ts";
 import { checkFields } from "../../catalog/origin.ts";
 import { type Audits, omit, type Unbound } from "../audit/author.ts";
 import { findModel, futureDate, toMoment } from "../input/values.ts";
 import { toPriceView } from "../models/views.ts";
+import { planBulk } from "./bulk.ts";
 import { planImport, readMarkup } from "./import.ts";
-import type { ImportView, PriceRow } from "./schemas.ts";
+import { type PriceTexts, readPrice } from "./read-price.ts";
+import type { BulkInput, BulkView, ImportView, PriceRow } from "./schemas.ts";
 
 export interface PriceDependencies {
   readonly catalog: CatalogStore;
@@ -30,12 +23,11 @@ export interface PriceDependencies {
   readonly mutex: Mutex;
 }
 
-/** In USD: a million tokens, an image, a second of video. */
-export type PriceTexts = Readonly<Partial<Record<PriceKey, string>>>;
-
 export interface PriceOperations {
   /** A new version, active now or from a future day. Omitted classes have no price. */
   set(input: { model: string; price: PriceTexts; from?: string | undefined }): Promise<PriceRow>;
+  /** One price, markup or none for many models, in one write. */
+  setMany(input: BulkInput): Promise<BulkView>;
   /** From now on the model has no price and is not served, until a later one takes effect. */
   remove(input: { model: string }): Promise<PriceRow>;
   /** Current and scheduled prices, the prices at a given time, or the whole history. */
@@ -49,6 +41,12 @@ export interface PriceOperations {
   }): Promise<ImportView>;
 }
 
+/** As the audit log has it; null: none. */
+function priceBefore(model: Model, nowMs: number) {
+  const price = priceAt(model, nowMs)?.price;
+  return price === undefined ? null : toPriceView(price);
+}
+
 interface NewPrice {
   readonly model: string;
   readonly price: Price | undefined;
@@ -58,6 +56,14 @@ interface NewPrice {
 
 export const priceAudits = {
   set: { action: "price.set", detail: (input) => omit(input, "model") },
+  setMany: {
+    action: "price.set",
+    detail: ({ markup, free, from }) => ({
+      ...(markup === undefined ? {} : { markup }),
+      ...(free === true ? { free } : {}),
+      ...(from === undefined ? {} : { from }),
+    }),
+  },
   remove: { action: "price.remove" },
   list: null,
   import: {
@@ -96,7 +102,27 @@ export function priceOperations({
         from === undefined
           ? startOf(model, nowMs)
           : futureDate({ text: from, field: "from", nowMs });
-      return add({ model: id, price, effectiveAtMs, nowMs }, audit({ subject: id }));
+      const detail = { before: { price: priceBefore(model, nowMs) } };
+      return add({ model: id, price, effectiveAtMs, nowMs }, audit({ subject: id, detail }));
+    },
+    async setMany({ from, dry_run: dryRun = false, ...input }, { audit }) {
+      const nowMs = clock.nowMs();
+      const atMs =
+        from === undefined ? undefined : futureDate({ text: from, field: "from", nowMs });
+      const { prices, changes, skipped } = await planBulk(input, await catalog.load(), nowMs);
+      const isChange = prices.length > 0 && !dryRun;
+      if (isChange) {
+        const addPrices = prices.map(({ model, price }) => ({
+          modelId: model.id,
+          price,
+          effectiveAtMs: atMs ?? startOf(model, nowMs),
+          createdAtMs: nowMs,
+        }));
+        const subject = `${prices.length} ${prices.length === 1 ? "model" : "models"}`;
+        await catalog.write({ atMs: nowMs, addPrices }, audit({ subject, detail: { changes } }));
+        await takeEffect();
+      }
+      return { changes, skipped, applied: isChange };
     },
     async remove({ model: id }, { audit }) {
       const model = await find(id);
@@ -105,7 +131,8 @@ export function priceOperations({
       if (priceAt(model, nowMs)?.price === undefined)
         throw new Problem({ code: "conflict", message: `Model ${id} has no price.` });
       const given = { model: id, price: undefined, effectiveAtMs: nowMs, nowMs };
-      return add(given, audit({ subject: id }));
+      const detail = { before: { price: priceBefore(model, nowMs) } };
+      return add(given, audit({ subject: id, detail }));
     },
     async list({ model: id, at, history = false }) {
       const { models } = await catalog.load();
@@ -139,9 +166,10 @@ export function priceOperations({
       return { ...view, applied: isChange && !dryRun };
     },
   };
-  const { set, remove, import: importPrices } = operations;
+  const { set, setMany, remove, import: importPrices } = operations;
   return {
     ...operations,
+    setMany: (input, author) => mutex.run(() => setMany(input, author)),
     set: (input, author) => mutex.run(() => set(input, author)),
     remove: (input, author) => mutex.run(() => remove(input, author)),
     import: (input, author) => mutex.run(() => importPrices(input, author)),
@@ -150,39 +178,6 @@ export function priceOperations({
 
 /** A model's first price holds from the start: the clock may be set back by a moment. */
 const startOf = ({ prices }: Model, nowMs: number) => (prices.length === 0 ? 0 : nowMs);
-
-function readPrice({ id, endpoint, input }: Model, texts: PriceTexts): Price {
-  const price: Partial<Record<PriceKey, bigint>> = {};
-  for (const key of priceKeys) {
-    const text = texts[key];
-    if (text === undefined) continue;
-    const units = fromDecimal(text, priceScale(key));
-    if (units === undefined)
-      throw invalid({
-        [key]: `The price must be an amount in USD with at most ${priceScale(key)} decimal places, such as 0.30, not "${text}".`,
-      });
-    if (isTooDear(key, units))
-      throw invalid({ [key]: `The price must be at most ${maxPriceUsd} USD, not ${text}.` });
-    price[key] = units;
-  }
-  const useless = priceKeys.filter(
-    (key) => price[key] !== undefined && !pricedClasses(endpoint, input).includes(key),
-  );
-  if (useless.length > 0)
-    throw new Problem({
-      code: "invalid",
-      field: useless[0],
-      message: `${id} is not billed for ${useless.join(" or ")}. Its price classes are ${pricedClasses(endpoint, input).join(", ")}.`,
-    });
-  const lacking = billedClasses(endpoint, input).filter((key) => price[key] === undefined);
-  if (lacking.length > 0)
-    throw new Problem({
-      code: "invalid",
-      field: lacking[0],
-      message: `${id} needs a price for ${lacking.join(" and ")}; 0 is allowed. The previous price is not carried over.`,
-    });
-  return price;
-}
 
 function rowsOf(options: {
   readonly model: Model;

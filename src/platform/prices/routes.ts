@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { operatorRoute } from "../context.ts";
 import { fields, priceBody, text } from "../http/schemas.ts";
-import { importReply, priceRow } from "./schemas.ts";
+import { bulkBody, bulkReply, importReply, priceRow } from "./schemas.ts";
 
 const route = operatorRoute("prices");
 
@@ -37,6 +37,13 @@ export const priceRoutes = [
         from: from === "" ? undefined : from,
       });
     },
+  }),
+  route("POST /api/prices/bulk", {
+    about:
+      "Sets one price, one price per endpoint, a markup on the list price or no charge for many models, in one change. `dry_run` shows the result without saving it.",
+    body: bulkBody,
+    reply: bulkReply,
+    handle: ({ operations }, { body }) => operations.prices.setMany(body),
   }),
   route("DELETE /api/prices/:model", {
     about: "Removes the price of a model now. The model is not served until it has a price again.",

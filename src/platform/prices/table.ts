@@ -6,7 +6,7 @@ import {
   type InputKind,
   pricedClasses,
 } from "../../call/endpoint.ts";
-import type { Price, PriceKey } from "../../call/price.ts";
+import { type Price, type PriceKey, priceKeys } from "../../call/price.ts";
 import type { ProviderKind } from "../../catalog/provider-kinds.ts";
 import { findVendor } from "../../catalog/vendors.ts";
 
@@ -46,19 +46,35 @@ export interface ListPrice extends PublicPrice {
 
 /** The one way to a price for a model of a provider, by the classes that its calls are billed by. */
 export async function findListPrice(query: ListPriceQuery): Promise<ListPrice | undefined> {
-  const { model, vendor = "", endpoint, input } = query;
+  const found = await findVendorPrice(query);
+  return found === undefined ? undefined : { ...found, price: priceFor(found, query) };
+}
+
+/** By all classes that are known, whatever the model is used for. */
+export async function findVendorPrice(query: PublicPriceQuery): Promise<ListPrice | undefined> {
+  const { model, vendor = "" } = query;
   if (findVendor(vendor)?.isLocal === true) {
-    const price = Object.fromEntries(billedClasses(endpoint, input).map((key) => [key, 0n]));
+    const price = Object.fromEntries(priceKeys.map((key) => [key, 0n]));
     return { price, vendor, model, notes: [ownMachine], isOwn: true };
   }
   const found = await findPublicPrice(query);
-  if (found === undefined) return undefined;
-  const classes = new Set<string>(pricedClasses(endpoint, input));
-  const price = Object.fromEntries(Object.entries(found.price).filter(([key]) => classes.has(key)));
-  return { ...found, price, isOwn: false };
+  return found === undefined ? undefined : { ...found, isOwn: false };
 }
 
-export const ownMachine = "runs on your own machine; the price is 0";
+interface Use {
+  readonly endpoint: Endpoint;
+  readonly input: InputKind;
+}
+
+/** The classes of a price that calls of this kind have. */
+export function priceFor({ price, isOwn }: ListPrice, { endpoint, input }: Use): Price {
+  const classes = new Set<string>(
+    isOwn ? billedClasses(endpoint, input) : pricedClasses(endpoint, input),
+  );
+  return Object.fromEntries(Object.entries(price).filter(([key]) => classes.has(key)));
+}
+
+const ownMachine = "runs on your own machine; the price is 0";
 
 type Table = typeof import("@pydantic/genai-prices");
 

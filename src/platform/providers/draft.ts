@@ -9,6 +9,7 @@ import { findVendor, type Vendor, vendors } from "../../catalog/vendors.ts";
 import type { ProviderDraft } from "../../manifest/draft.ts";
 import { storedMark } from "../../manifest/literals.ts";
 import { isSecretOption } from "../../manifest/provider-entry.ts";
+import { referencedName } from "../../secrets/secrets.ts";
 
 export interface DraftOptions {
   /** A vendor id, or a name for a server of an unknown vendor. */
@@ -185,3 +186,29 @@ function unknownOption(name: string, kind: ProviderKind, { options }: ProviderKi
 }
 
 const reference = (variable: string) => `\${${variable}}`;
+
+export function readKey(text: string): {
+  readonly keyEnv?: string | undefined;
+  readonly literal?: string | undefined;
+} {
+  if (text === "") return {};
+  const keyEnv = referencedName(text);
+  checkReference(keyEnv, "api_key");
+  if (keyEnv !== undefined) return { keyEnv };
+  if (text.includes("${") || /^\$[A-Za-z_]\w*$/.test(text))
+    throw invalid({
+      api_key: "API key must be exactly ${NAME}, with braces, to refer to a variable.",
+    });
+  // A value that a header cannot carry is not a key; most often it has more than one line.
+  if (!/^[\x21-\x7e]+$/.test(text))
+    throw invalid({ api_key: "API key must be a single line of printable ASCII without spaces." });
+  return { literal: text };
+}
+
+/** Otherwise an operator could send the gateway's own secrets to another server. */
+export function checkReference(variable: string | undefined, field: string): void {
+  if (variable?.startsWith("SVC_") === true)
+    throw invalid({
+      [field]: "Variables that start with SVC_ are reserved for the gateway. Use another variable.",
+    });
+}

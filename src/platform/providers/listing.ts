@@ -1,6 +1,7 @@
 import type { CatalogContent } from "../../catalog/catalog.ts";
 import type { ProviderEntry } from "../../catalog/model.ts";
 import { hasCompleteList, namesMissing } from "../../catalog/model-lists.ts";
+import { keysOf } from "../../catalog/provider-keys.ts";
 import type { ListingView, RoutedView, TrialView } from "./schemas.ts";
 import { type Upstreams, vendorOf } from "./views.ts";
 
@@ -39,18 +40,33 @@ export async function compareList(options: {
   return { models: ids.length, unlisted };
 }
 
-export async function listingTrial(options: Parameters<typeof compareList>[0]): Promise<TrialView> {
+export async function listingTrial(
+  options: Parameters<typeof compareList>[0] & { readonly isSet: (variable: string) => boolean },
+): Promise<TrialView> {
+  const { entry, upstreams, isSet } = options;
   const startMs = performance.now();
-  const { models, unlisted } = await compareList(options);
-  return {
-    kind: "models",
+  const common = () => ({
+    kind: "models" as const,
     model: null,
-    ok: true,
+    key: null,
     duration_ms: Math.round(performance.now() - startMs),
-    result: resultText(models),
-    problem: null,
-    unlisted,
-  };
+  });
+  const { models, unlisted } = await compareList(options);
+  // A key may be allowed to call models and not to list them, but without a key nothing works.
+  if (models === null && lacksKey(entry, isSet)) {
+    const [failed] = await (await upstreams()).tryOut(entry, []);
+    if (failed?.problem?.trouble === "bad_key") return { ...failed, ...common() };
+  }
+  return { ...common(), ok: true, result: resultText(models), problem: null, unlisted };
+}
+
+function lacksKey(entry: ProviderEntry, isSet: (variable: string) => boolean): boolean {
+  const secrets = [
+    ...keysOf(entry).map(({ secret }) => secret),
+    ...Object.values(entry.options ?? {}),
+  ];
+  const isUnset = secrets.some((one) => "variable" in one && !isSet(one.variable));
+  return isUnset || keysOf(entry).length === 0;
 }
 
 function resultText(models: number | null): string {

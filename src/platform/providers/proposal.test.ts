@@ -88,11 +88,11 @@ describe("ids", () => {
     ]);
     const proposals = await propose(named("gpt-4o", "gpt-4o-mini", "tts-1"), { taken });
     expect(proposals.map(({ id }) => id)).toEqual(["gpt-4o", "up/gpt-4o-mini", "tts-1"]);
-    expect(proposals[0]?.note).toBe("it had no route; its price is unchanged");
+    expect(proposals[0]?.note).toBe("It had no route. Its price is unchanged.");
     expect(proposals[0]?.draft["price"]).toBeUndefined();
     expect(proposals[1]?.draft["price"]).toBeDefined();
     const [unknown, known] = await propose(named("nobodys-model", "o4-mini"), { taken });
-    expect(unknown?.note).toContain("not served until a price is set");
+    expect(unknown?.note).toBe("No list price found. Set a price to serve this model.");
     expect(known?.draft["price"]).toBeDefined();
   });
 
@@ -126,7 +126,7 @@ describe("prices", () => {
       const [proposal] = await propose(named("no-such-model-here"), { baseUrl, vendor: undefined });
       expect(proposal).toMatchObject({ price: null, cost: null });
       expect(proposal?.draft).not.toHaveProperty("price");
-      expect(proposal?.note).toContain("not served until a price is set");
+      expect(proposal?.note).toBe("No list price found. Set a price to serve this model.");
     }
   });
 
@@ -135,7 +135,7 @@ describe("prices", () => {
     const [proposal] = await propose([{ id: "text-embedding-3-small", endpoint: "chat" }]);
     expect(proposal).toMatchObject({ price: null, cost: { input: "0.02" } });
     expect(proposal?.draft).not.toHaveProperty("price");
-    expect(proposal?.note).toContain("not served until a price is set");
+    expect(proposal?.note).toBe("No list price found. Set a price to serve this model.");
   });
 
   test("are not taken from a vendor whose server it is not", async () => {

@@ -3,7 +3,7 @@ import type { Model } from "../../catalog/model.ts";
 import type { ProviderKind } from "../../catalog/provider-kinds.ts";
 import type { ModelDraft } from "../../manifest/draft.ts";
 import { toPriceView } from "../models/views.ts";
-import { findListPrice, ownMachine } from "../prices/table.ts";
+import { findVendorPrice, type ListPrice, priceFor } from "../prices/table.ts";
 import type { Proposal } from "./schemas.ts";
 
 /** A model that an upstream offers, by its name there, with the details that it reports. */
@@ -25,9 +25,9 @@ interface KnownUse {
 
 export function takenIds(models: readonly Model[]): TakenIds {
   return new Map(
-    models.map(({ id, endpoint, input, routes, prices }) => [
-      id,
-      routes.length > 0 ? undefined : { endpoint, input, hasPrice: prices.length > 0 },
+    models.flatMap(({ id, aliases = [], endpoint, input, routes, prices }) => [
+      [id, routes.length > 0 ? undefined : { endpoint, input, hasPrice: prices.length > 0 }],
+      ...aliases.map((alias) => [alias, undefined] as const),
     ]),
   );
 }
@@ -112,11 +112,11 @@ async function propose({
 }): Promise<Proposal> {
   const { provider } = options;
   const isPriced = options.taken.get(id)?.hasPrice === true;
-  const { price, cost, notes } = await pricesOf(options, model.id, { endpoint, input });
-  if (isPriced) notes.splice(0, notes.length, "it had no route; its price is unchanged");
-  const isSpeech = endpoint === "speech";
-  if (isSpeech && options.kind === "openai")
-    notes.push("check that this server supports the voice names in the route");
+  const found = await findPrice(options, model.id);
+  const { price, cost, notes } = pricesOf(found, { endpoint, input });
+  if (isPriced) notes.splice(0, notes.length, "It had no route. Its price is unchanged.");
+  if (endpoint === "speech" && options.kind === "openai")
+    notes.push("Check that this server supports the voice names in the route.");
   const draft: ModelDraft = {
     endpoint,
     ...(endpoint === "embeddings" ? { input } : {}),
@@ -128,13 +128,14 @@ async function propose({
       {
         provider,
         model: model.id,
-        ...(isSpeech ? { voices: options.kind === "openai" ? commonVoices : "same" } : {}),
+        ...voicesFor(endpoint, options.kind),
         ...(cost === null ? {} : { cost }),
       },
     ],
   };
-  const note = notes.length === 0 ? null : notes.join("; ");
-  return { id, upstream: model.id, endpoint, input, draft, price, cost, note };
+  const note = notes.length === 0 ? null : notes.join(" ");
+  const list_price = found === undefined ? null : toPriceView(found.price);
+  return { id, upstream: model.id, endpoint, input, draft, price, list_price, cost, note };
 }
 
 /** What most servers of this kind call their voices. */
@@ -146,6 +147,10 @@ const commonVoices = {
   Aoede: "shimmer",
 };
 
+/** A route of a speech model maps our voices to the provider's. */
+export const voicesFor = (endpoint: Endpoint, kind: ProviderKind) =>
+  endpoint === "speech" ? { voices: kind === "openai" ? commonVoices : "same" } : {};
+
 const isCount = (value: number | undefined): value is number =>
   value !== undefined && Number.isSafeInteger(value) && value >= 1 && value <= 10_000_000;
 
@@ -155,20 +160,23 @@ interface Prices {
   readonly notes: string[];
 }
 
-async function pricesOf(options: ProposalOptions, model: string, use: Use): Promise<Prices> {
+const findPrice = (options: ProposalOptions, model: string) => {
   const { kind, vendor, baseUrl, nowMs } = options;
-  const found = await findListPrice({ model, vendor, kind, baseUrl, nowMs, ...use });
+  return findVendorPrice({ model, vendor, kind, baseUrl, nowMs });
+};
+
+function pricesOf(found: ListPrice | undefined, use: Use): Prices {
   const billed = billedClasses(use.endpoint, use.input);
   if (found?.isOwn === true) {
     const price = Object.fromEntries(billed.map((key) => [key, "0"]));
-    return { price, cost: null, notes: [ownMachine] };
+    return { price, cost: null, notes: ["It runs on your own machine. Its price is 0."] };
   }
-  const known = found?.price ?? {};
+  const known = found === undefined ? {} : priceFor(found, use);
   const cost = Object.keys(known).length === 0 ? null : toPriceView(known);
   if (billed.every((key) => known[key] !== undefined)) return { price: cost, cost, notes: [] };
   return {
     price: null,
     cost,
-    notes: ["no public price is known; not served until a price is set"],
+    notes: ["No list price found. Set a price to serve this model."],
   };
 }

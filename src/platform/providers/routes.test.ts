@@ -83,6 +83,23 @@ describe("providers", () => {
     expect(failed).toMatchObject({ ok: false, problem: { trouble: "bad_key" } });
     expect(failed.problem.what).not.toBe("");
   });
+
+  test("the steps of one test are one entry in the audit log; other calls one each", async () => {
+    const params = { name: "fake" };
+    const entries = async () =>
+      (await operator.ask("GET /api/audit", { query: { action: "provider.test" } })).body.records;
+    const ask = (kind: string, more: object = {}) =>
+      operator.ask("POST /api/providers/:name/test", { params, body: { kind, ...more } });
+    const before = (await entries()).length;
+    for (const kind of ["chat", "stream", "embeddings"]) await ask(kind, { run: "one" });
+    expect(await entries()).toHaveLength(before + 1);
+    expect((await entries())[0]).toMatchObject({ subject: "fake", detail: {} });
+    await ask("chat", { run: "two" });
+    await ask("chat");
+    await ask("chat");
+    expect(await entries()).toHaveLength(before + 4);
+    expect((await entries())[0].detail).toEqual({ kind: "chat" });
+  });
 });
 
 describe("a model that the vendor does not list", () => {
@@ -110,7 +127,7 @@ describe("a model that the vendor does not list", () => {
     withList(["big-chat", "new-tts"]);
     expect(await listing()).toEqual({ models: 2, unlisted: gone });
     const planned = await operator.ask("GET /api/providers/:name/trials", { params });
-    expect(planned.body.at(-1)).toEqual({ kind: "models", model: null });
+    expect(planned.body.at(-1)).toEqual({ kind: "models", model: null, key: null });
     const ask = async (kind: string) =>
       (await operator.ask("POST /api/providers/:name/test", { params, body: { kind } })).body;
     expect(await ask("models")).toMatchObject({
@@ -143,7 +160,7 @@ describe("a model that the vendor does not list", () => {
 
 describe("a provider that is added", () => {
   test("is called with its key, which is kept and shown nowhere", async () => {
-    expect((await add(own())).body).toEqual({ name: "mine", warnings: [] });
+    expect((await add(own())).body).toEqual({ name: "mine", warnings: [], tested: true });
     expect(await find("mine")).toMatchObject({
       base_url: gateway.upstream.baseUrl,
       api_key: { from: "store", variable: null, is_set: true },
@@ -164,6 +181,7 @@ describe("a provider that is added", () => {
     await add(own());
     const params = { name: "mine" };
     const { body: offer } = await operator.ask("GET /api/providers/:name/offer", { params });
+    expect(offer.unsupported).toEqual(["whisper-1"]);
     const [first] = offer.proposals;
     expect(first.upstream).not.toBe("");
     const made = await operator.ask("POST /api/providers/:name/models", {
@@ -195,10 +213,11 @@ describe("a provider that is added", () => {
   });
 
   test("may be a known vendor whose variable is set", async () => {
-    expect((await add({ name: "groq", vendor: "groq" })).status).toBe(200);
+    expect((await add({ name: "groq", vendor: "groq", skip_test: true })).status).toBe(200);
     expect((await find("groq")).api_key).toEqual({
       from: "variable",
       variable: "GROQ_API_KEY",
+      hint: null,
       is_set: true,
     });
     await remove("groq");
@@ -292,6 +311,18 @@ describe("a provider of the store", () => {
     expect((await find("mine")).options).toEqual([]);
   });
 
+  test("has both values of a change in the audit log, and no earlier secret", async () => {
+    const base_url = `${gateway.upstream.baseUrl}/other`;
+    await change("mine", { base_url, paused: true, api_key: "${GROQ_API_KEY}", skip_test: true });
+    const { body } = await operator.ask("GET /api/audit", { query: { action: "provider.update" } });
+    expect(body.records[0].detail).toEqual({
+      base_url,
+      paused: true,
+      api_key: "replaced",
+      before: { base_url: gateway.upstream.baseUrl, paused: false },
+    });
+  });
+
   test("gets another key, or a variable instead of one", async () => {
     await change("mine", { api_key: "${GROQ_API_KEY}" });
     expect((await find("mine")).api_key).toMatchObject({ variable: "GROQ_API_KEY", is_set: true });
@@ -339,6 +370,7 @@ test("where no file defines a provider, advice speaks of this page and of no fil
         base_url: "http://127.0.0.1:9/v1",
         api_key: "literal-key",
         allow_private: true,
+        skip_test: true,
       },
     });
     expect(added.status).toBe(200);

@@ -2,9 +2,11 @@ import { Type } from "typebox";
 import { Problem } from "../../base/problem.ts";
 import { operatorRoute } from "../context.ts";
 import { fields, text } from "../http/schemas.ts";
-import type { SavedProvider } from "./connect.ts";
+import type { SavedProvider } from "./check.ts";
 import {
+  keyChanges,
   listing,
+  newKey,
   newProvider,
   offer,
   type ProviderView,
@@ -13,6 +15,8 @@ import {
   providerReply,
   removedProvider,
   savedProvider,
+  servedModels,
+  servedReply,
   trial,
   trialKind,
   vendor,
@@ -40,13 +44,15 @@ export const providerRoutes = [
     handle: ({ operations }) => operations.providers.vendors({}),
   }),
   route("POST /api/providers", {
-    about: "Adds a provider. The key is stored encrypted, or read from a variable.",
+    about:
+      "Adds a provider after a test call. The key is stored encrypted, or read from a variable.",
     body: newProvider,
     reply: savedProvider,
     handle: async ({ operations }, { body }) => toSaved(await operations.providers.add(body)),
   }),
   route("PATCH /api/providers/:name", {
-    about: "Changes a provider or replaces its key. Omitted fields stay; null removes a value.",
+    about:
+      "Changes a provider, replaces its key, or pauses it. A new key, address or option is tested first. Omitted fields stay; null removes a value.",
     body: providerChanges,
     reply: savedProvider,
     handle: async ({ operations }, { params, body }) =>
@@ -65,6 +71,26 @@ export const providerRoutes = [
     handle: ({ operations }, { params: { name }, query }) =>
       operations.providers.remove({ name, emptiesModels: query.empties_models }),
   }),
+  route("POST /api/providers/:name/keys", {
+    about: "Adds a key to a provider after a test call. Calls are spread over all keys by weight.",
+    body: newKey,
+    reply: savedProvider,
+    handle: async ({ operations }, { params, body }) =>
+      toSaved(await operations.providers.addKey({ ...body, provider: params.name })),
+  }),
+  route("PATCH /api/providers/:name/keys/:key", {
+    about: "Replaces, renames, weights, pauses or resumes a key. A new key is tested first.",
+    body: keyChanges,
+    reply: savedProvider,
+    handle: async ({ operations }, { params: { name: provider, key }, body }) =>
+      toSaved(await operations.providers.updateKey({ ...body, provider, key })),
+  }),
+  route("DELETE /api/providers/:name/keys/:key", {
+    about: "Removes a key from a provider.",
+    reply: savedProvider,
+    handle: async ({ operations }, { params: { name: provider, key } }) =>
+      toSaved(await operations.providers.removeKey({ provider, key })),
+  }),
   route("GET /api/providers/:name/trials", {
     about: "Lists the steps of a provider test, in order.",
     reply: Type.Array(plannedTrial),
@@ -73,10 +99,23 @@ export const providerRoutes = [
   route("POST /api/providers/:name/test", {
     about:
       "Runs one step of a provider test as a real call, which the vendor bills, and reports problems.",
-    body: fields({ kind: trialKind }),
+    body: fields({
+      kind: trialKind,
+      key: Type.Optional(
+        text({ most: 63, about: "Name of the key, if the provider has several." }),
+      ),
+      run: Type.Optional(
+        text({
+          least: 1,
+          most: 64,
+          about:
+            "Any id of your own, the same for all steps of one test. They are one audit entry.",
+        }),
+      ),
+    }),
     reply: trial,
-    async handle({ operations }, { params, body }) {
-      const [made] = await operations.providers.test({ name: params.name, kind: body.kind });
+    async handle({ operations }, { params: { name }, body: { kind, key, run } }) {
+      const [made] = await operations.providers.test({ name, kind, key, run });
       if (made !== undefined) return made;
       throw new Problem({
         code: "conflict",
@@ -104,20 +143,20 @@ export const providerRoutes = [
     handle: ({ operations }, { params: { name } }) => operations.providers.offer({ name }),
   }),
   route("POST /api/providers/:name/models", {
-    about: "Adds some of the models that a provider offers, under the proposed names.",
-    body: fields({
-      ids: Type.Array(text({ least: 1, most: 128 }), { minItems: 1, maxItems: 500 }),
-    }),
-    reply: Type.Object({ served: Type.Array(Type.String()), warnings: Type.Array(Type.String()) }),
-    async handle({ operations }, { params: { name }, body: { ids } }) {
-      const { served, warnings } = await operations.providers.serve({ name, ids });
-      return { served, warnings: warnings.map(({ message }) => message) };
+    about:
+      "Adds models that a provider offers, with their prices. Without a price the list price applies, which is also the cost of the route.",
+    body: servedModels,
+    reply: servedReply,
+    async handle({ operations }, { params: { name }, body }) {
+      const { warnings, ...rest } = await operations.providers.serve({ name, ...body });
+      return { ...rest, warnings: warnings.map(({ message }) => message) };
     },
   }),
 ] as const;
 
-const toSaved = ({ name, warnings }: SavedProvider) => ({
+const toSaved = ({ name, warnings, isTested }: SavedProvider) => ({
   name,
+  tested: isTested,
   warnings: warnings.map(({ message }) => message),
 });
 

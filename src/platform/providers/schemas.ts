@@ -1,6 +1,8 @@
 import { Type } from "typebox";
 import { endpoints } from "../../call/endpoint.ts";
+import { mostKeyWeight } from "../../catalog/provider-keys.ts";
 import { providerKinds } from "../../catalog/provider-kinds.ts";
+import { targetStates } from "../../catalog/state.ts";
 import type { ModelDraft } from "../../manifest/draft.ts";
 import {
   fields,
@@ -8,24 +10,61 @@ import {
   moment,
   nullable,
   oneOf,
+  priceBody,
   prices,
+  says,
   source,
   text,
   type View,
 } from "../http/schemas.ts";
 
+/** Of one provider in one request. */
+const mostServed = 500;
+
 const secret = Type.Object(
   {
     from: oneOf(["variable", "store"]),
     variable: nullable(Type.String({ description: "Name of the variable." })),
+    hint: nullable(Type.String({ description: "Last characters of a stored secret, if known." })),
     is_set: Type.Boolean({ description: "Whether it is available to the gateway." }),
   },
   { description: "Where a secret is stored, never the secret itself." },
 );
 export type SecretView = View<typeof secret>;
 
+const status = oneOf(targetStates);
+
+const keyView = Type.Object({
+  name: Type.String({ description: "`default` for the key in `api_key`." }),
+  weight: Type.Integer({ description: "Share of the calls, compared with the other keys." }),
+  paused: Type.Boolean(),
+  secret,
+  status,
+  models: Type.Integer({ description: "Models that it is used for." }),
+  failing_models: Type.Integer({ description: "How many of them fail with this key." }),
+});
+export type KeyView = View<typeof keyView>;
+
+const lastDay = Type.Object(
+  {
+    calls: Type.Integer({
+      description: "Calls that ended at this provider, plus attempts that failed over.",
+    }),
+    errors: Type.Integer({ description: "How many of them failed, for any reason." }),
+    latency_p95_ms: nullable(Type.Integer({ description: "95th percentile, approximate." })),
+    cost_usd: nullable(
+      Type.String({ description: "Vendor cost; null if it is unknown for every call." }),
+    ),
+    cost_known_calls: Type.Integer({ description: "Calls whose vendor cost is known." }),
+  },
+  { description: "The last 24 hours, in whole hours." },
+);
+export type LastDayView = View<typeof lastDay>;
+
 const target = Type.Object({
   model: Type.String({ description: "Model name at the provider." }),
+  key: nullable(Type.String({ description: "Name of the key, if the provider has several." })),
+  status,
   state: oneOf(["closed", "open", "half-open", "resting"]),
   reason: nullable(Type.String()),
   since: nullable(moment()),
@@ -41,9 +80,16 @@ const provider = {
   vendor: nullable(Type.String({ description: "The vendor, if known." })),
   base_url: nullable(Type.String()),
   allow_private: Type.Boolean(),
+  paused: Type.Boolean({ description: "Whether its routes are skipped." }),
+  status,
   api_key: nullable(secret),
+  keys: Type.Array(keyView, { description: "All keys, including the one in `api_key`." }),
+  last_24h: nullable(lastDay),
   models: Type.Array(Type.Object({ id: Type.String(), upstream: Type.Array(Type.String()) }), {
     description: "Models routed to this provider, each with its names there.",
+  }),
+  needs_price: Type.Array(Type.String(), {
+    description: "Its models without a complete price. They are not served until they have one.",
   }),
   source,
 };
@@ -125,7 +171,11 @@ export const listing = Type.Object({
 export type ListingView = View<typeof listing>;
 
 export const trialKind = oneOf(["chat", "stream", "embeddings", "media", "speech", "models"]);
-export const plannedTrial = Type.Object({ kind: trialKind, model: nullable(Type.String()) });
+export const plannedTrial = Type.Object({
+  kind: trialKind,
+  model: nullable(Type.String()),
+  key: nullable(Type.String({ description: "Name of the key, if the provider has several." })),
+});
 export type PlannedTrialView = View<typeof plannedTrial>;
 export const trial = Type.Object({
   ...plannedTrial.properties,
@@ -143,6 +193,8 @@ const proposal = Type.Object({
   endpoint: oneOf(endpoints),
   input: oneOf(["text", "media"]),
   price: nullable(prices),
+  /** By all known classes, whatever the endpoint. */
+  list_price: nullable(prices),
   note: nullable(Type.String()),
 });
 /** One model that could be served, with all that svc.yaml needs of it. Plain JSON. */
@@ -152,10 +204,54 @@ export interface Proposal extends View<typeof proposal> {
   readonly cost: View<typeof prices> | null;
 }
 
+/** How a model of a provider is served. */
+const servedModel = fields({
+  upstream: text({ least: 1, most: 200, about: "Model name at the provider." }),
+  id: Type.Optional(text({ least: 1, most: 128, about: "Id for callers. Default: as proposed." })),
+  endpoint: Type.Optional(oneOf(endpoints, { description: "Default: as proposed." })),
+  input: Type.Optional(oneOf(["text", "media"])),
+  price: Type.Optional(priceBody),
+  markup: Type.Optional(
+    text({ most: 20, about: "Percentage to add to the list price, for example 20 or 12.5." }),
+  ),
+  free: Type.Optional(Type.Boolean({ description: "Whether all classes cost 0." })),
+});
+export type ServedModel = Input<typeof servedModel>;
+
+export const servedModels = fields({
+  models: Type.Optional(
+    Type.Array(servedModel, {
+      minItems: 1,
+      maxItems: mostServed,
+      ...says(`a list of 1 to ${mostServed} models`),
+    }),
+  ),
+  ids: Type.Optional(
+    Type.Array(text({ least: 1, most: 128 }), {
+      minItems: 1,
+      maxItems: mostServed,
+      ...says(`a list of 1 to ${mostServed} model ids`),
+      description: "Proposed ids to add at list price, instead of `models`.",
+    }),
+  ),
+});
+export type ServedModels = Input<typeof servedModels>;
+
+export const servedReply = Type.Object({
+  served: Type.Array(Type.String(), { description: "Ids of the added models." }),
+  needs_price: Type.Array(Type.String(), {
+    description: "Added models without a known list price. They are served once they have a price.",
+  }),
+  warnings: Type.Array(Type.String()),
+});
+
 export const offer = Type.Object({
   proposals: Type.Array(proposal),
   left_out: Type.Integer({
     description: "Number of offered models that are not usable or already added.",
+  }),
+  unsupported: Type.Array(Type.String(), {
+    description: "Offered models that no endpoint of the gateway can serve.",
   }),
   problem: nullable(trouble),
 });
@@ -165,6 +261,14 @@ export interface OfferView extends View<typeof offer> {
   readonly listed: readonly string[] | null;
 }
 
+const skip_test = Type.Optional(
+  Type.Boolean({ description: "Whether to save without a test call, for a server that is down." }),
+);
+const save_anyway = Type.Optional(
+  Type.Boolean({
+    description: "Whether to save even if the test call fails. It is failing until a call works.",
+  }),
+);
 const optionValues = Type.Record(Type.String(), text({ most: 20_000 }));
 
 export const newProvider = fields({
@@ -177,6 +281,8 @@ export const newProvider = fields({
   api_key: Type.Optional(text({ most: 20_000, about: "The key, or ${NAME} for a variable." })),
   allow_private: Type.Optional(Type.Boolean()),
   options: Type.Optional(optionValues),
+  skip_test,
+  save_anyway,
 });
 export type NewProvider = Input<typeof newProvider>;
 
@@ -196,8 +302,36 @@ export const providerChanges = fields({
   ),
   allow_private: Type.Optional(Type.Boolean()),
   options: Type.Optional(Type.Record(Type.String(), nullable(text({ most: 20_000 })))),
+  paused: Type.Optional(Type.Boolean({ description: "Whether its routes are skipped." })),
+  skip_test,
+  save_anyway,
 });
 export type ProviderChanges = Input<typeof providerChanges>;
+
+const keyWeight = Type.Integer({ minimum: 0, maximum: mostKeyWeight });
+const keyText = text({
+  least: 1,
+  most: 20_000,
+  about: "The key, which is stored encrypted, or ${NAME} for a variable.",
+});
+export const newKey = fields({
+  name: text({ least: 1, most: 63 }),
+  api_key: keyText,
+  weight: Type.Optional(keyWeight),
+  skip_test,
+  save_anyway,
+});
+export type NewKey = Input<typeof newKey>;
+
+export const keyChanges = fields({
+  name: Type.Optional(text({ least: 1, most: 63, about: "A new name." })),
+  api_key: Type.Optional(keyText),
+  weight: Type.Optional(keyWeight),
+  paused: Type.Optional(Type.Boolean()),
+  skip_test,
+  save_anyway,
+});
+export type KeyChanges = Input<typeof keyChanges>;
 
 export const removedProvider = Type.Object({
   name: Type.String(),
@@ -209,4 +343,5 @@ export type RemovedProvider = View<typeof removedProvider>;
 export const savedProvider = Type.Object({
   name: Type.String(),
   warnings: Type.Array(Type.String()),
+  tested: Type.Boolean({ description: "Whether a test call worked before it was saved." }),
 });

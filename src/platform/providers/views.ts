@@ -2,18 +2,26 @@ import { optionalDate } from "../../base/dates.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Trial } from "../../call/trial.ts";
 import type { CatalogContent } from "../../catalog/catalog.ts";
-import type { TargetHealth } from "../../catalog/health.ts";
+import { lifecycleState } from "../../catalog/lifecycle.ts";
 import {
   engineProvider,
+  isWhole,
   type Model,
   type ProviderEntry,
-  type StoredOption,
+  type ProviderKey,
+  priceAt,
+  type StoredSecret,
 } from "../../catalog/model.ts";
+import { keysOf } from "../../catalog/provider-keys.ts";
 import { providerKindShapes } from "../../catalog/provider-kinds.ts";
+import { bestState, targetStates, worstState } from "../../catalog/state.ts";
+import type { KnownTarget, TargetStates } from "../../catalog/target-states.ts";
 import { quirksOf, type Vendor, vendors } from "../../catalog/vendors.ts";
 import { toSourceView } from "../models/views.ts";
 import type { OfferedModel } from "./proposal.ts";
 import type {
+  KeyView,
+  LastDayView,
   ProviderView,
   SecretView,
   TargetView,
@@ -31,51 +39,117 @@ export interface Upstreams {
   ): Promise<
     { readonly models: readonly OfferedModel[] | undefined } | { readonly problem: TroubleView }
   >;
+  /**
+   * Whether an entry that is not saved yet can be called: by one small call, or without one by the
+   * list of its models.
+   */
+  check(entry: ProviderEntry, trial: Trial | undefined): Promise<ConnectionCheck>;
   tryOut(entry: ProviderEntry, trials: readonly Trial[]): Promise<readonly TrialView[]>;
 }
 
-export function toProviderView(options: {
+export type ConnectionCheck =
+  | { readonly verdict: "works" | "untested" }
+  | { readonly verdict: "failed"; readonly problem: TroubleView };
+
+interface ShownProvider {
   readonly entry: ProviderEntry;
   readonly models: readonly Model[];
-  readonly health: readonly TargetHealth[] | undefined;
+  readonly states: TargetStates;
+  /** Whether a gateway runs. */
+  readonly isRunning: boolean;
+  readonly nowMs: number;
+  /** Null: not known without a running gateway. */
+  readonly lastDay: LastDayView | null;
   readonly isSet: (variable: string) => boolean;
-}): ProviderView {
-  const { entry, models, health, isSet } = options;
+}
+
+export function toProviderView(shown: ShownProvider): ProviderView {
+  const { entry, models, nowMs, isRunning, lastDay, isSet } = shown;
   const { name, kind, baseUrl, allowPrivate, apiKey, options: stored = {} } = entry;
-  const secret = (one: Exclude<StoredOption, { text: string }>): SecretView =>
-    "variable" in one
-      ? { from: "variable", variable: one.variable, is_set: isSet(one.variable) }
-      : { from: "store", variable: null, is_set: true };
+  const secret = (one: StoredSecret) => toSecretView(one, isSet);
   const routed = models.flatMap(({ id, routes }) => {
     const upstream = routes.filter((route) => route.provider === name).map(({ model }) => model);
     return upstream.length === 0 ? [] : [{ id, upstream }];
   });
+  const targets = targetsOf(shown, routed);
   return {
     name,
     kind,
     vendor: vendorOf(entry)?.id ?? null,
+    paused: entry.isPaused === true,
+    status: statusOf(shown, targets),
     base_url: baseUrl === "" ? null : baseUrl,
     allow_private: allowPrivate,
     api_key: apiKey === undefined ? null : secret(apiKey),
+    keys: keysOf(entry).map((key) => toKeyView(shown, key, targets)),
+    last_24h: lastDay,
     options: Object.fromEntries(
       Object.entries(stored).map(([key, one]) => [key, "text" in one ? one.text : secret(one)]),
     ),
     models: routed,
+    needs_price: models
+      .filter((model) => model.routes.some((route) => route.provider === name))
+      .filter((model) => needsPrice(model, nowMs))
+      .map(({ id }) => id),
     source: toSourceView(entry),
-    targets: health === undefined ? null : targetsOf(name, routed, health),
+    targets: isRunning ? targets.map(toTargetView) : null,
   };
 }
 
-/** Those that were asked, and those that have not been, of which nothing bad is known. */
+const needsPrice = (model: Model, nowMs: number) =>
+  lifecycleState(model.lifecycle, nowMs) !== "retired" &&
+  !isWhole(model, priceAt(model, nowMs)?.price);
+
+function toSecretView(one: StoredSecret, isSet: ShownProvider["isSet"]): SecretView {
+  return "variable" in one
+    ? { from: "variable", variable: one.variable, hint: null, is_set: isSet(one.variable) }
+    : { from: "store", variable: null, hint: one.hint ?? null, is_set: true };
+}
+
+function toKeyView(
+  { entry, states, isSet }: ShownProvider,
+  key: ProviderKey,
+  targets: readonly NamedTarget[],
+): KeyView {
+  const { name, weight, secret, isPaused = false } = key;
+  const own = targets.filter((target) => target.key === null || target.key === name);
+  return {
+    name,
+    weight,
+    paused: isPaused,
+    secret: toSecretView(secret, isSet),
+    status: states.key(entry, key, own),
+    models: own.length,
+    failing_models: own.filter(({ state }) => state === "failing").length,
+  };
+}
+
+type NamedTarget = KnownTarget & { readonly model: string };
+
+/** Every route by every key, whether it was called or not; the worst first. */
 function targetsOf(
-  name: string,
+  { entry, states }: ShownProvider,
   routed: ProviderView["models"],
-  health: readonly TargetHealth[],
-): readonly TargetView[] {
-  const asked = health.filter(({ provider }) => provider === name).map(toTargetView);
-  const names = new Set(routed.flatMap(({ upstream }) => upstream));
-  for (const { model } of asked) names.delete(model);
-  return [...asked, ...[...names].map((model) => ({ ...unasked, model }))];
+): readonly NamedTarget[] {
+  const names = [...new Set(routed.flatMap(({ upstream }) => upstream))];
+  const targets = names.flatMap((model) =>
+    states.targets({ provider: entry.name, model }).map((target) => ({ ...target, model })),
+  );
+  const rank = ({ state }: NamedTarget) => targetStates.indexOf(state);
+  return targets.toSorted((one, other) => rank(one) - rank(other));
+}
+
+/** The worst of its targets; without any, what is known of its keys. */
+function statusOf(
+  { entry, states }: ShownProvider,
+  targets: readonly NamedTarget[],
+): ProviderView["status"] {
+  if (entry.isPaused === true) return "paused";
+  const worst = worstState(targets.map(({ state }) => state));
+  if (worst !== undefined) return worst;
+  // Keys that work say nothing of models that are not there yet.
+  const known = keysOf(entry).map((key) => states.key(entry, key, []));
+  return bestState(known) === "failing" || states.isRejected(entry) ? "failing" : "untested";
 }
 
 const unasked = {
@@ -87,10 +161,13 @@ const unasked = {
   failures: 0,
 } as const;
 
-function toTargetView({ sinceMs, untilMs, ...health }: TargetHealth): TargetView {
-  const { model, state, reason, requests, failures } = health;
+function toTargetView({ model, key, state: status, health }: NamedTarget): TargetView {
+  if (health === undefined) return { ...unasked, model, key, status };
+  const { state, reason, sinceMs, untilMs, requests, failures } = health;
   return {
     model,
+    key,
+    status,
     state,
     reason,
     since: optionalDate(sinceMs ?? undefined),

@@ -104,8 +104,15 @@ describe("an account shows", () => {
 describe("the margin", () => {
   const usd = 1_000_000_000n;
   const row = (
-    fields: Omit<MarginRow, "receipts" | "unknown_cost" | "shortfall_usd"> & Partial<MarginRow>,
-  ): MarginRow => ({ receipts: 1, unknown_cost: 0, shortfall_usd: "0.00", ...fields });
+    fields: Omit<MarginRow, "receipts" | "known_cost" | "unknown_cost" | "shortfall_usd"> &
+      Partial<MarginRow>,
+  ): MarginRow => ({
+    receipts: 1,
+    known_cost: 1,
+    unknown_cost: 0,
+    shortfall_usd: "0.00",
+    ...fields,
+  });
 
   test("is what was charged without what vendors ask, and says where that is unknown", async () => {
     const { operations } = home;
@@ -125,14 +132,16 @@ describe("the margin", () => {
       by: "model",
       from: "2027-03-01",
       to: "2027-03-15",
+      time_zone: "UTC",
       rows: [
         row({
           name: "svc-3-flash",
           receipts: 2,
           charged_usd: "6.00",
           vendor_cost_usd: "2.00",
-          margin_usd: "4.00",
-          margin_percent: "66.7",
+          margin_usd: "1.00",
+          margin_percent: "33.3",
+          charged_known_usd: "3.00",
           unknown_cost: 1,
         }),
         row({
@@ -141,6 +150,7 @@ describe("the margin", () => {
           vendor_cost_usd: "1.234567891",
           margin_usd: "-0.734567891",
           margin_percent: "-146.9",
+          charged_known_usd: "0.50",
           shortfall_usd: "1.50",
         }),
         row({
@@ -149,7 +159,7 @@ describe("the margin", () => {
           vendor_cost_usd: "0.00",
           margin_usd: "0.00",
           margin_percent: null,
-          unknown_cost: 1,
+          charged_known_usd: "0.00",
         }),
       ],
       total: row({
@@ -157,9 +167,11 @@ describe("the margin", () => {
         receipts: 4,
         charged_usd: "6.50",
         vendor_cost_usd: "3.234567891",
-        margin_usd: "3.265432109",
-        margin_percent: "50.2",
-        unknown_cost: 2,
+        margin_usd: "0.265432109",
+        margin_percent: "7.6",
+        charged_known_usd: "3.50",
+        known_cost: 3,
+        unknown_cost: 1,
         shortfall_usd: "1.50",
       }),
     });
@@ -177,6 +189,51 @@ describe("the margin", () => {
       ["second", "3.00"],
       ["none", "0.00"],
     ]);
+  });
+
+  test("is unknown where no cost is known, and of the known calls alone where some are", async () => {
+    const { operations } = home;
+    const mine = { accountId: acme, keyId: "key_1", cost: usd, charged: usd };
+    for (let call = 0; call < 4; call++) await at("2027-03-15T12:00:00Z", mine);
+    expect((await operations.reports.margin({})).total).toMatchObject({
+      charged_usd: "4.00",
+      vendor_cost_usd: null,
+      margin_usd: null,
+      margin_percent: null,
+      known_cost: 0,
+      unknown_cost: 4,
+    });
+    // In the same hour, by the same route: the cost was set in between.
+    await at("2027-03-15T12:30:00Z", { ...mine, vendorCost: usd / 4n });
+    expect((await operations.reports.margin({})).total).toMatchObject({
+      charged_usd: "5.00",
+      charged_known_usd: "1.00",
+      vendor_cost_usd: "0.25",
+      margin_usd: "0.75",
+      margin_percent: "75.0",
+      known_cost: 1,
+      unknown_cost: 4,
+    });
+  });
+
+  test("has the days of a time zone, and those of UTC where hours do not add up to them", async () => {
+    const { operations } = home;
+    const one = { accountId: acme, keyId: "key_1", cost: 1n, charged: 1n };
+    for (const moment of ["2027-03-14T22:59:00Z", "2027-03-14T23:00:00Z", "2027-03-15T23:00:00Z"])
+      await at(moment, one);
+    const day = { from: "2027-03-15", to: "2027-03-15" };
+    const of = (time_zone: string) => operations.reports.margin({ ...day, time_zone });
+    expect(await of("Europe/Berlin")).toMatchObject({
+      ...day,
+      time_zone: "Europe/Berlin",
+      total: { receipts: 1 },
+    });
+    expect(await of("UTC")).toMatchObject({ time_zone: "UTC", total: { receipts: 1 } });
+    expect(await of("Asia/Kolkata")).toMatchObject({ time_zone: "UTC" });
+    // The month has begun in Berlin.
+    home.clock.ms = Date.parse("2027-03-31T22:30:00Z");
+    const month = await operations.reports.margin({ time_zone: "Europe/Berlin" });
+    expect([month.from, month.to]).toEqual(["2027-04-01", "2027-04-01"]);
   });
 
   test("counts the first and the last day whole, and nothing beside them", async () => {

@@ -2,21 +2,27 @@ import { toDecimal } from "../../base/decimal.ts";
 import { toUsd } from "../../base/money.ts";
 import { invalid } from "../../base/problem.ts";
 import { eitherOf } from "../../base/text/list-text.ts";
-import { periodStartMs } from "../../call/limits.ts";
-import { dayMs, emptyRollup, mergeInto, type Rollup } from "../../ledger/rollups.ts";
+import { dayOf } from "../../base/time-zone.ts";
+import { emptyRollup, mergeInto, type Rollup } from "../../ledger/rollups.ts";
 import type { MoneyDependencies } from "../accounts/funds.ts";
 import { closeSums } from "../accounts/funds.ts";
 import type { Audits, Unbound } from "../audit/author.ts";
-import { accountNames, toDayStart } from "../input/values.ts";
+import { type DaySpan, toDaySpan, toTimeZone } from "../input/days.ts";
+import { accountNames } from "../input/values.ts";
 import type { MarginRow, MarginView } from "./schemas.ts";
-import { SumsBy, sumsByDay, toDayText } from "./sums.ts";
+import { SumsBy, sumsByDay } from "./sums.ts";
 
 const marginGroups = ["model", "account", "provider"] as const;
 type MarginGroup = (typeof marginGroups)[number];
 
 export interface ReportOperations {
   /** What callers paid and what vendors cost, for a range of days, both included. Default: this month. */
-  margin(input: { by?: string; from?: string; to?: string }): Promise<MarginView>;
+  margin(input: {
+    by?: string | undefined;
+    from?: string | undefined;
+    to?: string | undefined;
+    time_zone?: string | undefined;
+  }): Promise<MarginView>;
 }
 
 export const reportAudits = { margin: null } satisfies Audits<ReportOperations>;
@@ -29,18 +35,19 @@ export function reportOperations(
 ): Unbound<ReportOperations, typeof reportAudits> {
   const { accounts, ledger, clock } = dependencies;
   return {
-    async margin({ by: word = "model", from, to }) {
+    async margin({ by: word = "model", from, to, time_zone: zone }) {
       const by = marginGroups.find((known) => known === word);
       if (by === undefined)
         throw invalid({
           by: `by must be ${eitherOf(marginGroups)}, not "${word}".`,
         });
-      const { fromMs, toMs } = readDays({ from, to, nowMs: clock.nowMs() });
+      const days = readDays({ from, to, zone, nowMs: clock.nowMs() });
+      const { fromMs, toMs } = days;
       const names = by === "account" ? await accountNames(accounts) : new Map<string, string>();
       await closeSums(dependencies);
       const sums = new SumsBy(nameBy[by]);
       for await (const rollups of sumsByDay(ledger, { fromMs, toMs }))
-        for (const rollup of rollups) sums.add(rollup);
+        for (const rollup of rollups) sums.add(withKnownCost(rollup));
       const total = emptyRollup({ hourMs: 0, accountId: "", keyId: "", model: "", provider: "" });
       const rows = sums.dearestFirst.map(([name, sum]) => {
         mergeInto(total, sum);
@@ -48,8 +55,9 @@ export function reportOperations(
       });
       return {
         by,
-        from: toDayText(fromMs),
-        to: toDayText(toMs - dayMs),
+        from: days.from,
+        to: days.to,
+        time_zone: days.timeZone,
         rows,
         total: toMarginRow("total", total),
       };
@@ -68,33 +76,36 @@ const nameBy: Readonly<Record<MarginGroup, (rollup: Rollup) => string>> = {
 function readDays(options: {
   readonly from: string | undefined;
   readonly to: string | undefined;
+  readonly zone: string | undefined;
   readonly nowMs: number;
-}): { readonly fromMs: number; readonly toMs: number } {
-  const { from, to, nowMs } = options;
-  const lastMs = to === undefined ? periodStartMs("day", nowMs) : toDayStart(to, "to");
-  const fromMs =
-    from === undefined ? periodStartMs("month", Math.min(lastMs, nowMs)) : toDayStart(from, "from");
-  if (fromMs > lastMs)
-    throw invalid({
-      from: `The first day (${toDayText(fromMs)}) must not be after the last day (${toDayText(lastMs)}).`,
-    });
-  if (lastMs - fromMs > mostDays * dayMs)
-    throw invalid({ from: "The first and last day must be at most ten years apart." });
-  return { fromMs, toMs: lastMs + dayMs };
+}): DaySpan {
+  const { from, to, zone, nowMs } = options;
+  const wanted = toTimeZone(zone);
+  const today = dayOf(nowMs, wanted);
+  const last = to ?? today;
+  const first = from ?? `${(last < today ? last : today).slice(0, 8)}01`;
+  return toDaySpan({ from: first, to: last, timeZone: wanted, mostDays, mostWords: "ten years" });
+}
+
+/** Where no vendor was reached, nothing was bought: the cost is known to be zero. */
+function withKnownCost(rollup: Rollup): Rollup {
+  if (rollup.provider !== "") return rollup;
+  return { ...rollup, vendorKnown: rollup.receipts, chargedKnown: rollup.charged };
 }
 
 function toMarginRow(name: string, sum: Rollup): MarginRow {
-  const margin = sum.charged - sum.vendorCost;
+  const { vendorKnown: known, chargedKnown } = sum;
+  const margin = chargedKnown - sum.vendorCost;
   return {
     name,
     receipts: sum.receipts,
     charged_usd: toUsd(sum.charged),
-    vendor_cost_usd: toUsd(sum.vendorCost),
-    margin_usd: toUsd(margin),
-    // Where no cost is known, there is nothing to say.
-    margin_percent:
-      sum.charged === 0n || sum.vendorKnown === 0 ? null : toPercent(margin, sum.charged),
-    unknown_cost: sum.receipts - sum.vendorKnown,
+    vendor_cost_usd: known === 0 ? null : toUsd(sum.vendorCost),
+    margin_usd: known === 0 ? null : toUsd(margin),
+    margin_percent: known === 0 || chargedKnown === 0n ? null : toPercent(margin, chargedKnown),
+    charged_known_usd: toUsd(chargedKnown),
+    known_cost: known,
+    unknown_cost: sum.receipts - known,
     shortfall_usd: toUsd(sum.cost - sum.charged),
   };
 }

@@ -27,7 +27,13 @@ test("margin by model has what each was charged, and adds up to the total", asyn
   expect(
     body.rows.map(({ name, receipts, charged_usd }: Row) => [name, receipts, charged_usd]),
   ).toEqual(spend.by_model.map((row) => [row.model, row.receipts, row.charged_usd]));
-  expect(body.total).toMatchObject({ name: "total", receipts: 3, unknown_cost: 3 });
+  expect(body.total).toMatchObject({
+    name: "total",
+    receipts: 3,
+    known_cost: 0,
+    unknown_cost: 3,
+    margin_usd: null,
+  });
   const sum = body.rows.reduce((total: number, row: Row) => total + Number(row.charged_usd), 0);
   expect(Number(body.total.charged_usd)).toBeCloseTo(sum, 9);
   expect(sum).toBeGreaterThan(0);
@@ -38,6 +44,8 @@ test("margin by model has what each was charged, and adds up to the total", asyn
     "vendor_cost_usd",
     "margin_usd",
     "margin_percent",
+    "charged_known_usd",
+    "known_cost",
     "unknown_cost",
     "shortfall_usd",
   ]);
@@ -70,6 +78,7 @@ test.each([
   ["from=2020-02-01&to=2020-01-01", "from"],
   ["to=31.1.2020", "to"],
   ["by=key", "by"],
+  ["time_zone=Mars/Base", "time_zone"],
 ])("margin with %s is refused at %s", async (query, field) => {
   const { status, body } = await margin(Object.fromEntries(new URLSearchParams(query)));
   expect({ status, field: body.error.field }).toEqual({ status: 400, field });

@@ -1,9 +1,10 @@
 import { Type } from "typebox";
 import { route } from "../context.ts";
 import { fields, oneOf, text } from "../http/schemas.ts";
+import { timeZoneField } from "../input/days.ts";
 import { marginReply } from "./schemas.ts";
 
-const day = text({ most: 10, about: "Day in UTC, for example 2027-01-31; inclusive." });
+const day = text({ most: 10, about: "Day, for example 2027-01-31; inclusive." });
 
 export const marginRoutes = [
   route("GET /api/margin", {
@@ -15,6 +16,7 @@ export const marginRoutes = [
       by: Type.Optional(oneOf(["model", "account", "provider"])),
       from: Type.Optional(day),
       to: Type.Optional(day),
+      time_zone: Type.Optional(timeZoneField),
     }),
     reply: marginReply,
     handle: ({ operations }, { query }) => operations.reports.margin(query),

@@ -1,11 +1,14 @@
+import { localMs, type ZoneOffset } from "../../base/time-zone.ts";
 import {
   type LedgerReports,
+  mostHours,
   mostSteps,
   othersName,
   type UsageQuery,
 } from "../../ledger/reports.ts";
 import {
   dayMs,
+  hourMs,
   mergeInto,
   type Rollup,
   type RollupFilter,
@@ -57,8 +60,9 @@ export class SumsBy {
   }
 }
 
-/** What one model, key or account was charged for the calls that it began on one day of UTC. */
+/** What one model, key or account was charged for the calls that it began on one day. */
 export interface DaySum {
+  /** The midnight of its date in UTC, whatever zone it is a day of. */
   readonly dayMs: number;
   readonly name: string;
   readonly receipts: number;
@@ -72,6 +76,8 @@ export interface DayQuery {
   readonly fromMs: number;
   readonly toMs: number;
   readonly by: "model" | "key" | "account";
+  /** Of days of another zone than UTC, from `fromMs` on, which is the start of one of them. */
+  readonly dayOffsets?: readonly ZoneOffset[] | undefined;
 }
 
 type Dependencies = Pick<MoneyDependencies, "ledger" | "money">;
@@ -98,13 +104,13 @@ export async function daySums(
 }
 
 async function fromRollups({ ledger }: Dependencies, query: DayQuery): Promise<readonly DaySum[]> {
-  const { model: wanted, by, ...filter } = query;
+  const { model: wanted, by, dayOffsets = [], ...filter } = query;
   const pieces: DaySum[] = [];
   for await (const rollups of sumsByDay(ledger, filter))
-    for (const { hourMs, accountId, keyId, model, receipts, charged } of rollups) {
+    for (const { hourMs: atMs, accountId, keyId, model, receipts, charged } of rollups) {
       if (wanted !== undefined && model !== wanted) continue;
       const name = by === "model" ? model : by === "key" ? keyId : accountId;
-      pieces.push({ dayMs: toDay(hourMs), name, receipts, charged });
+      pieces.push({ dayMs: toDay(localMs(atMs, dayOffsets)), name, receipts, charged });
     }
   return pieces;
 }
@@ -115,15 +121,10 @@ async function fromRollups({ ledger }: Dependencies, query: DayQuery): Promise<r
  */
 async function fromReports(
   reports: Pick<LedgerReports, "usage">,
-  { fromMs, toMs, ...rest }: DayQuery,
+  { fromMs, toMs, dayOffsets, ...rest }: DayQuery,
 ): Promise<readonly DaySum[] | undefined> {
-  const wholeMs = Math.min(toDay(fromMs + dayMs - 1), toMs);
-  const spans: Pick<UsageQuery, "grain" | "fromMs" | "toMs">[] = [];
-  if (fromMs < wholeMs) spans.push({ grain: "hour", fromMs: toHour(fromMs), toMs: wholeMs });
-  for (let startMs = wholeMs; startMs < toMs; startMs += mostSteps * dayMs) {
-    const endMs = Math.min(toMs, startMs + mostSteps * dayMs);
-    spans.push({ grain: "day", fromMs: startMs, toMs: endMs });
-  }
+  const spans =
+    dayOffsets === undefined ? utcSpans(fromMs, toMs) : zoneSpans({ fromMs, toMs, dayOffsets });
   const pieces: DaySum[] = [];
   for (const span of spans)
     for (const point of await reports.usage({ ...rest, ...span })) {
@@ -132,6 +133,34 @@ async function fromReports(
       pieces.push({ dayMs: toDay(startMs), name, receipts, charged });
     }
   return pieces;
+}
+
+type ReadSpan = Pick<UsageQuery, "grain" | "fromMs" | "toMs" | "dayOffsets">;
+
+function utcSpans(fromMs: number, toMs: number): readonly ReadSpan[] {
+  const wholeMs = Math.min(toDay(fromMs + dayMs - 1), toMs);
+  const spans: ReadSpan[] = [];
+  if (fromMs < wholeMs) spans.push({ grain: "hour", fromMs: toHour(fromMs), toMs: wholeMs });
+  for (let startMs = wholeMs; startMs < toMs; startMs += mostSteps * dayMs) {
+    const endMs = Math.min(toMs, startMs + mostSteps * dayMs);
+    spans.push({ grain: "day", fromMs: startMs, toMs: endMs });
+  }
+  return spans;
+}
+
+/** Days of a zone are read by their hours; a day that two spans share is added up by its date. */
+function zoneSpans(
+  of: Required<Pick<DayQuery, "fromMs" | "toMs">> & {
+    readonly dayOffsets: readonly ZoneOffset[];
+  },
+): readonly ReadSpan[] {
+  const { toMs, dayOffsets } = of;
+  const spans: ReadSpan[] = [];
+  for (let fromMs = of.fromMs; fromMs < toMs; fromMs += mostHours * hourMs) {
+    const endMs = Math.min(toMs, fromMs + mostHours * hourMs);
+    spans.push({ grain: "day", fromMs, toMs: endMs, dayOffsets });
+  }
+  return spans;
 }
 
 export const toDayText = (ms: number) => new Date(ms).toISOString().slice(0, 10);

@@ -1,27 +1,38 @@
 import { toDateText } from "../../base/dates.ts";
 import { idTimeMs } from "../../base/ids.ts";
 import { toUsd } from "../../base/money.ts";
+import { outcomeLabel } from "../../call/outcome.ts";
 import { priceKeys } from "../../call/price.ts";
 import { type AttemptJson, toAttemptJson } from "../../ledger/attempt.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
+import { replyStatus } from "../../ledger/reply-status.ts";
 import { toAttemptsText } from "./attempts.ts";
 
 export type ReceiptCell = string | number | boolean | null | readonly AttemptJson[];
-export type AccountNames = ReadonlyMap<string, string>;
-type Read = (receipt: Receipt, names: AccountNames) => ReceiptCell;
+/** By their ids. */
+export interface ReceiptNames {
+  readonly accounts: ReadonlyMap<string, string>;
+  readonly keys: ReadonlyMap<string, string>;
+}
+type Read = (receipt: Receipt, names: ReceiptNames) => ReceiptCell;
 
 /** One receipt for machines: the names in JSON, and the columns of a CSV in this order. */
 const columns: Readonly<Record<string, Read>> = {
   id: ({ id }) => id,
   began_at: ({ id }) => toDateText(idTimeMs(id)),
   account_id: ({ accountId }) => accountId,
-  account: ({ accountId }, names) => names.get(accountId) ?? null,
+  account: ({ accountId }, { accounts }) => accounts.get(accountId) ?? null,
   key_id: ({ keyId }) => keyId,
+  // Null for the playground's keys, which are not kept.
+  key: ({ keyId }, { keys }) => keys.get(keyId) ?? null,
   model: ({ model }) => model,
   endpoint: ({ endpoint }) => endpoint,
   provider: ({ provider }) => provider,
   attempts: ({ attempts }) => toAttemptsText(attempts),
   outcome: ({ outcome }) => outcome,
+  outcome_label: ({ outcome }) => outcomeLabel(outcome),
+  status: (receipt) => replyStatus(receipt) ?? null,
+  streamed: ({ isStreamed }) => isStreamed ?? null,
   price_version: ({ priceVersion }) => priceVersion,
   ...Object.fromEntries(priceKeys.map((key) => [key, ({ units }: Receipt) => units[key] ?? 0])),
   reasoning: ({ reasoningTokens }) => reasoningTokens,
@@ -57,13 +68,13 @@ const forOperatorAlone = new Set([
 
 export interface ReceiptColumns {
   readonly names: readonly string[];
-  cells(receipt: Receipt, accounts: AccountNames): readonly ReceiptCell[];
+  cells(receipt: Receipt, names: ReceiptNames): readonly ReceiptCell[];
 }
 
 function toColumns(shown: readonly (readonly [string, Read])[]): ReceiptColumns {
   return {
     names: shown.map(([name]) => name),
-    cells: (receipt, accounts) => shown.map(([, read]) => read(receipt, accounts)),
+    cells: (receipt, names) => shown.map(([, read]) => read(receipt, names)),
   };
 }
 

@@ -121,7 +121,7 @@ test("one request opens with its timeline, its attempts and sums that add up", a
     account: payer.id,
     key: payer.keyId,
     model: hello.model,
-    outcome_words: "Succeeded",
+    outcome_words: "OK",
     attempts: [{ number: 1, outcome: "served" }],
     arithmetic: { adds_up: true, cost_usd: body.cost_usd },
     charged_usd: body.cost_usd,

@@ -2,12 +2,14 @@ import { Type } from "typebox";
 import { Problem } from "../../base/problem.ts";
 import { csvLine } from "../../base/text/csv.ts";
 import { endpoints } from "../../call/endpoint.ts";
-import type { ReceiptQuery } from "../../ledger/reports.ts";
+import { mostLooked, type ReceiptFilters } from "../../ledger/reports.ts";
+import { csvPage, given, pageEnd, toCallFilters, usualLimit } from "../calls/filters.ts";
 import { type Context, route } from "../context.ts";
-import { apiHeaders } from "../http/refusal.ts";
+import { csvReply } from "../http/csv-reply.ts";
 import { fields, type Input, nullable, oneOf, text } from "../http/schemas.ts";
-import { accountNames, toMoment } from "../input/values.ts";
-import { memberColumns, operatorColumns } from "./columns.ts";
+import { accountNames } from "../input/values.ts";
+import { memberColumns, operatorColumns, type ReceiptNames } from "./columns.ts";
+import { fromRankCursor, toRankCursor } from "./rank-cursor.ts";
 import { receiptReply, receiptRowReply } from "./schemas.ts";
 import { priceOfReceipt, toReceiptRow, toReceiptView } from "./views.ts";
 
@@ -18,12 +20,22 @@ const filters = {
   outcome: Type.Optional(
     text({ most: 60, about: "ok, left, an error code, or failed for all errors." }),
   ),
+  status: Type.Optional(
+    Type.Integer({ minimum: 100, maximum: 599, description: "HTTP status of the reply." }),
+  ),
   id: Type.Optional(text({ most: 60, about: "Request id or its beginning." })),
   from: Type.Optional(text({ most: 40, about: "Day or time in UTC." })),
   to: Type.Optional(text({ most: 40, about: "Day or time in UTC; exclusive." })),
 };
 const paging = {
-  after: Type.Optional(text({ most: 60, about: "Cursor from the previous page." })),
+  sort: Type.Optional(
+    oneOf(["time", "cost", "duration"], {
+      description: `By cost (the amount charged) or duration, only the newest ${mostLooked} requests are considered.`,
+    }),
+  ),
+  order: Type.Optional(oneOf(["desc", "asc"], { description: "Default: desc." })),
+  count: Type.Optional(Type.Boolean({ description: "Whether to count all matches." })),
+  after: Type.Optional(text({ most: 160, about: "Cursor from the previous page." })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
 };
 const forOperator = {
@@ -33,6 +45,17 @@ const forOperator = {
 const pageReply = Type.Object({
   requests: Type.Array(receiptRowReply),
   after: nullable(Type.String({ description: "Cursor for the next page; null on the last page." })),
+  total: Type.Optional(
+    Type.Object(
+      {
+        count: Type.Integer(),
+        is_capped: Type.Boolean({
+          description: `Whether there may be more: only the newest ${mostLooked} requests are counted.`,
+        }),
+      },
+      { description: "Number of matches, if asked for." },
+    ),
+  ),
 });
 
 const operatorQuery = fields({ ...filters, ...forOperator, ...paging });
@@ -88,16 +111,35 @@ export const requestRoutes = [
   }),
 ] as const;
 
-const usualLimit = 50;
-const csvPage = 1_000;
-
-async function readPage({ dependencies, inTurn, isOperator }: Context, asked: Asked) {
-  const query = { ...toQuery(asked), after: given(asked.after), limit: asked.limit ?? usualLimit };
-  const { receipts, after } = await inTurn(() => dependencies.reports.receipts(query));
+async function readPage(context: Context, asked: Asked) {
+  const { dependencies, inTurn, isOperator } = context;
+  const filters = toFilters(asked);
+  const [{ receipts, after }, total] = await Promise.all([
+    readSorted(context, asked),
+    asked.count === true ? inTurn(() => dependencies.reports.count(filters)) : undefined,
+  ]);
   return {
     requests: receipts.map((receipt) => toReceiptRow({ receipt, forOperator: isOperator })),
-    after: after ?? null,
+    ...pageEnd(after, total),
   };
+}
+
+async function readSorted({ dependencies: { reports }, inTurn }: Context, asked: Asked) {
+  const { sort = "time", order = "desc", limit = usualLimit } = asked;
+  const filters = toFilters(asked);
+  const after = given(asked.after);
+  const isAscending = order === "asc";
+  if (sort === "time")
+    return inTurn(() => reports.receipts({ ...filters, oldestFirst: isAscending, after, limit }));
+  const query = {
+    ...filters,
+    by: sort === "cost" ? ("charged" as const) : sort,
+    isAscending,
+    after: after === undefined ? undefined : fromRankCursor(after),
+    limit,
+  };
+  const page = await inTurn(() => reports.ranked(query));
+  return { receipts: page.receipts, after: page.after && toRankCursor(page.after) };
 }
 
 async function readOne(context: Context, id: string, account: string | undefined) {
@@ -112,63 +154,37 @@ async function readOne(context: Context, id: string, account: string | undefined
 }
 
 async function toCsv(context: Context, asked: Asked): Promise<Response> {
-  const { dependencies, inTurn, isOperator, signal } = context;
-  const query = { ...toQuery(asked), oldestFirst: true, limit: csvPage };
-  const read = (after?: string) => inTurn(() => dependencies.reports.receipts({ ...query, after }));
+  const { dependencies, inTurn, isOperator } = context;
+  const query = { ...toFilters(asked), oldestFirst: true, limit: csvPage };
   const columns = isOperator ? operatorColumns : memberColumns;
-  const names = await accountNames(dependencies.accounts);
-  const encoder = new TextEncoder();
-  // Before the reply begins: only then can a refusal still be told in words.
-  let page = await read();
-  let isFirst = true;
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      if (signal.aborted) return controller.close();
-      if (!isFirst) {
-        const now = await context.permission();
-        // Cut, not ended: half a file must not look whole.
-        if (!now.isAllowed || now.isOperator !== isOperator)
-          return controller.error(new Error("no longer allowed"));
-        page = await read(page.after);
-      }
+  const names = await namesFor(context, asked.account);
+  return csvReply(context, {
+    file: "requests.csv",
+    header: columns.names,
+    async read(after) {
+      const page = await inTurn(() => dependencies.reports.receipts({ ...query, after }));
       const lines = page.receipts.map((receipt) => csvLine(columns.cells(receipt, names)));
-      if (isFirst) lines.unshift(csvLine(columns.names));
-      isFirst = false;
-      // Never empty: what gives nothing is not asked again.
-      controller.enqueue(encoder.encode(lines.join("")));
-      if (page.after === undefined) controller.close();
-    },
-  });
-  return new Response(body, {
-    headers: {
-      ...apiHeaders,
-      "content-type": "text/csv; charset=utf-8",
-      "content-disposition": 'attachment; filename="requests.csv"',
+      return { lines, after: page.after };
     },
   });
 }
 
-function toQuery(asked: Asked): Omit<ReceiptQuery, "limit"> {
+/** Of the accounts and of the keys in an export; members get those of their own account alone. */
+async function namesFor(
+  { dependencies, operations }: Context,
+  account = "",
+): Promise<ReceiptNames> {
+  const [accounts, keys] = await Promise.all([
+    accountNames(dependencies.accounts),
+    operations.keys.list(account === "" ? {} : { account }),
+  ]);
+  return { accounts, keys: new Map(keys.map(({ id, name, hint }) => [id, name || hint])) };
+}
+
+function toFilters(asked: Asked): ReceiptFilters {
   return {
-    accountId: given(asked.account),
-    keyId: given(asked.key),
-    model: given(asked.model),
-    endpoint: asked.endpoint,
+    ...toCallFilters(asked),
     provider: given(asked.provider),
     outcome: given(asked.outcome),
-    idPrefix: given(asked.id),
-    fromMs: readDate("from", asked.from),
-    toMs: readDate("to", asked.to),
   };
-}
-
-/** A form sends what was not filled in as empty: it filters nothing. */
-function given(text: string | undefined): string | undefined {
-  return text === "" ? undefined : text;
-}
-
-function readDate(field: string, asked: string | undefined): number | undefined {
-  const text = given(asked);
-  if (text === undefined) return undefined;
-  return toMoment(text, field);
 }

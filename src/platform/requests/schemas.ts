@@ -10,7 +10,14 @@ const row = {
   model: Type.String(),
   endpoint: Type.String(),
   outcome: Type.String({ description: "ok, left (the client disconnected), or an error code." }),
-  outcome_words: Type.String(),
+  outcome_words: Type.String({ description: "The outcome as a short label." }),
+  status: nullable(
+    Type.Integer({
+      description:
+        "HTTP status of the reply; 200 once it had begun. Null if the client disconnected before.",
+    }),
+  ),
+  streamed: nullable(Type.Boolean({ description: "Null in older receipts." })),
   units: Type.Record(Type.String(), Type.Integer(), {
     description: "Number of units by price class.",
   }),
@@ -60,6 +67,9 @@ export const receiptReply = Type.Object({
         nullable(Type.String(forOperators("Null if no target was available."))),
       ),
       model: Type.Optional(nullable(Type.String(forOperators("Model name at the provider.")))),
+      key: Type.Optional(
+        Type.String(forOperators("Name of the provider's key, if the provider has several.")),
+      ),
       status: Type.Optional(
         nullable(Type.Integer(forOperators("HTTP status of the upstream error."))),
       ),

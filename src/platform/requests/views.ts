@@ -2,6 +2,7 @@ import { toDateText } from "../../base/dates.ts";
 import { toDecimal } from "../../base/decimal.ts";
 import { idTimeMs } from "../../base/ids.ts";
 import { toUsd } from "../../base/money.ts";
+import { outcomeLabel } from "../../call/outcome.ts";
 import {
   costOf,
   type Price,
@@ -13,7 +14,7 @@ import {
 import type { Model } from "../../catalog/model.ts";
 import { toAttemptJson } from "../../ledger/attempt.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
-import { outcomeWords } from "./attempts.ts";
+import { replyStatus } from "../../ledger/reply-status.ts";
 import type { ArithmeticView, AttemptView, ReceiptRow, ReceiptView } from "./schemas.ts";
 
 /** Members of an account see nothing about vendors: no names, no messages, no costs. */
@@ -40,7 +41,9 @@ export function toReceiptRow({ receipt, forOperator }: Audience & { readonly rec
     model: receipt.model,
     endpoint: receipt.endpoint,
     outcome: receipt.outcome,
-    outcome_words: outcomeWords(receipt.outcome),
+    outcome_words: outcomeLabel(receipt.outcome),
+    status: replyStatus(receipt) ?? null,
+    streamed: receipt.isStreamed ?? null,
     units: usedUnits(receipt),
     reasoning_tokens: receipt.reasoningTokens,
     estimated: receipt.estimated,
@@ -92,15 +95,17 @@ export function toReceiptView(
 
 function toAttemptViews({ attempts }: Receipt, forOperator: boolean): readonly AttemptView[] {
   return attempts.map(toAttemptJson).map((attempt, at) => {
-    const { provider, model, code = "served", status = null, detail = null } = attempt;
+    const { provider, model, key, code = "served", status = null, detail = null } = attempt;
     const { started_ms, duration_ms } = attempt;
     return {
       number: at + 1,
       outcome: code,
-      outcome_words: outcomeWords(code),
+      outcome_words: outcomeLabel(code),
       started_ms,
       duration_ms,
-      ...(forOperator ? { provider, model, status, detail } : {}),
+      ...(forOperator
+        ? { provider, model, ...(key === undefined ? {} : { key }), status, detail }
+        : {}),
     };
   });
 }

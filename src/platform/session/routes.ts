@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { toDateText } from "../../base/dates.ts";
+import { timeZoneChoices } from "../../people/preferences.ts";
 import { inviteKinds } from "../../people/store.ts";
 import { type Context, route } from "../context.ts";
 import { personOf } from "../http/context.ts";
@@ -10,7 +11,17 @@ import { user } from "../people/schemas.ts";
 import { toPersonView } from "../people/views.ts";
 
 const sessionReply = Type.Object({
-  user: nullable(user),
+  user: nullable(
+    Type.Object({
+      ...user.properties,
+      time_zone: oneOf(timeZoneChoices, {
+        description: "Zone of the times in the console: the browser's, or UTC.",
+      }),
+      dismissed: Type.Array(Type.String(), {
+        description: "Hints of the console that the user has dismissed.",
+      }),
+    }),
+  ),
   version: Type.String(),
   gateway_url: Type.String({ description: "Base URL of the gateway; ends in /v1." }),
 });
@@ -30,6 +41,13 @@ const browserSecrets = {
 
 const email = text({ least: 3, most: 254, about: "Not case-sensitive." });
 const password = Type.String({ minLength: 1, maxLength: 1_000, ...says("a password") });
+
+const hint = Type.String({
+  maxLength: 100,
+  pattern: "^[a-z]+(:[A-Za-z0-9_-]+)?$",
+  description: "Name of a hint in the console, such as the setup checklist: `setup`.",
+  ...says("the name of a hint, such as setup"),
+});
 
 const invitation = Type.Object({
   kind: oneOf(inviteKinds),
@@ -164,13 +182,21 @@ export const sessionRoutes = [
     },
   }),
   route("PATCH /api/me", {
-    about: "Changes your name.",
+    about: "Changes your name or the time zone of the console, or dismisses a hint for good.",
     access: "person",
-    body: fields({ name: text({ least: 1, most: 100 }) }),
+    body: fields({
+      name: Type.Optional(text({ least: 1, most: 100 })),
+      time_zone: Type.Optional(oneOf(timeZoneChoices)),
+      dismiss: Type.Optional(hint),
+    }),
     reply: done,
     async handle(context, { body }) {
       const { id } = personOf(context).user;
-      await context.operations.people.rename({ id, name: body.name });
+      const { name, time_zone: timeZone, dismiss } = body;
+      const { people } = context.operations;
+      if (name !== undefined) await people.rename({ id, name });
+      if (timeZone !== undefined) await people.setTimeZone({ id, timeZone });
+      if (dismiss !== undefined) await people.dismiss({ id, hint: dismiss });
       return isDone;
     },
   }),
@@ -208,5 +234,7 @@ async function view({ dependencies, actor }: Context) {
   if (actor?.kind !== "person") return { user: null, ...shared };
   const { user, memberships } = actor.person;
   const names = await accountNames(dependencies.accounts);
-  return { user: toPersonView({ user, memberships, names, sessions: [] }), ...shared };
+  const { timeZone, dismissed } = await dependencies.people.store.preferences(user.id);
+  const person = toPersonView({ user, memberships, names, sessions: [] });
+  return { user: { ...person, time_zone: timeZone, dismissed }, ...shared };
 }

@@ -24,7 +24,7 @@ function addBuild(stamp: string, name: string): void {
   writeFileSync(join(dist, stamp, "secret.txt"), "not for anybody");
   writeFileSync(
     join(dist, stamp, "index.html"),
-    `<meta name="nonce" content="{{nonce}}"><script src="/assets/${name}"></script>`,
+    `<meta name="nonce" content="{{nonce}}"><meta name="build" content="{{build}}"><script src="/assets/${name}"></script>`,
   );
   const files = { [name]: { bytes: script.length } };
   writeFileSync(join(dist, stamp, "manifest.json"), JSON.stringify({ files }));
@@ -174,6 +174,11 @@ test("a new build is served at once, and the files of the one before still are",
   expect(await (await get("/")).text()).toContain("/assets/main-2.js");
   expect((await get("/assets/main-1.js")).status).toBe(200);
   expect((await get("/assets/main-2.js")).status).toBe(200);
+});
+
+test("a page and the site name the same build", async () => {
+  expect(site.build()).toBe("second");
+  expect(await (await get("/")).text()).toContain('<meta name="build" content="second">');
 });
 
 test("after a restart the files of the builds before are still served, of the newest three", () => {

@@ -15,6 +15,8 @@ export interface SiteOptions {
 export interface Site {
   /** Undefined when the path is none of the console's. */
   respond(request: Request): Response | undefined;
+  /** Names the active build; undefined while there is none. */
+  build(): string | undefined;
 }
 
 /** What the console's pages are at; anything deeper belongs to the app itself. */
@@ -35,7 +37,8 @@ export function createSite({ dist, gatewayUrl, isHttps }: SiteOptions): Site {
     const nonce = crypto.randomUUID();
     const headers = pageHeaders({ nonce, gatewayUrl: gatewayUrl(), isHttps: isHttps() });
     if (build === undefined) return new Response(notBuilt, { status: 503, headers });
-    return new Response(build.html.replace("{{nonce}}", nonce), { status, headers });
+    const html = build.html.replace("{{nonce}}", nonce).replace("{{build}}", build.stamp);
+    return new Response(html, { status, headers });
   };
   const route = (request: Request): Response | undefined => {
     const path = requestPath(request.url);
@@ -52,6 +55,14 @@ export function createSite({ dist, gatewayUrl, isHttps }: SiteOptions): Site {
     return wantsPage && !path.startsWith("/api") ? page(404) : undefined;
   };
   return {
+    build() {
+      try {
+        return builds.current()?.stamp;
+      } catch {
+        // A build is being put in place; no reply may fail because of it.
+        return undefined;
+      }
+    },
     respond(request) {
       if (request.method === "GET") return route(request);
       if (request.method !== "HEAD") return undefined;
@@ -62,6 +73,7 @@ export function createSite({ dist, gatewayUrl, isHttps }: SiteOptions): Site {
 }
 
 interface Build {
+  readonly stamp: string;
   readonly html: string;
   readonly folder: string;
   readonly names: ReadonlySet<string>;
@@ -86,7 +98,7 @@ class Builds {
     if (!existsSync(join(link, "manifest.json"))) return undefined;
     const stamp = readlinkSync(link);
     if (stamp !== this.#stamp) {
-      const build = readBuild(join(this.#dist, stamp));
+      const build = readBuild(this.#dist, stamp);
       this.#known = [build, ...olderBuilds(this.#dist, stamp)];
       this.#stamp = stamp;
     }
@@ -102,9 +114,11 @@ class Builds {
   }
 }
 
-function readBuild(folder: string): Build {
+function readBuild(dist: string, stamp: string): Build {
+  const folder = join(dist, stamp);
   const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
   return {
+    stamp,
     html: readFileSync(join(folder, "index.html"), "utf8"),
     folder,
     names: new Set(Object.keys(manifest.files)),
@@ -122,7 +136,7 @@ function olderBuilds(dist: string, current: string): readonly Build[] {
     .slice(0, mostBuilds - 1)
     .flatMap(({ name }) => {
       try {
-        return [readBuild(join(dist, name))];
+        return [readBuild(dist, name)];
       } catch {
         // Taken away while it was read.
         return [];

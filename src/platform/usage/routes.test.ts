@@ -123,11 +123,45 @@ test("the operator sees all accounts, and can tell them apart", async () => {
   expect(answer.body.totals.requests).toBe(sum);
 });
 
-test.each(["range=2h", "by=account", "by=provider", "colour=red"])(
-  "a member's question with %s is refused at that field",
-  async (text) => {
-    const query = Object.fromEntries(new URLSearchParams(text));
-    const { status, body } = await ofAccount(query);
-    expect([status, body.error.field]).toEqual([400, Object.keys(query)[0]]);
-  },
-);
+test("days begin in the time zone that is asked for, and the sums are the same", async () => {
+  const { body } = await ofAccount({ range: "30d", time_zone: "Pacific/Kiritimati" });
+  expect(body).toMatchObject({ time_zone: "Pacific/Kiritimati", totals: { requests: 3 } });
+  // 14 hours ahead of UTC all year.
+  expect(new Set(body.points.map(({ start }: { start: string }) => start.slice(11)))).toEqual(
+    new Set(["10:00:00Z"]),
+  );
+  expect(body.points.at(-1).requests).toBe(3);
+  const half = await ofAccount({ range: "30d", time_zone: "Asia/Kolkata" });
+  expect(half.body).toMatchObject({ time_zone: "UTC", totals: { requests: 3 } });
+});
+
+test("a short custom range is shown by the hour", async () => {
+  const today = new Date().toISOString().slice(0, 10);
+  const { body } = await ofAccount({ from: today, to: today, compare: "none" });
+  expect(body).toMatchObject({ range: "custom", grain: "hour", before: null });
+  expect(body.from).toBe(`${today}T00:00:00Z`);
+  const year = await ofAccount({ from: "2020-01-01", to: "2020-12-31" });
+  expect(year.body).toMatchObject({ grain: "day", totals: { requests: 0 } });
+  expect(year.body.before).toMatchObject({ from: "2018-12-31T00:00:00Z", requests: 0 });
+});
+
+test("every model is listed with what it comes to", async () => {
+  const { body } = await ofAccount({ by: "model" });
+  expect(body.all).toEqual(
+    body.series.map(({ name, label, totals }: Series) => ({ name, label, totals })),
+  );
+});
+
+test.each([
+  "range=2h",
+  "time_zone=Mars/Base",
+  "from=today",
+  "compare=year",
+  "by=account",
+  "by=provider",
+  "colour=red",
+])("a member's question with %s is refused at that field", async (text) => {
+  const query = Object.fromEntries(new URLSearchParams(text));
+  const { status, body } = await ofAccount(query);
+  expect([status, body.error.field]).toEqual([400, Object.keys(query)[0]]);
+});

@@ -6,7 +6,8 @@ import {
   othersName,
   type UsagePoint,
 } from "../../ledger/reports.ts";
-import { type Range, ranges, spanBefore, spanOf, totalsOf, toUsageView } from "./usage-view.ts";
+import { type Range, ranges, spanBefore, spanOf } from "./span.ts";
+import { toListView, totalsOf, toUsageView } from "./usage-view.ts";
 
 const nowMs = Date.parse("2027-03-04T12:34:56.789Z");
 const none = [...latencyBoundsMs.map(() => 0), 0];
@@ -68,7 +69,12 @@ test("every step has its place, whether something happened in it or not", () => 
   const startMs = span.startsMs[5] ?? 0;
   const times = { shortestMs: 60, longestMs: 90, durations: step(2, 3) };
   const point = pointOf({ startMs, name: "a", receipts: 3, ...times });
-  const view = toUsageView({ span, points: [point], labels: new Map([["a", "Anna"]]) });
+  const view = toUsageView({
+    span,
+    points: [point],
+    rejected: [],
+    labels: new Map([["a", "Anna"]]),
+  });
   expect(view.points.map(({ requests }) => requests)).toEqual(
     span.startsMs.map((_, at) => (at === 5 ? 3 : 0)),
   );
@@ -106,8 +112,8 @@ const mixed = (names: number) => {
 test.each([2, 7, 8, 12])("of %i names, what the series say sums to the totals exactly", (count) => {
   const span = spanOf("24h", nowMs);
   const points = mixed(count);
-  const view = toUsageView({ span, points, labels: new Map() });
-  expect(view.totals).toEqual(totalsOf(points));
+  const view = toUsageView({ span, points, rejected: [], labels: new Map() });
+  expect(view.totals).toEqual(totalsOf({ points, rejected: [] }));
   const charged = (sums: readonly { readonly charged_usd: string }[]) =>
     sums.reduce((sum, { charged_usd }) => sum + fromUsd(charged_usd), 0n);
   const total = fromUsd(view.totals.charged_usd);
@@ -146,6 +152,7 @@ test("times of names and of steps lie together between the shortest and the long
         firstBytes: step(1, 1),
       }),
     ],
+    rejected: [],
     labels: new Map(),
   });
   expect(view.totals).toMatchObject({ latency_p95_ms: 70_000, first_byte_p50_ms: 42 });
@@ -167,7 +174,9 @@ test("the seven dearest are told apart, the dearest first; all others are one, a
     pointOf({ startMs, name: `model-${at}`, charged: BigInt(at) }),
   );
   const names = (given: readonly UsagePoint[]) =>
-    toUsageView({ span, points: given, labels: new Map() }).series.map(({ name }) => name);
+    toUsageView({ span, points: given, rejected: [], labels: new Map() }).series.map(
+      ({ name }) => name,
+    );
   const dearest = [8, 7, 6, 5, 4, 3, 2].map((at) => `model-${at}`);
   expect(names(points)).toEqual([...dearest, othersName]);
   expect(names(points.slice(2))).toEqual(dearest);
@@ -179,6 +188,52 @@ test("of names that cost the same, the one that was called more comes first", ()
   const points = [1, 5, 3].map((receipts) =>
     pointOf({ startMs, name: `called-${receipts}`, receipts }),
   );
-  const { series } = toUsageView({ span, points, labels: new Map() });
+  const { series } = toUsageView({ span, points, rejected: [], labels: new Map() });
   expect(series.map(({ name }) => name)).toEqual(["called-5", "called-3", "called-1"]);
+});
+
+test("rejected calls are counted in their step and series, beside the requests", () => {
+  const span = spanOf("30d", nowMs);
+  const [first = 0, second = 0] = span.startsMs;
+  const hour = 3_600_000;
+  const points = [pointOf({ startMs: first, name: "a", receipts: 2 })];
+  const rejected = [
+    { startMs: first, name: "a", count: 3 },
+    { startMs: first + 23 * hour, name: "b", count: 5 },
+    { startMs: second, name: "a", count: 7 },
+    { startMs: second + 5 * hour, name: othersName, count: 11 },
+  ];
+  const view = toUsageView({ span, points, rejected, labels: new Map() });
+  expect(view.totals).toMatchObject({ requests: 2, failures: 0, rejected: 26 });
+  expect(view.points.slice(0, 3).map((point) => point.rejected)).toEqual([8, 18, 0]);
+  expect(view.series.map(({ name, totals }) => [name, totals.requests, totals.rejected])).toEqual([
+    ["a", 2, 10],
+    ["b", 0, 5],
+    [othersName, 0, 11],
+  ]);
+  expect(totalsOf({ points, rejected })).toEqual(view.totals);
+});
+
+test("the list has every name, the dearest first and the others last", () => {
+  const points = [...Array.from({ length: 30 }, (_, at) => at), 29].map((at) =>
+    pointOf({ startMs: at, name: `model-${at}`, charged: BigInt(at) }),
+  );
+  const list = toListView({
+    points: [pointOf({ name: othersName, charged: 1_000n, receipts: 9 }), ...points],
+    rejected: [
+      { startMs: 0, name: "model-7", count: 2 },
+      { startMs: 9, name: "model-7", count: 3 },
+    ],
+    labels: new Map([["model-7", "Seven"]]),
+  });
+  expect(list.map(({ name }) => name)).toEqual([
+    ...Array.from({ length: 30 }, (_, at) => `model-${29 - at}`),
+    othersName,
+  ]);
+  expect(list.find(({ name }) => name === "model-29")?.totals.requests).toBe(2);
+  expect(list.find(({ name }) => name === "model-7")).toMatchObject({
+    label: "Seven",
+    totals: { requests: 1, rejected: 5 },
+  });
+  expect(list.at(-1)?.totals.requests).toBe(9);
 });

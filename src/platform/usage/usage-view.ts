@@ -4,59 +4,12 @@ import {
   latencyBoundsMs,
   noShortestMs,
   othersName,
-  type UsageGrain,
   type UsagePoint,
 } from "../../ledger/reports.ts";
 import { widen } from "../../ledger/rollups.ts";
+import type { RejectedPoint } from "../../rejections/rejection.ts";
 import { percentileMs, type Times } from "./percentile.ts";
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
-
-export const ranges = ["1h", "24h", "7d", "30d", "90d"] as const;
-export type Range = (typeof ranges)[number];
-
-const steps: Readonly<Record<Range, { readonly grain: UsageGrain; readonly count: number }>> = {
-  "1h": { grain: "minute", count: 60 },
-  "24h": { grain: "hour", count: 24 },
-  "7d": { grain: "hour", count: 168 },
-  "30d": { grain: "day", count: 30 },
-  "90d": { grain: "day", count: 90 },
-};
-const grainMs: Readonly<Record<UsageGrain, number>> = {
-  minute: minuteMs,
-  hour: hourMs,
-  day: dayMs,
-};
-
-export interface Span {
-  readonly grain: UsageGrain;
-  readonly fromMs: number;
-  readonly toMs: number;
-  /** Where each step begins. */
-  readonly startsMs: readonly number[];
-}
-
-/** Whole steps, the last of which goes on. */
-export function spanOf(range: Range, nowMs: number): Span {
-  const { grain, count } = steps[range];
-  const stepMs = grainMs[grain];
-  const toMs = Math.floor(nowMs / stepMs) * stepMs + stepMs;
-  const fromMs = toMs - count * stepMs;
-  return {
-    grain,
-    fromMs,
-    toMs,
-    startsMs: Array.from({ length: count }, (_, at) => fromMs + at * stepMs),
-  };
-}
-
-/** Of the same length, just before: the last of the minutes are not kept that long. */
-export function spanBefore({ grain, fromMs, toMs }: Span): Omit<Span, "startsMs"> | undefined {
-  if (grain === "minute") return undefined;
-  return { grain, fromMs: fromMs - (toMs - fromMs), toMs: fromMs };
-}
+import type { Span } from "./span.ts";
 
 /** One for each bound, and one for all above. */
 const noCounts = (): number[] => [...latencyBoundsMs.map(() => 0), 0];
@@ -76,6 +29,7 @@ class Sum {
   longestFirstByteMs = 0;
   readonly durations = noCounts();
   readonly firstBytes = noCounts();
+  rejected = 0;
 
   add(other: Sums): void {
     this.receipts += other.receipts;
@@ -86,6 +40,12 @@ class Sum {
     widen(this, other);
     addCounts(this.durations, other.durations);
     addCounts(this.firstBytes, other.firstBytes);
+  }
+
+  /** With what was refused, which points of receipts do not know. */
+  merge(other: Sum): void {
+    this.add(other);
+    this.rejected += other.rejected;
   }
 
   get view() {
@@ -102,6 +62,7 @@ class Sum {
     return {
       requests: this.receipts,
       failures: this.failures,
+      rejected: this.rejected,
       input_tokens: this.inputTokens,
       output_tokens: this.outputTokens,
       charged_usd: toUsd(this.charged),
@@ -123,40 +84,72 @@ type SumView = Sum["view"];
 const mostSeries = 7;
 const others = othersName;
 
-/** Every step has a place in it, whether something happened then or not. */
-export function toUsageView(options: {
-  readonly span: Span;
+/** What was admitted and what was not, by the same names. */
+export interface Counts {
   readonly points: readonly UsagePoint[];
+  /** By minute or hour, in the order of time; each lies within a step. */
+  readonly rejected: readonly RejectedPoint[];
+}
+
+interface Labeled extends Counts {
   readonly labels: ReadonlyMap<string, string>;
-}) {
-  const { span, points, labels } = options;
-  const kept = largest(points);
+}
+
+/** Every step has a place in it, whether something happened then or not. */
+export function toUsageView({ span, labels, ...counts }: Labeled & { readonly span: Span }) {
+  const { points, rejected } = counts;
+  const kept = largest(counts, mostSeries);
   const series = new Map<string, readonly Sum[]>();
   for (const name of kept) series.set(name, stepsOf(span));
-  const places = new Map(span.startsMs.map((startMs, place) => [startMs, place]));
-  for (const point of points) {
-    const name = series.has(point.name) ? point.name : others;
+  const places = new Map(span.keysMs.map((keyMs, place) => [keyMs, place]));
+  const seriesOf = (pointName: string) => {
+    const name = series.has(pointName) ? pointName : others;
     const steps = series.get(name) ?? stepsOf(span);
     series.set(name, steps);
-    steps[places.get(point.startMs) ?? -1]?.add(point);
+    return steps;
+  };
+  for (const point of points) seriesOf(point.name)[places.get(point.startMs) ?? -1]?.add(point);
+  let place = 0;
+  for (const { name, startMs, count } of rejected) {
+    while ((span.startsMs[place + 1] ?? Number.POSITIVE_INFINITY) <= startMs) place++;
+    const sum = seriesOf(name)[place];
+    if (sum !== undefined) sum.rejected += count;
   }
   const all = stepsOf(span);
-  for (const steps of series.values()) for (const [at, sum] of steps.entries()) all[at]?.add(sum);
+  for (const steps of series.values()) for (const [at, sum] of steps.entries()) all[at]?.merge(sum);
   return {
-    totals: totalsOf(all),
+    totals: mergedOf(all),
     points: all.map((sum, at) => ({ start: toDateText(span.startsMs[at] ?? 0), ...sum.view })),
     series: [...series].map(([name, steps]) => ({
       name,
       label: labels.get(name) ?? name,
-      totals: totalsOf(steps),
+      totals: mergedOf(steps),
       points: steps.map((sum) => sum.view),
     })),
   };
 }
 
+/** Each name with what it comes to over the whole time, the dearest first and the others last. */
+export function toListView({ labels, ...counts }: Labeled) {
+  const sums = new Map<string, Sum>();
+  const sumOf = (name: string) => {
+    const sum = sums.get(name) ?? new Sum();
+    sums.set(name, sum);
+    return sum;
+  };
+  for (const point of counts.points) sumOf(point.name).add(point);
+  for (const { name, count } of counts.rejected) sumOf(name).rejected += count;
+  const names = [...largest(counts, Number.POSITIVE_INFINITY), othersName];
+  return names.flatMap((name) => {
+    const sum = sums.get(name);
+    return sum === undefined ? [] : [{ name, label: labels.get(name) ?? name, totals: sum.view }];
+  });
+}
+
 const stepsOf = ({ startsMs }: Span): readonly Sum[] => startsMs.map(() => new Sum());
 
-function largest(points: readonly UsagePoint[]): readonly string[] {
+/** The dearest, then those that were called or refused most. */
+function largest({ points, rejected }: Counts, most: number): readonly string[] {
   const byName = new Map<string, { charged: bigint; receipts: number }>();
   for (const { name, charged, receipts } of points) {
     const known = byName.get(name);
@@ -166,21 +159,31 @@ function largest(points: readonly UsagePoint[]): readonly string[] {
       known.receipts += receipts;
     }
   }
+  const refused = new Map<string, number>();
+  for (const { name, count } of rejected) {
+    if (!byName.has(name)) byName.set(name, { charged: 0n, receipts: 0 });
+    refused.set(name, (refused.get(name) ?? 0) + count);
+  }
   byName.delete(others);
   return [...byName]
-    .toSorted(([, one], [, other]) =>
-      one.charged === other.charged
-        ? other.receipts - one.receipts
-        : one.charged > other.charged
-          ? -1
-          : 1,
-    )
-    .slice(0, mostSeries)
+    .toSorted(([nameOfOne, one], [nameOfOther, other]) => {
+      if (one.charged !== other.charged) return one.charged > other.charged ? -1 : 1;
+      if (one.receipts !== other.receipts) return other.receipts - one.receipts;
+      return (refused.get(nameOfOther) ?? 0) - (refused.get(nameOfOne) ?? 0);
+    })
+    .slice(0, most)
     .map(([name]) => name);
 }
 
-export function totalsOf(all: readonly Sums[]): SumView {
+export function totalsOf({ points, rejected }: Counts): SumView {
   const totals = new Sum();
-  for (const sums of all) totals.add(sums);
+  for (const sums of points) totals.add(sums);
+  for (const { count } of rejected) totals.rejected += count;
+  return totals.view;
+}
+
+function mergedOf(all: readonly Sum[]): SumView {
+  const totals = new Sum();
+  for (const sum of all) totals.merge(sum);
   return totals.view;
 }

@@ -35,7 +35,7 @@ export function placeProblem(place: Place, allowPrivate: boolean): string | unde
     case "private":
       return allowPrivate
         ? undefined
-        : "is a private or loopback address. Set allow_private to allow it";
+        : "is a private or loopback address. Set allow_private to use it";
     case "link-local":
       return "is a link-local address, which is not allowed";
     case "metadata":

@@ -1,4 +1,5 @@
 import { ApiError, type ErrorCode, type UpstreamTrouble } from "../../base/errors.ts";
+import { tryAgainIn } from "../../base/text/try-again.ts";
 import { readErrorBody, toldDelayMs } from "./error-body.ts";
 import { verdictOf } from "./failure-rules.ts";
 
@@ -22,10 +23,8 @@ const words: Readonly<Partial<Record<ErrorCode, string>>> = {
   content_filtered: "The model's content filter rejected this request. Change the input.",
   upstream_rejected:
     "The model rejected this request. Check its parameters, such as tools, images, or response_format.",
-  upstream_rate_limited:
-    "The model is receiving too many requests. Try again after the time in Retry-After.",
-  upstream_overloaded:
-    "The model is overloaded or still starting. Try again after the time in Retry-After.",
+  upstream_rate_limited: "The model is receiving too many requests.",
+  upstream_overloaded: "The model is overloaded or still starting.",
   upstream_unavailable:
     "The model is unavailable. If this continues, give the operator the x-request-id of this response.",
   upstream_timeout: "The model took too long to respond. Try again.",
@@ -74,11 +73,13 @@ export function upstreamError(
   { detail, cause, reason = "failed", ...trouble }: UpstreamErrorOptions,
 ): ApiError {
   const waits = code === "upstream_rate_limited" || code === "upstream_overloaded";
+  const message = words[code] ?? "The model failed to respond. Try again.";
+  const retryAfterMs = waits ? boundedWaitMs(trouble.delayMs) : undefined;
   return new ApiError({
     code,
-    message: words[code] ?? "The model failed to respond. Try again.",
+    message: retryAfterMs === undefined ? message : `${message} ${tryAgainIn(retryAfterMs)}`,
     detail,
-    retryAfterMs: waits ? boundedWaitMs(trouble.delayMs) : undefined,
+    retryAfterMs,
     upstream: { reason, ...trouble },
     cause,
   });

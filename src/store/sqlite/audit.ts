@@ -1,19 +1,67 @@
 import type { Database } from "bun:sqlite";
-import type { AuditRecord, AuditStore } from "../../base/audit.ts";
+import { type RawBuilder, sql } from "kysely";
+import {
+  type AuditPage,
+  type AuditQuery,
+  type AuditRecord,
+  type AuditStore,
+  anOperator,
+} from "../../base/audit.ts";
 import { idFloor } from "../../base/ids.ts";
 import type { Db, Tables } from "./schema.ts";
 
 export function createAuditStore(db: Db): AuditStore {
   return {
     add: (record) => addAudit(db, record),
-    async list({ accountId, action, after, limit }) {
-      let query = db.selectFrom("audit").selectAll().orderBy("id", "desc").limit(limit);
-      if (accountId !== undefined) query = query.where("account_id", "=", accountId);
-      if (action !== undefined) query = query.where("action", "=", action);
-      if (after !== undefined) query = query.where("id", "<", after);
-      return (await query.execute()).map(toRecord);
-    },
+    list: (query) => list(db, query),
   };
+}
+
+/** A page looks at no more records than this: the log has no index but by account and time. */
+const maxLooked = 5_000;
+
+async function list(db: Db, query: AuditQuery): Promise<AuditPage> {
+  const { limit } = query;
+  const span = spanOf(db, query);
+  const [edge, further] = await span
+    .select("id")
+    .limit(2)
+    .offset(maxLooked - 1)
+    .execute();
+  let found = span.selectAll().limit(limit + 1);
+  if (edge !== undefined) found = found.where("id", ">=", edge.id);
+  for (const condition of conditionsOf(query)) found = found.where(condition);
+  const records = (await found.execute()).map(toRecord);
+  if (records.length > limit)
+    return { records: records.slice(0, limit), after: records[limit - 1]?.id };
+  return { records, after: further === undefined ? undefined : edge?.id };
+}
+
+/** The newest first, by what the log is ordered by. */
+function spanOf(db: Db, { accountId, fromMs, toMs, after }: AuditQuery) {
+  let span = db.selectFrom("audit").orderBy("id", "desc");
+  if (accountId !== undefined) span = span.where("account_id", "=", accountId);
+  if (fromMs !== undefined) span = span.where("id", ">=", idFloor("audit", fromMs));
+  if (toMs !== undefined) span = span.where("id", "<", idFloor("audit", toMs));
+  if (after !== undefined) span = span.where("id", "<", after);
+  return span;
+}
+
+function conditionsOf(query: AuditQuery): readonly RawBuilder<boolean>[] {
+  const { action, actor, subject, search, hidesOperators = false } = query;
+  const actorName = hidesOperators
+    ? sql`case when actor_kind = 'operator' then ${anOperator} else actor_name end`
+    : sql`actor_name`;
+  const has = (column: RawBuilder<unknown>, text: string) =>
+    sql<boolean>`instr(lower(${column}), lower(${text})) > 0`;
+  return [
+    ...(action === undefined ? [] : [sql<boolean>`action = ${action}`]),
+    ...(actor === undefined ? [] : [has(actorName, actor)]),
+    ...(subject === undefined ? [] : [has(sql`subject`, subject)]),
+    ...(search === undefined
+      ? []
+      : [has(sql`${actorName} || ' ' || action || ' ' || subject || ' ' || detail`, search)]),
+  ];
 }
 
 /** Called inside the writer's own transaction: the record stands exactly when the change does. */

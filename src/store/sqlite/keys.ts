@@ -5,6 +5,10 @@ import { addAudit } from "./audit.ts";
 import { announce } from "./feed.ts";
 import { addFirstLimits, firstLimitsVersion, fromLimits, toLimits } from "./ledger/limits-text.ts";
 import type { Db, Tables } from "./schema.ts";
+import { textSearch } from "./text-search.ts";
+
+const readNames = (db: Db, ids: readonly string[]) =>
+  db.selectFrom("keys").select(["id", "name", "hint"]).where("id", "in", ids).execute();
 
 export function createKeyStore(db: Db): KeyStore {
   return {
@@ -16,6 +20,11 @@ export function createKeyStore(db: Db): KeyStore {
       const row = await db.selectFrom("keys").selectAll().where("id", "=", id).executeTakeFirst();
       return row === undefined ? undefined : toRecord(row);
     },
+    search: (wanted) => searchKeys(db, wanted),
+    async names(ids) {
+      const found = ids.length === 0 ? [] : await readNames(db, [...new Set(ids)]);
+      return new Map(found.map(({ id, name, hint }) => [id, { name, hint }]));
+    },
     async insert(record, audit) {
       await db.transaction().execute(async (transaction) => {
         await transaction.insertInto("keys").values(fromRecord(record)).execute();
@@ -24,13 +33,14 @@ export function createKeyStore(db: Db): KeyStore {
         await addAudit(transaction, audit);
       });
     },
-    update(id, { name, models }, audit) {
+    update(id, { name, models, expiresAtMs }, audit) {
       return changeLive(db, {
         id,
         audit,
         change: {
           ...(name === undefined ? {} : { name }),
           ...(models === undefined ? {} : { models: fromModels(models ?? undefined) }),
+          ...(expiresAtMs === undefined ? {} : { expires_at_ms: expiresAtMs }),
         },
       });
     },
@@ -50,6 +60,13 @@ export function createKeyStore(db: Db): KeyStore {
       });
     },
     revoke: (id, atMs, audit) => revoke(db, { id, atMs, audit }),
+    setPaused: (id, atMs, audit) =>
+      changeLive(db, {
+        id,
+        audit,
+        change: { paused_at_ms: atMs ?? null },
+        isPaused: atMs === undefined,
+      }),
     async lastUses() {
       const rows = await db.selectFrom("key_uses").selectAll().execute();
       return new Map(rows.map((row) => [row.key_id, row.last_used_ms]));
@@ -64,6 +81,27 @@ export function createKeyStore(db: Db): KeyStore {
           set last_used_ms = max(last_used_ms, excluded.last_used_ms)`.execute(db);
     },
   };
+}
+
+async function searchKeys(
+  db: Db,
+  { accountId, ...wanted }: Parameters<KeyStore["search"]>[0],
+): Promise<readonly KeyRecord[]> {
+  const name = sql<string>`case when name = '' then hint else name end`;
+  const { matches, rank } = textSearch(wanted, {
+    name,
+    id: sql`id`,
+    text: sql`name || ' ' || id || ' ' || hint`,
+  });
+  let query = db.selectFrom("keys").selectAll().where(matches);
+  if (accountId !== undefined) query = query.where("account_id", "=", accountId);
+  const rows = await query
+    .orderBy(rank)
+    .orderBy(sql`lower(${name})`)
+    .orderBy("id")
+    .limit(wanted.limit)
+    .execute();
+  return rows.map(toRecord);
 }
 
 function revoke(
@@ -96,16 +134,20 @@ function changeLive(
     readonly id: string;
     readonly change: UpdateObject<Tables, "keys">;
     readonly audit: AuditRecord;
+    /** Where told: only one that is paused now, or that is not. */
+    readonly isPaused?: boolean;
   },
 ): Promise<boolean> {
-  const { id, change, audit } = options;
+  const { id, change, audit, isPaused } = options;
   return db.transaction().execute(async (transaction) => {
-    const { numUpdatedRows } = await transaction
+    let update = transaction
       .updateTable("keys")
       .set({ id, ...change })
       .where("id", "=", id)
-      .where("revoked_at_ms", "is", null)
-      .executeTakeFirstOrThrow();
+      .where("revoked_at_ms", "is", null);
+    if (isPaused !== undefined)
+      update = update.where("paused_at_ms", isPaused ? "is not" : "is", null);
+    const { numUpdatedRows } = await update.executeTakeFirstOrThrow();
     if (numUpdatedRows === 0n) return false;
     await addAudit(transaction, audit);
     await announce(transaction, { topic: "keys", subject: id });
@@ -124,6 +166,8 @@ function toRecord(row: Tables["keys"]): KeyRecord {
     createdAtMs: row.created_at_ms,
     ...(row.expires_at_ms === null ? {} : { expiresAtMs: row.expires_at_ms }),
     ...(row.revoked_at_ms === null ? {} : { revokedAtMs: row.revoked_at_ms }),
+    ...(row.paused_at_ms === null ? {} : { pausedAtMs: row.paused_at_ms }),
+    ...(row.created_by === null ? {} : { createdBy: row.created_by }),
     ...toLimits(row),
     ...toPrevious(row),
   };
@@ -155,5 +199,7 @@ function fromRecord(record: KeyRecord): Tables["keys"] {
     previous_hash: record.previous?.hash ?? null,
     previous_hint: record.previous?.hint ?? null,
     previous_expires_at_ms: record.previous?.expiresAtMs ?? null,
+    paused_at_ms: record.pausedAtMs ?? null,
+    created_by: record.createdBy ?? null,
   };
 }

@@ -35,19 +35,55 @@ export interface Tables extends PeopleTables {
     previous_hash: string | null;
     previous_hint: string | null;
     previous_expires_at_ms: number | null;
+    paused_at_ms: number | null;
+    /** The name of the person, token or command; null in keys from before it was recorded. */
+    created_by: string | null;
   };
   /** Apart from the keys: written every minute, and no change that the feed has to tell. */
   key_uses: { key_id: string; last_used_ms: number };
+  /** Refused calls, newest ids last; a row may stand for several calls of one minute. */
+  rejections: {
+    id: string;
+    account_id: string;
+    key_id: string;
+    model: string;
+    endpoint: string;
+    status: number;
+    code: string;
+    message: string;
+    /** "" for none. */
+    reason: string;
+    count: number;
+  };
+  rejection_minutes: RejectionSums;
+  rejection_hours: RejectionSums;
+  key_rejections: { key_id: string; last_ms: number };
   providers: {
     name: string;
     kind: string;
     base_url: string;
     /** JSON of a StoredSecret. */
     api_key: string | null;
+    /** JSON of ProviderKeys; null: no further keys. */
+    keys: string | null;
     allow_private: number;
+    paused: number;
     options: string | null;
     /** JSON of an Origin; null: created in the store. */
     origin: string | null;
+  };
+  target_checks: {
+    provider: string;
+    key_name: string;
+    model: string;
+    digest: string;
+    ok: number;
+    at_ms: number;
+  };
+  provider_failures: {
+    hour_ms: number;
+    provider: string;
+    failures: number;
   };
   models: {
     id: string;
@@ -67,6 +103,12 @@ export interface Tables extends PeopleTables {
     retires_at_ms: number | null;
     replacement: string | null;
     origin: string | null;
+    /** JSON array of ids; null: none. */
+    aliases: string | null;
+    /** A removed model is not loaded; its price and cost versions are still referred to. */
+    removed_at_ms: number | null;
+    /** Price versions up to this one belong to a removed model that had the same id. */
+    prices_after: number;
   };
   prices: {
     model_id: string;
@@ -144,6 +186,8 @@ export interface Tables extends PeopleTables {
     /** Of the only attempt, where nothing went wrong. */
     upstream_model: string | null;
     attempt_started_ms: number | null;
+    /** Null in receipts from before it was recorded. */
+    is_streamed: number | null;
   };
   rollups: SumsTable & {
     hour_ms: number;
@@ -172,6 +216,17 @@ export interface Tables extends PeopleTables {
   };
 }
 
+/** Refused calls of one minute or hour; "" for a model that is not in the catalog. */
+interface RejectionSums {
+  start_ms: number;
+  account_id: string;
+  key_id: string;
+  model: string;
+  code: string;
+  status: number;
+  count: number;
+}
+
 /** What receipts add up to; the ends and counts of their times are in `rollup-columns.ts`. */
 interface SumsTable {
   receipts: number;
@@ -182,6 +237,7 @@ interface SumsTable {
   charged: bigint;
   vendor_cost: bigint;
   vendor_known: number;
+  charged_known: bigint;
 }
 
 export type Db = Kysely<Tables>;

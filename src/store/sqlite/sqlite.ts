@@ -88,8 +88,9 @@ export function asKyselyExpects(database: Database, guard?: WriteGuard) {
           if (sql === "rollback" && !database.inTransaction) return nothingDone;
           const run = () => statement.run(...bind(values));
           if (guard === undefined || database.inTransaction) return run();
-          if (sql === "begin") return guarded(database, guard, run);
-          return guarded(database, guard, () => database.query("begin immediate").run(), run);
+          // One that reads first could not wait for the lock later: SQLite would fail it at once.
+          const begin = () => database.query("begin immediate").run();
+          return guarded(database, guard, begin, sql === "begin" ? undefined : run);
         },
         iterate: (values: readonly unknown[]) => statement.iterate(...bind(values)),
       };

@@ -2,14 +2,18 @@ import type { AuditStore } from "../../base/audit.ts";
 import type { ChangeFeed } from "../../base/feed.ts";
 import { Problem } from "../../base/problem.ts";
 import type { CatalogStore } from "../../catalog/catalog.ts";
+import type { TargetCheckStore } from "../../catalog/target-checks.ts";
 import type { KeyStore } from "../../keys/directory.ts";
 import type { AccountStore } from "../../ledger/account.ts";
+import type { ProviderFailureStore } from "../../ledger/provider-failures.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
 import type { LedgerReports } from "../../ledger/reports.ts";
 import type { LedgerStore, LostTail } from "../../ledger/store.ts";
 import type { PeopleStore } from "../../people/store.ts";
+import type { RejectionReports, RejectionStore } from "../../rejections/rejection.ts";
 import { createAuditStore } from "./audit.ts";
 import { createCatalogStore } from "./catalog/catalog.ts";
+import { createTargetCheckStore } from "./catalog/target-checks.ts";
 import { DatabaseFile } from "./database-file.ts";
 import { createFeedStore } from "./feed.ts";
 import { Fence } from "./fence.ts";
@@ -26,6 +30,8 @@ import { type LedgerMark, MarkFile, readMark } from "./mark.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { migrate } from "./migrations/migrations.ts";
 import { createPeopleStore } from "./people/people.ts";
+import { createRejectionStore } from "./rejections/store.ts";
+import { createProviderFailureStore } from "./reports/provider-reading.ts";
 import { type ReportOptions, SqliteReports } from "./reports/reports.ts";
 import { readOpenFrom, type SumsMark, toOpenFromId } from "./reports/rollups.ts";
 import type { Db } from "./schema.ts";
@@ -36,12 +42,15 @@ export interface Store {
   readonly accounts: AccountStore;
   readonly keys: KeyStore;
   readonly catalog: CatalogStore;
+  readonly targetChecks: TargetCheckStore;
+  readonly providerFailures: ProviderFailureStore;
   readonly ledger: LedgerStore;
   readonly feed: ChangeFeed;
   readonly people: PeopleStore;
   readonly audit: AuditStore;
+  readonly rejections: RejectionStore;
   /** Reads for people, beside all else; to be closed before the store. */
-  openReports(options: ReportOptions): LedgerReports;
+  openReports(options: ReportOptions): LedgerReports & RejectionReports;
   /** Resolves when all that was written survives a power cut. */
   sync(): Promise<void>;
   /** For a process that goes on writing: keeps the log short, and waits for no other writer. */
@@ -88,6 +97,8 @@ export async function createStore(sqlite: Sqlite, secretFingerprint: string): Pr
     accounts: createAccountStore(db),
     keys: createKeyStore(db),
     catalog: createCatalogStore(db),
+    targetChecks: createTargetCheckStore(db),
+    providerFailures: createProviderFailureStore(db),
     ledger: createLedgerStore({
       db,
       sums,
@@ -102,6 +113,11 @@ export async function createStore(sqlite: Sqlite, secretFingerprint: string): Pr
     feed: createFeedStore(db),
     people: createPeopleStore(db),
     audit: createAuditStore(db),
+    rejections: createRejectionStore({
+      db,
+      raw,
+      exclusive: (work, then) => writer.exclusive(work, then),
+    }),
     openReports: (options) => new SqliteReports(path, options),
     sync() {
       // In the middle of a transaction the number may still be rolled back.

@@ -37,6 +37,8 @@ afterEach(() => expect([...home.window.complaints, ...owner.complaints]).toEqual
 
 const button = (name: string) => home.window.page.getByRole("button", { name });
 const call = (model: string) => home.gateway.call("/chat/completions", { ...hello, model });
+const rowOf = ({ page }: Window, model: string) =>
+  page.getByRole("row").filter({ has: page.getByRole("link", { name: model, exact: true }) });
 /** The model that the vendor is asked for when a caller names `model`. */
 async function askedFor(model: string): Promise<unknown> {
   expect((await call(model)).status).toBe(200);
@@ -47,6 +49,8 @@ async function askedFor(model: string): Promise<unknown> {
 describe("routes that are edited", () => {
   const routeRows = () =>
     home.window.page.getByRole("table", { name: "Routes of svc-3-flash" }).getByRole("row");
+  const shareOf = (model: string) =>
+    routeRows().filter({ hasText: model }).getByRole("cell").nth(4);
 
   async function edit(target: string, change: { label: string; value: string }) {
     await button(`Edit ${target}`).click();
@@ -62,7 +66,9 @@ describe("routes that are edited", () => {
     await told(routeRows().nth(1), "upstream-chat");
     await edit("fake/upstream-chat", { label: "Priority", value: "3" });
     await told(routeRows().nth(1), "other-chat");
-    await told(routeRows().nth(2), /upstream-chat.*Fallback/s);
+    await told(routeRows().nth(2), "upstream-chat");
+    await told(shareOf("upstream-chat"), /^0%/);
+    await told(shareOf("other-chat"), "100%");
     expect(await askedFor("svc-3-flash")).toBe("other-chat");
     const { routes } = await home.gateway.server.operations.catalog.show({ id: "svc-3-flash" });
     expect(routes.find(({ provider }) => provider === "fake")).toMatchObject({
@@ -73,12 +79,10 @@ describe("routes that are edited", () => {
 
   test("share calls by weight, and the page says how", async () => {
     await edit("fake/upstream-chat", { label: "Priority", value: "2" });
-    const share = (model: string) =>
-      routeRows().filter({ hasText: model }).getByRole("cell").nth(4);
-    await told(share("upstream-chat"), "50%");
+    await told(shareOf("upstream-chat"), "50%");
     await edit("fake/upstream-chat", { label: "Weight", value: "0" });
-    await told(share("upstream-chat"), /^0%/);
-    await told(share("other-chat"), "100%");
+    await told(shareOf("upstream-chat"), /^0%/);
+    await told(shareOf("other-chat"), "100%");
     for (let at = 0; at < 6; at++) expect(await askedFor("svc-3-flash")).toBe("other-chat");
   });
 
@@ -92,15 +96,15 @@ describe("routes that are edited", () => {
     const add = dialog.getByRole("button", { name: "Add route" });
     await add.click();
     await dialog.getByRole("alert").getByText("Duplicate route to second/other-chat").waitFor();
-    expectRefusal(window, 400);
+    await expectRefusal(window, 400);
     await dialog.getByLabel("Upstream model").fill("third-chat");
     const cost = dialog.getByLabel("Input, USD per 1M tokens", { exact: true });
     await cost.fill("cheap");
     await add.click();
     // At its field, and by its label.
-    await dialog.getByText("Must be an amount in USD").waitFor();
+    await dialog.getByText("Enter an amount in USD").waitFor();
     expect(await cost.getAttribute("aria-invalid")).toBe("true");
-    expectRefusal(window, 400);
+    await expectRefusal(window, 400);
     await cost.fill("0.25");
     await add.click();
     await dialog.waitFor({ state: "detached" });
@@ -132,7 +136,7 @@ describe("a model that is added by the form", () => {
     await form.getByRole("button", { name: "Add model" }).click();
     await form.getByText('Model "svc-3-flash" already exists.').waitFor();
     expect(await id.getAttribute("aria-invalid")).toBe("true");
-    expectRefusal(window, 409);
+    await expectRefusal(window, 409);
     await id.fill("svc-4-flash");
     await form.getByRole("button", { name: "Add model" }).click();
     await window.page.getByRole("heading", { name: "svc-4-flash", level: 1 }).waitFor();
@@ -194,7 +198,7 @@ models:
 
   test("is marked with the file's name, and what the file states is read-only", async () => {
     await window.goto("/operator/catalog");
-    const row = window.page.getByRole("row", { name: /^provisioned/ });
+    const row = rowOf(window, "provisioned");
     await row.getByText("svc.yaml", { exact: true }).waitFor();
     await window.goto("/operator/catalog/provisioned");
     const routes = window.page.getByRole("region", { name: "Routes" });
@@ -260,7 +264,7 @@ describe("a model that goes", () => {
     });
 
     await window.page.getByRole("link", { name: "Catalog" }).first().click();
-    const row = window.page.getByRole("row", { name: /^svc-2-flash/ });
+    const row = rowOf(window, "svc-2-flash");
     await row.getByText("Deprecated", { exact: true }).waitFor();
     await told(row, "Replacement: svc-3-flash");
     await owner.goto(`/a/${gateway.account}/models`);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { formatUsd } from "../../../console/src/format/money.ts";
+import { formatUsd, formatUsdTo, usdPlaces } from "../../../console/src/format/money.ts";
 import { chatAnswers } from "../../fake/recordings.ts";
 import { startTestGateway } from "../../setup/harness.ts";
 import { hello } from "../../setup/money-home.ts";
@@ -51,32 +51,37 @@ describe("the margin", () => {
     expect(rows).toHaveLength(2);
     expect(Number(total.charged_usd)).toBeGreaterThan(0.01);
 
+    const places = usdPlaces(rows.map(({ charged_usd: usd }) => usd));
     await window.goto("/operator/margin");
     for (const row of [...rows, { ...total, name: "Total" }])
       expect((await cells(new RegExp(`^${row.name}`))).slice(0, 5)).toEqual([
         row.name,
         String(row.receipts),
-        formatUsd(row.charged_usd),
-        formatUsd(row.vendor_cost_usd),
-        formatUsd(row.margin_usd),
+        ...[row.charged_usd, row.vendor_cost_usd, row.margin_usd].map((usd) =>
+          formatUsdTo(usd ?? "", places),
+        ),
       ]);
     // One of them is sold below its cost.
-    expect(rows.map(({ margin_usd: usd }) => usd.startsWith("-")).toSorted()).toEqual([
+    expect(rows.map(({ margin_usd: usd }) => usd?.startsWith("-")).toSorted()).toEqual([
       false,
       true,
     ]);
     expect(await tile(window, "Charged").innerText()).toBe(formatUsd(total.charged_usd));
-    expect(await tile(window, "Margin").innerText()).toBe(formatUsd(total.margin_usd));
+    expect(await tile(window, "Margin").innerText()).toBe(formatUsd(total.margin_usd ?? ""));
     expect(await window.barriers()).toEqual([]);
   });
 
   test("is told by provider, and goes into a file as it is on the page", async () => {
     const { page } = home.window;
-    await page.getByRole("radiogroup", { name: "Group by" }).getByText("Provider").click();
+    await page.getByRole("radiogroup", { name: "Group by" }).getByText("By provider").click();
     await page.getByRole("table", { name: "Margin by provider" }).waitFor();
     const { rows, total } = await home.gateway.server.operations.reports.margin({ by: "provider" });
+    const charged = rows.map(({ charged_usd: usd }) => usd);
     expect((await cells(/^second/))[2]).toBe(
-      formatUsd(rows.find(({ name }) => name === "second")?.charged_usd ?? ""),
+      formatUsdTo(
+        rows.find(({ name }) => name === "second")?.charged_usd ?? "",
+        usdPlaces(charged),
+      ),
     );
     const coming = page.waitForEvent("download");
     await page.getByRole("button", { name: "Export CSV" }).click();
@@ -90,8 +95,8 @@ describe("the margin", () => {
   test("of days without calls says so", async () => {
     const { page } = home.window;
     await page.getByLabel("Period").selectOption({ label: "Custom" });
-    await page.getByLabel("From", { exact: true }).fill("2020-01-01");
-    await page.getByLabel("To", { exact: true }).fill("2020-01-31");
+    await page.getByLabel("First day").fill("2020-01-01");
+    await page.getByLabel("Last day").fill("2020-01-31");
     await page.getByRole("heading", { name: "No calls in this period" }).waitFor();
   });
 });

@@ -82,12 +82,14 @@ test("who opens an operator's link is one, until the role is taken away", async 
   await told(row("second@example.com"), "No access");
   expect(await operators()).not.toContain("second@example.com");
   expect(await button("Give up operator role").count()).toBe(0);
-  expect([...window.complaints, ...other.complaints]).toEqual([]);
+  expect(window.complaints).toEqual([]);
 
   await other.page.getByRole("link", { name: "Settings" }).click();
   // Said in the corner: the page goes with the role.
   await other.page.getByText("This requires the operator role.").first().waitFor();
-  expectRefusal(other, 403);
+  // The live rows of the page before may have been refused as well, each time with the same status.
+  expect(other.complaints).not.toEqual([]);
+  for (const complaint of other.complaints.splice(0)) expect(complaint).toContain("status of 403");
 });
 
 test("a link for a new password works once, and the old password no more", async () => {
@@ -114,7 +116,7 @@ test("a link for a new password works once, and the old password no more", async
   const again = await home.openOther();
   await again.goto(link);
   await again.page.getByRole("heading", { name: "This link is no longer valid" }).waitFor();
-  expectRefusal(again, 404);
+  await expectRefusal(again, 404);
   expect([...window.complaints, ...member.complaints]).toEqual([]);
   await Promise.all([member.close(), again.close()]);
 });

@@ -26,7 +26,8 @@ afterAll(() => home.stop());
 afterEach(() => expect(home.window.complaints).toEqual([]));
 
 const button = (name: string | RegExp) => home.window.page.getByRole("button", { name });
-const row = (model: string) => home.window.page.getByRole("row", { name: new RegExp(`^${model}`) });
+const row = (model: string) =>
+  home.window.page.getByRole("row", { name: new RegExp(`^(Select )?${model} `) });
 const prices = (model: string) =>
   home.gateway.server.operations.prices.list({ model, history: true });
 
@@ -109,7 +110,7 @@ test("a price is removed on the page of its model, which is then not served", as
 
 test("an import shows what it would set before anything is set", async () => {
   const { window } = home;
-  await row("mini").getByText("No price").waitFor();
+  await row("mini").getByText("Needs price").waitFor();
   await button("Import list prices").click();
   const dialog = await openedDialog(window, "Import list prices");
   await dialog.getByLabel("Markup in percent").fill("100");
@@ -126,7 +127,7 @@ test("an import shows what it would set before anything is set", async () => {
   await dialog.getByLabel("Markup in percent").fill("100");
   await dialog.getByRole("button", { name: "Import 2 prices" }).click();
   await dialog.waitFor({ state: "detached" });
-  await row("mini").getByText("No price").waitFor({ state: "detached" });
+  await row("mini").getByText("Needs price").waitFor({ state: "detached" });
   const [made] = await prices("mini");
   const usd = Number(made?.price?.["input"]);
   expect(usd).toBeGreaterThan(0);

@@ -44,14 +44,16 @@ describe("a provider", () => {
     expect((await call(hello.model)).status).toBe(502);
     await window.goto("/operator/providers");
     const row = card("fake").getByRole("row", { name: /upstream-chat/ });
-    expect(await row.innerText()).toMatch(/Out of service[\s\S]*The provider rejects the key\./);
+    expect(await row.innerText()).toMatch(/Failing[\s\S]*Skipped\. The provider rejects the key\./);
     expect(await stateOf("fake")).toContain("open");
-    await button("Resume fake").click();
-    await row.getByText("In service", { exact: true }).waitFor();
-    await button("Resume fake").waitFor({ state: "detached" });
+    await button("Retry fake now").click();
+    // It was put back and has not served yet, which is not green.
+    await row.getByText("Untested", { exact: true }).waitFor();
+    await button("Retry fake now").waitFor({ state: "detached" });
     expect(await stateOf("fake")).not.toContain("open");
     gateway.upstream.replyWith(willingVendor);
     expect((await call(hello.model)).status).toBe(200);
+    await row.getByText("Serving", { exact: true }).waitFor();
   });
 
   test("is tested one call after another, each told as it ends", async () => {
@@ -167,25 +169,21 @@ describe("a provider that is added by the form", () => {
     await form.getByLabel("API key", { exact: true }).fill(literalKey);
     await form.getByRole("button", { name: "Add provider" }).click();
     // A loopback address must be allowed by who gives it.
-    await form.getByText("Set allow_private to allow it").waitFor();
+    const words =
+      "This is a private or loopback address. Select “Allow a private address” to use it.";
+    await form.getByText(words, { exact: true }).waitFor();
     expect(await address.getAttribute("aria-invalid")).toBe("true");
-    expectRefusal(window, 400);
+    await expectRefusal(window, 400);
     await form.getByLabel("Allow a private address").check();
     await form.getByRole("button", { name: "Add provider" }).click();
 
     const offer = await openedDialog(window, "Add models from mine");
-    await offer.getByLabel("big-chat").check();
-    await offer.getByRole("button", { name: "Add 1 model" }).click();
+    await offer.getByRole("checkbox", { name: "big-chat" }).check();
+    await offer.getByLabel(/^Input, USD/).fill("1");
+    await offer.getByLabel(/^Output, USD/).fill("2");
+    await offer.getByRole("button", { name: "Save 1 model" }).click();
     await offer.waitFor({ state: "detached" });
     await card("mine").getByText("stored encrypted").waitFor();
-
-    await window.goto("/operator/prices");
-    await button("Set price of big-chat").click();
-    const price = await openedDialog(window, "Price of big-chat");
-    await price.getByLabel(/^Input, USD/).fill("1");
-    await price.getByLabel(/^Output, USD/).fill("2");
-    await price.getByRole("button", { name: "Set price" }).click();
-    await price.waitFor({ state: "detached" });
     expect((await call("big-chat")).status).toBe(200);
     expect(gateway.upstream.requests.at(-1)?.headers["authorization"]).toBe(`Bearer ${literalKey}`);
 
@@ -216,7 +214,7 @@ describe("a provider that is added by the form", () => {
     await form.getByRole("button", { name: "Save changes" }).click();
     await form.locator("[aria-invalid=true]").waitFor();
     expect(await address.getAttribute("aria-invalid")).toBe("true");
-    expectRefusal(window, 400);
+    await expectRefusal(window, 400);
     await address.fill(`${gateway.upstream.baseUrl}/other`);
     await form.getByLabel("API key", { exact: true }).fill(newKey);
     await form.getByLabel("Image URLs").selectOption({ label: "Allowed" });

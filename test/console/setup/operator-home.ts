@@ -5,6 +5,7 @@ import {
   type TestGateway,
   type TestGatewayOptions,
 } from "../../setup/harness.ts";
+import { waitUntil } from "../../setup/money-home.ts";
 import { joinOperator, password, type Visitor } from "../../setup/platform-home.ts";
 import { type ConsoleBrowser, openBrowser, type Window, windowOf } from "./console-home.ts";
 
@@ -59,11 +60,12 @@ export const told = (place: Locator, words: string | RegExp) =>
   place.filter({ hasText: words }).waitFor();
 
 /** A tile's figure, by its label. */
-export const tile = ({ page }: Window, label: string) =>
+export const tile = ({ page }: Pick<Window, "page">, label: string) =>
   page.getByRole("term").filter({ hasText: label }).locator("xpath=following-sibling::dd[1]");
 
-/** What the browser itself says of a refusal, as it does of every 400; takes it off the list. */
-export function expectRefusal({ complaints }: Window, status: number): void {
+/** Takes the browser's complaint about a failed request, which may come after the page's own. */
+export async function expectRefusal({ complaints }: Window, status: number): Promise<void> {
+  await waitUntil("the browser's complaint", () => complaints.length > 0);
   expect(complaints.splice(0)).toEqual([expect.stringContaining(`status of ${status}`)]);
 }
 

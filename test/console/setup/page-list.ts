@@ -40,6 +40,8 @@ export function consolePages({ account, served, failed }: Demo): readonly Consol
     own("audit", "audit"),
     operators("overview", "overview"),
     operators("requests", "requests"),
+    operators("keys", "keys"),
+    operators("playground", "playground"),
     operators("request", `requests/${failed}`),
     operators("providers", "providers"),
     operators("catalog", "catalog"),

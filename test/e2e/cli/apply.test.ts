@@ -358,13 +358,13 @@ test("a provider changes its kind, and options of the old one go", async () => {
   const options = ["region=eu-west-1", "access_key_id=a", "secret_access_key=b"];
   const given = options.flatMap((option) => ["--option", option]);
   expect((await home.svc(["provider", "add", "bedrock", "--no-models", ...given])).code).toBe(0);
-  const change = ["--kind", "openai", "--base-url", "https://x.example/v1"];
-  const { code, stderr } = await home.svc(["provider", "edit", "bedrock", ...change]);
+  const change = ["--kind", "openai", "--base-url", "https://x.example/v1", "--no-test"];
+  const { code, stderr } = await home.svc(["provider", "update", "bedrock", ...change]);
   expect([code, stderr]).toEqual([0, ""]);
   const yaml = await exported();
   expect(yaml).toContain("https://x.example/v1");
   expect(yaml).not.toContain("eu-west-1");
-  expect((await home.svc(["provider", "edit", "bedrock", "--kind", "nope"])).code).toBe(2);
+  expect((await home.svc(["provider", "update", "bedrock", "--kind", "nope"])).code).toBe(2);
 });
 
 test("a file with wrong settings is refused, as a start would refuse it", async () => {

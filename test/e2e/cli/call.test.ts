@@ -151,7 +151,7 @@ describe("the key", () => {
     const home = createHome();
     try {
       const server = await home.serve();
-      const before = await home.json<readonly unknown[]>(["key", "list"]);
+      const before = await home.json<readonly { readonly id: string }[]>(["key", "list"]);
       const running = await connectControl(home.dataDir);
       if (running === undefined) throw new Error("no server runs");
       const made = await running.operations.gateway.createTemporaryKey({});
@@ -164,7 +164,7 @@ describe("the key", () => {
       expect(await home.json<readonly unknown[]>(["key", "list"])).toEqual(before);
       expect(await home.json<unknown>(["account", "show", "default"])).toMatchObject({
         id: made.account,
-        key_list: before,
+        key_list: before.map(({ id }) => ({ id })),
       });
       expect(await server.stop()).toBe(0);
       const restarted = await home.serve();

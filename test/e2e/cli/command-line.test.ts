@@ -67,13 +67,19 @@ describe("without a server", () => {
       models: ["svc-3-flash"],
       status: "active",
       created_at: expect.any(String),
+      created_by: "command line",
       expires_at: "2999-01-31T00:00:00Z",
       revoked_at: null,
+      paused_at: null,
       last_used_at: null,
+      last_rejected_at: null,
+      rejected_last_hour: [],
       previous: null,
       limits: unlimited,
     });
-    expect(await home.json<unknown>(["key", "list", "--account", "acme"])).toEqual([view]);
+    expect(await home.json<unknown>(["key", "list", "--account", "acme"])).toEqual([
+      { ...view, account_name: "acme" },
+    ]);
     const unsure = await home.json<Record<string, unknown>>(
       "key create --account acme --models nope".split(" "),
     );
@@ -93,9 +99,15 @@ describe("without a server", () => {
       key_list: [view, expect.objectContaining({ status: "revoked" })],
     });
     expect(await home.json<unknown>(["account", "list"])).toEqual([{ ...account, keys: 1 }]);
+  });
+
+  test("JSON of models has the fields that scripts rely on", async () => {
     const models = await home.json<readonly Record<string, unknown>[]>(["model", "list"]);
     expect(models.find(({ id }) => id === "svc-3-flash")).toEqual({
       id: "svc-3-flash",
+      aliases: [],
+      // The variable of the provider's key has no value here.
+      state: "failing",
       endpoint: "chat",
       input: "text",
       owned_by: "svc",
@@ -136,7 +148,7 @@ describe("without a server", () => {
         'Provider "fak" does not exist. Did you mean "fake"?',
       ],
       ["model route add svc-3-flash fake m --priority 0", 2, "a whole number from 1 to 100"],
-      ["provider edit fake", 2, "Set --kind, --base-url"],
+      ["provider update fake", 2, "Set --kind, --base-url"],
       ["account create", 2, "NAME is missing"],
       ["account create a b", 2, 'Unexpected argument: "b"'],
       ["account create ''", 2, "1 to 100 letters"],
@@ -176,7 +188,7 @@ describe("without a server", () => {
 
   test("flags that are missing or wrong are named once", async () => {
     const cases: readonly (readonly [words: string, says: string])[] = [
-      ["key update key_none", "Nothing to change. Set --name or --models."],
+      ["key update key_none", "Nothing to change. Set --name, --models or --expires."],
       ["model edit svc-3-flash", "Nothing to change. Set --endpoint, --input,"],
       ["model route edit svc-3-flash fake m", "Nothing to change. Set --priority,"],
       ["report margin --by day", 'error: --by: Must be model, account or provider, not "day".\n'],
@@ -188,7 +200,7 @@ describe("without a server", () => {
       ["completion tcsh-like", "Choose bash, zsh or fish."],
       [
         "provider add mine --base-url http://127.0.0.1:9/v1 --no-models",
-        "error: --base-url: This is a private or loopback address. Set --allow-private to allow it",
+        "error: --base-url: This is a private or loopback address. Set --allow-private to use it",
       ],
     ];
     for (const [words, says] of cases) {
@@ -208,7 +220,7 @@ describe("without a server", () => {
   test("wrong words are followed by the usage, on lines of their own", async () => {
     const { stderr } = await home.svc(["key", "revoke"]);
     expect(stderr).toBe(
-      "error: ID is missing.\nUsage: svc key revoke ID [--json]\nTry: svc key revoke --help\n",
+      "error: KEY is missing.\nUsage: svc key revoke KEY [--json]\nTry: svc key revoke --help\n",
     );
   });
 

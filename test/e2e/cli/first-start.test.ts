@@ -51,7 +51,7 @@ describe("the first start", () => {
     const first = await home.serve({ FAKE_KEY: "x" });
     expect(first.stdout()).toContain("shown only once");
     expect(first.stdout()).toContain("balance   5.00 USD");
-    const command = /call the API\s+(curl .*)/.exec(first.stdout())?.[1] ?? "";
+    const command = /[Cc]all the API\s+(curl .*)/.exec(first.stdout())?.[1] ?? "";
     const shell = Bun.spawn(["sh", "-c", command], { stderr: "ignore" });
     expect(await new Response(shell.stdout).text()).toEndWith("data: [DONE]\n\n");
     expect(await first.stop()).toBe(0);
@@ -66,7 +66,7 @@ describe("the first start", () => {
 
   test("without any model still prints a command that works", async () => {
     const server = await home.serve();
-    const command = /call the API\s+(curl .*)/.exec(server.stdout())?.[1] ?? "";
+    const command = /[Cc]all the API\s+(curl .*)/.exec(server.stdout())?.[1] ?? "";
     const shell = Bun.spawn(["sh", "-c", command], { stderr: "ignore" });
     expect(JSON.parse(await new Response(shell.stdout).text())).toEqual({
       object: "list",

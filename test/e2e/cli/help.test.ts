@@ -100,7 +100,7 @@ test("output that cannot be written is exit code 1", async () => {
 test.each([
   "key revoke sk-svc-0123456789abcdef",
   "account show sk-proj-0123456789abcdef",
-  "provider key openai gsk_0123456789abcdef",
+  "provider update openai gsk_0123456789abcdef",
   "sk-svc-0123456789abcdef",
 ])("an error does not repeat a key: svc %s", async (line) => {
   for (const more of [[], ["--json"]]) {

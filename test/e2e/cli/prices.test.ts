@@ -10,6 +10,7 @@ import {
 } from "bun:test";
 import { OpenAI } from "openai";
 import { fromUsd, toUsd } from "../../../src/base/money.ts";
+import type { BulkView } from "../../../src/platform/prices/schemas.ts";
 import { chatAnswers } from "../../fake/recordings.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { thrownBy } from "../../replies/refusal.ts";
@@ -67,6 +68,36 @@ const versions = async (line: string) =>
 describe("prices", () => {
   beforeEach(async () => {
     await put(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
+  });
+
+  test("of several models are set together, or not at all", async () => {
+    const set = await price<BulkView>("set svc-3-flash vendor/with-slash --input 3 --output 4");
+    expect(set).toEqual({
+      changes: [
+        {
+          model: "svc-3-flash",
+          before: { input: "0.30", cached_input: "0.03", output: "2.50" },
+          after: { input: "3.00", output: "4.00" },
+        },
+        {
+          model: "vendor/with-slash",
+          before: { input: "1.00", output: "1.00" },
+          after: { input: "3.00", output: "4.00" },
+        },
+      ],
+      skipped: [],
+      applied: true,
+    });
+    const tried = await home.svc(words("price set svc-3-flash unpriced --free --dry-run"));
+    expect(tried.stdout).toContain("2 models to price. Nothing was changed (--dry-run).");
+    const two = await home.svc(words("price set svc-3-flash svc-embedding-2 --input 5 --output 6"));
+    expect([two.code, two.stderr]).toEqual([2, expect.stringContaining("svc-embedding-2")]);
+    const both = await home.svc(words("price set svc-3-flash unpriced --free --markup 20"));
+    expect([both.code, both.stderr]).toEqual([
+      2,
+      expect.stringContaining("or --markup, or --free"),
+    ]);
+    expect(await versions("")).toEqual([[2, true]]);
   });
 
   test("are versions: each is in force from its moment on, and --at tells which", async () => {
@@ -137,12 +168,17 @@ describe("prices", () => {
       [
         "set svc-2.5-pro-tts --input 1",
         2,
-        "--audio-output: svc-2.5-pro-tts needs a price for audio_output",
+        "--audio-output: svc-2.5-pro-tts needs a price for audio output",
       ],
       [
         "set svc-2.5-pro-tts --input 1 --audio-output 2 --output 3",
         2,
-        "--output: svc-2.5-pro-tts is not billed for output",
+        "--output: svc-2.5-pro-tts is not billed for output. Its price classes are input and audio output.",
+      ],
+      [
+        "set svc-3-flash --input 1 --output 2 --image 1 --audio-output 3",
+        2,
+        "svc-3-flash is not billed for audio output or image. Its price classes are input, output, cached input and cache write.",
       ],
       [
         "set svc-3-flash --input 10001 --output 1",

@@ -49,7 +49,7 @@ async function expectNever(call: Promise<Response>, tokens: number): Promise<voi
   const response = await call;
   const { status, code, message } = await refusalOf(response.clone());
   expect({ status, code }).toEqual({ status: 429, code: "rate_limit_exceeded" });
-  expect(message).toContain(`needs about ${tokens} tokens`);
+  expect(message).toContain(`needs about ${tokens.toLocaleString("en")} tokens`);
   const { headers } = response;
   expect(headers.get("x-should-retry")).toBe("false");
   expect([headers.get("retry-after"), headers.get("retry-after-ms")]).toEqual([null, null]);

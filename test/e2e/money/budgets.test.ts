@@ -93,7 +93,7 @@ describe("a budget of one call", () => {
       "budget_exceeded",
     ]);
     const { message } = await refusalOf(payer.chat({ max_tokens: cap }));
-    expect(message).toContain(`the account's budget of ${toUsd(2n * cost)} USD`);
+    expect(message).toContain(`the account's daily budget of ${toUsd(2n * cost)} USD`);
     clock.set("2028-02-29T00:00:00Z");
     expect([await ask(payer), await ask(payer)]).toEqual(["served", "budget_exceeded"]);
     const second = await refusalOf(payer.chat({ max_tokens: cap }));

@@ -241,7 +241,7 @@ models:
     await payer.receipt();
     const over = await payer.chat({ max_tokens: 1_000 });
     expect(over.status).toBe(429);
-    expect(await over.text()).toContain("3000 tokens per minute");
+    expect(await over.text()).toContain("3,000 tokens per minute");
   });
 });
 

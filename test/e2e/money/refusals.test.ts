@@ -102,7 +102,7 @@ test("a spent budget says whose it is, what it is, and what is left of it", asyn
   expect(message).toContain(`up to ${toUsd(worst(100))} USD`);
   const left = toUsd(worst(100) - 1n);
   expect(message).toContain(
-    `the key's budget of ${left} USD has ${left} USD left and 0.00 USD held`,
+    `the key's monthly budget of ${left} USD has ${left} USD left and 0.00 USD held`,
   );
 });
 

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectControl } from "../../../src/platform/control-socket.ts";
-import type { Operations } from "../../../src/platform/operations.ts";
 import { routes } from "../../../src/platform/routes.ts";
 import { willingVendor } from "../../fake/willing-vendor.ts";
+import { auditRows, contentsOf } from "../../setup/audit-rows.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import {
   type AskOptions,
@@ -16,6 +16,8 @@ import {
   password,
   type Visitor,
 } from "../../setup/platform-home.ts";
+import { providerChanges } from "./audit-providers.ts";
+import { commandChanges } from "./command-changes.ts";
 
 const cacheDir = mkdtempSync(join(tmpdir(), "svc-audit-"));
 const manifest = `
@@ -50,27 +52,8 @@ afterAll(async () => {
   rmSync(cacheDir, { recursive: true, force: true });
 });
 
-interface Row {
-  readonly id: string;
-  readonly action: string;
-  readonly actor_kind: string;
-  readonly actor_name: string;
-  readonly subject: string;
-  readonly account_id: string | null;
-  readonly detail: string;
-}
-
-const rows = () => database.query<Row, []>("select * from audit order by id").all();
-
-/** Every table, row by row, but those that change without anybody's doing. */
-function contents(): unknown {
-  const moving = ["key_uses", "meta", "rollups", "rollup_days", "totals"];
-  return database
-    .query<{ name: string }, []>("select name from sqlite_master where type = 'table' order by 1")
-    .all()
-    .filter(({ name }) => !moving.includes(name))
-    .map(({ name }) => [name, database.query(`select * from "${name}"`).all()]);
-}
+const rows = () => auditRows(database);
+const contents = () => contentsOf(database);
 
 const userOf = async (who: Visitor): Promise<{ readonly id: string; readonly email: string }> =>
   (await who.ask("GET /api/session")).body.user;
@@ -97,6 +80,13 @@ interface Change extends AskOptions {
   readonly action: string;
   readonly actor?: string;
 }
+
+const newView = async (action: string): Promise<Change> => {
+  const who = await newMember();
+  const body = { page: "requests", account, name: "Failed", search: "" };
+  const { id } = (await who.ask("POST /api/me/views", { body })).body;
+  return { who, action, params: { id } };
+};
 
 const asOperator = (action: string, asked: AskOptions): Change => {
   return { who: operator, action, ...asked };
@@ -129,6 +119,16 @@ const ownChanges: Changes = {
     action: "person.rename",
     body: { name: "Grace" },
   }),
+  "POST /api/me/views": async () => ({
+    who: await newMember(),
+    action: "view.save",
+    body: { page: "overview", account, name: "This week", search: "range=7d" },
+  }),
+  "PATCH /api/me/views/:id": async () => ({
+    ...(await newView("view.update")),
+    body: { name: "Other" },
+  }),
+  "DELETE /api/me/views/:id": () => newView("view.remove"),
   "POST /api/me/password": async () => ({
     who: await newMember(),
     action: "person.password",
@@ -173,6 +173,13 @@ const keyChanges: Changes = {
     asOperator("key.limit", { params: { account, id: await newKey() }, body: { rpm: "5" } }),
   "POST /api/accounts/:account/keys/:id/rotate": async () =>
     asOperator("key.rotate", { params: { account, id: await newKey() }, body: {} }),
+  "POST /api/accounts/:account/keys/:id/pause": async () =>
+    asOperator("key.pause", { params: { account, id: await newKey() } }),
+  "POST /api/accounts/:account/keys/:id/resume": async () => {
+    const id = await newKey();
+    await operations().keys.pause({ id });
+    return asOperator("key.resume", { params: { account, id } });
+  },
   "DELETE /api/accounts/:account/keys/:id": async () =>
     asOperator("key.revoke", { params: { account, id: await newKey() } }),
   "POST /api/accounts/:account/playground-key": async () =>
@@ -231,6 +238,10 @@ const catalogChanges: Changes = {
       params: { model: "mini" },
       body: { routes: [{ provider: "fake", model: "gpt-4o-mini", weight: 2 }] },
     }),
+  "POST /api/catalog/:model/rename": async () =>
+    asOperator("model.rename", { params: { model: "new" }, body: { id: "newer" } }),
+  "DELETE /api/catalog/:model": async () =>
+    asOperator("model.remove", { params: { model: "newer" } }),
   "POST /api/catalog/:model/deprecate": async () =>
     asOperator("model.deprecate", {
       params: { model: "old" },
@@ -243,39 +254,23 @@ const catalogChanges: Changes = {
   },
   "POST /api/prices": async () =>
     asOperator("price.set", { body: { model: "mini", price: { input: "3", output: "4" } } }),
+  "POST /api/prices/bulk": async () =>
+    asOperator("price.set", { body: { models: ["mini"], price: { input: "5", output: "6" } } }),
   "DELETE /api/prices/:model": async () =>
     asOperator("price.remove", { params: { model: "mini" } }),
   "POST /api/prices/import": async () => asOperator("price.import", { body: { replace: true } }),
-  "POST /api/providers": async () =>
-    asOperator("provider.add", {
-      body: {
-        name: "mine",
-        base_url: gateway.upstream.baseUrl,
-        api_key: "sk-literal-0123456789",
-        allow_private: true,
-      },
-    }),
-  "PATCH /api/providers/:name": async () =>
-    asOperator("provider.update", {
-      params: { name: "mine" },
-      body: { api_key: "sk-literal-9876543210" },
-    }),
-  "POST /api/providers/:name/test": async () =>
-    asOperator("provider.test", { params: { name: "mine" }, body: { kind: "models" } }),
-  "POST /api/providers/:name/reset": async () =>
-    asOperator("provider.reset", { params: { name: "fake" }, body: {} }),
-  "POST /api/providers/:name/models": async () => {
-    const params = { name: "mine" };
-    const { body: offer } = await operator.ask("GET /api/providers/:name/offer", { params });
-    const [{ id }] = offer.proposals;
-    return asOperator("provider.models", { params, body: { ids: [id] } });
-  },
-  "DELETE /api/providers/:name": async () =>
-    asOperator("provider.remove", { params: { name: "mine" }, query: { empties_models: "true" } }),
   "POST /api/engine/pull": async () => asOperator("engine.pull", { body: { sets: ["text"] } }),
 };
 
 const changes: Changes = {
+  ...providerChanges({
+    change: (action, options) => asOperator(action, options),
+    upstreamUrl: () => gateway.upstream.baseUrl,
+    firstOffered: async (name) => {
+      const { body } = await operator.ask("GET /api/providers/:name/offer", { params: { name } });
+      return body.proposals[0].id;
+    },
+  }),
   ...ownChanges,
   ...memberChanges,
   ...keyChanges,
@@ -358,28 +353,8 @@ test("no secret is in the log", async () => {
     expect(text).not.toContain(secret);
 });
 
-/** What only commands can do, one successful use each. */
-const commandChanges: Readonly<Record<string, (remote: Operations) => Promise<unknown>>> = {
-  "model.routes add": ({ catalog }) =>
-    catalog.addRoute({ id: "mini", provider: "fake", model: "gpt-4.1" }),
-  "model.routes update": ({ catalog }) =>
-    catalog.updateRoute({ id: "mini", provider: "fake", model: "gpt-4.1", weight: 3 }),
-  "model.routes remove": ({ catalog }) =>
-    catalog.removeRoute({ id: "mini", provider: "fake", model: "gpt-4.1" }),
-  "manifest.apply": (remote) =>
-    remote.manifest.apply({ text: "models: { applied: { endpoint: chat } }", dryRun: false }),
-  "manifest.add": (remote) =>
-    remote.manifest.add({
-      draft: { providers: {}, models: { added: { endpoint: "chat" } } },
-      dryRun: false,
-    }),
-  "account.credit": ({ entries }) =>
-    entries.add({ account, kind: "credit", usd: "1", reference: "socket" }),
-  "key.create": ({ keys }) => keys.create({ account, name: "socket" }),
-};
-
 describe("over the control socket, too, a change stands with its record or not at all:", () => {
-  for (const [name, change] of Object.entries(commandChanges))
+  for (const [name, change] of Object.entries(commandChanges(() => account)))
     test(name, async () => {
       const control = await connectControl(gateway.dataDir);
       if (control === undefined) throw new Error("no server answers");

@@ -1,6 +1,13 @@
 import { useElementSize } from "@mantine/hooks";
 import { type PointerEvent, useState } from "react";
-import { type ChartPoint, niceTicks, stack, timeLabels, topOf } from "./chart-scale.ts";
+import {
+  type ChartPoint,
+  labeledPlaces,
+  niceTicks,
+  stack,
+  timeLabels,
+  topOf,
+} from "./chart-scale.ts";
 import type { ColoredSeries } from "./chart-tip.tsx";
 import { ChartTip } from "./chart-tip.tsx";
 import classes from "./time-chart.module.css";
@@ -11,8 +18,9 @@ interface PlotProps {
   readonly series: readonly ColoredSeries[];
   readonly kind: "bars" | "area" | "lines";
   readonly format: (value: number) => string;
-  readonly formatAxis: (value: number) => string;
+  readonly formatAxis: (value: number, step: number) => string;
   readonly height: number;
+  readonly zone?: string | undefined;
 }
 
 const bottom = 24;
@@ -30,18 +38,20 @@ interface Geometry {
 }
 
 export function ChartPlot(props: PlotProps) {
-  const { title, points, series, kind, format, formatAxis, height } = props;
+  const { title, points, series, kind, format, formatAxis, height, zone } = props;
   const { ref, width } = useElementSize<HTMLDivElement>();
   const [pointed, setPointed] = useState<number>();
   const keys = series.map(({ key }) => key);
   const ticks = niceTicks(topOf({ points, keys, isStacked: kind !== "lines" }), 4);
   const geometry = measure({ width, height, ticks, points, kind, formatAxis });
   const { left, x, y, bandWidth } = geometry;
-  const labels = timeLabels(points);
+  const labels = timeLabels(points, zone);
   const every = Math.max(
     1,
     Math.ceil((points.length * labelEveryPx) / Math.max(geometry.width, 1)),
   );
+  const axisLabels = points.map(({ at }) => labels.axis(at));
+  const labeled = labeledPlaces(axisLabels, every);
   const onMove = (event: PointerEvent<SVGSVGElement>) => {
     const px = event.clientX - event.currentTarget.getBoundingClientRect().left - left;
     const at = kind === "bars" ? Math.floor(px / bandWidth) : Math.round(px / bandWidth);
@@ -64,12 +74,12 @@ export function ChartPlot(props: PlotProps) {
             <g key={tick}>
               <line className={classes.grid} x1={left} x2={width} y1={y(tick)} y2={y(tick)} />
               <text className={classes.label} x={left - 8} y={y(tick) + 4} textAnchor="end">
-                {formatAxis(tick)}
+                {formatAxis(tick, ticks[1] ?? 1)}
               </text>
             </g>
           ))}
           {points.map(({ at }, index) =>
-            index % every === 0 ? (
+            labeled.has(index) ? (
               <text
                 key={at}
                 className={classes.label}
@@ -77,7 +87,7 @@ export function ChartPlot(props: PlotProps) {
                 y={height - 6}
                 textAnchor={anchorOf({ kind, index, x: x(index), width })}
               >
-                {labels.axis(at)}
+                {axisLabels[index]}
               </text>
             ) : null,
           )}
@@ -120,10 +130,10 @@ function measure(options: {
   readonly ticks: readonly number[];
   readonly points: readonly ChartPoint[];
   readonly kind: PlotProps["kind"];
-  readonly formatAxis: (value: number) => string;
+  readonly formatAxis: (value: number, step: number) => string;
 }): Geometry {
   const { width, height, ticks, points, kind, formatAxis } = options;
-  const longest = Math.max(...ticks.map((tick) => formatAxis(tick).length));
+  const longest = Math.max(...ticks.map((tick) => formatAxis(tick, ticks[1] ?? 1).length));
   const left = longest * 6.6 + 12;
   const inner = Math.max(0, width - left - (kind === "bars" ? 0 : 6));
   const highest = ticks.at(-1) ?? 1;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { niceTicks, stack, timeLabels, topOf } from "./chart-scale.ts";
+import { labeledPlaces, niceTicks, stack, timeLabels, topOf } from "./chart-scale.ts";
 
 const point = (at: string, values: Record<string, number | null>) => ({ at, values });
 
@@ -37,9 +37,26 @@ test("stacked series begin where the one below ends; a gap is nothing", () => {
   expect(topOf({ points, keys: ["a", "b"], isStacked: false })).toBe(4);
 });
 
-test("days are named in UTC, in which they are counted", () => {
-  const days = [point("2026-03-01T00:00:00Z", {}), point("2026-03-02T00:00:00Z", {})];
-  const { axis, full } = timeLabels(days);
-  expect(axis("2026-03-01T00:00:00Z")).toBe("Mar 1");
-  expect(full("2026-03-02T00:00:00Z")).toContain("Mon, Mar 2, 2026");
+test("labels of an axis are apart and do not repeat", () => {
+  expect([...labeledPlaces(["a", "b", "c", "d", "e"], 2)]).toEqual([0, 2, 4]);
+  const hours = ["Nov 10", "Nov 10", "Nov 11", "Nov 11", "Nov 11", "Nov 12", "Nov 12"];
+  expect([...labeledPlaces(hours, 1)]).toEqual([0, 2, 5]);
+  expect([...labeledPlaces(hours, 3)]).toEqual([0, 5]);
+});
+
+test("days are named in the zone in which they begin", () => {
+  const days = ["2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"].map((at) => point(at, {}));
+  const { axis, full } = timeLabels(days, "Europe/Berlin");
+  expect(axis("2026-03-28T23:00:00Z")).toBe("Mar 29");
+  expect(full("2026-03-29T22:00:00Z")).toBe("Mon, Mar 30, 2026");
+  expect(timeLabels(days, "UTC").axis("2026-03-28T23:00:00Z")).toBe("Mar 28");
+});
+
+test("hours of a day have a clock, those of a week a date", () => {
+  const hours = (count: number) =>
+    Array.from({ length: count }, (_, at) =>
+      point(new Date(Date.UTC(2026, 2, 1, at)).toISOString(), {}),
+    );
+  expect(timeLabels(hours(24), "Europe/Berlin").axis("2026-03-01T22:00:00Z")).toBe("23:00");
+  expect(timeLabels(hours(168), "Europe/Berlin").axis("2026-03-01T23:00:00Z")).toBe("Mar 2");
 });

@@ -1,10 +1,11 @@
+import { formatMoment, timeZone } from "../../format/moments.ts";
+
 export interface ChartPoint {
   readonly at: string;
   /** By the key of the series; null is a gap in a line. */
   readonly values: Readonly<Record<string, number | null>>;
 }
 
-const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 
 /** Round figures from 0 up to the top one or just above it; about `count` of them. */
@@ -47,25 +48,38 @@ export function topOf(options: {
   return Math.max(0, ...tops);
 }
 
+/**
+ * Which points of an axis have a label: at least `every` apart, and none that repeats the one before.
+ * Of the hours of a week these are the first of their days.
+ */
+export function labeledPlaces(labels: readonly string[], every: number): ReadonlySet<number> {
+  const places = new Set<number>();
+  let last = Number.NEGATIVE_INFINITY;
+  for (const [at, label] of labels.entries()) {
+    if (label === labels[at - 1] || at - last < every) continue;
+    places.add(at);
+    last = at;
+  }
+  return places;
+}
+
 /** How the moments of an axis and of a tooltip are said. */
-export function timeLabels(points: readonly ChartPoint[]): {
+export function timeLabels(
+  points: readonly ChartPoint[],
+  zone = timeZone(),
+): {
   readonly axis: (at: string) => string;
   readonly full: (at: string) => string;
 } {
   const firstMs = Date.parse(points[0]?.at ?? "");
   const stepMs = Date.parse(points[1]?.at ?? "") - firstMs;
   const spanMs = Date.parse(points.at(-1)?.at ?? "") - firstMs;
-  // Days are counted in UTC; in another zone they would be named wrongly.
-  const zone = stepMs >= dayMs ? { timeZone: "UTC" } : {};
-  const day = { day: "numeric", month: "short", ...zone } as const;
-  const clock = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
-  const axis = new Intl.DateTimeFormat("en", stepMs < dayMs && spanMs <= 36 * hourMs ? clock : day);
-  const full = new Intl.DateTimeFormat(
-    "en",
-    stepMs < dayMs ? { ...day, ...clock } : { ...day, year: "numeric", weekday: "short" },
-  );
+  // A day on which clocks change has 23 hours.
+  const isOfDays = stepMs > 12 * hourMs;
+  const axis = !isOfDays && spanMs <= 36 * hourMs ? "clock" : "shortDay";
+  const full = isOfDays ? "weekday" : "shortMoment";
   return {
-    axis: (at) => axis.format(Date.parse(at)),
-    full: (at) => full.format(Date.parse(at)),
+    axis: (at) => formatMoment(Date.parse(at), axis, zone),
+    full: (at) => formatMoment(Date.parse(at), full, zone),
   };
 }

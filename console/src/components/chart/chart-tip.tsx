@@ -19,6 +19,8 @@ interface ChartTipProps {
 
 /** The values at the pointer. Keyboard users find them in the table. */
 export function ChartTip({ time, values, series, format, hasSum, x, isOnRight }: ChartTipProps) {
+  // Of many, those that are nothing here would only hide the others.
+  const shown = hasSum ? series.filter(({ key }) => (values[key] ?? 0) !== 0) : series;
   const sum = series.reduce((total, { key }) => total + (values[key] ?? 0), 0);
   return (
     <div
@@ -27,7 +29,7 @@ export function ChartTip({ time, values, series, format, hasSum, x, isOnRight }:
       style={{ left: x, transform: `translateX(${isOnRight ? "calc(-100% - 12px)" : "12px"})` }}
     >
       <p className={classes.time}>{time}</p>
-      {series.toReversed().map(({ key, label, color }) => {
+      {shown.toReversed().map(({ key, label, color }) => {
         const value = values[key];
         return (
           <p key={key} className={classes.row}>

@@ -24,13 +24,16 @@ interface TimeChartProps {
   readonly kind?: ChartKind;
   readonly format: (value: number) => string;
   /** Shorter, for the axis. */
-  readonly formatAxis?: (value: number) => string;
+  readonly formatAxis?: (value: number, step: number) => string;
+  /** Of days, where they are not in the reader's own zone. */
+  readonly zone?: string | undefined;
   readonly height?: number;
 }
 
 /** Values over time, as a chart with tooltips or as a table. */
 export function TimeChart(props: TimeChartProps) {
-  const { title, points, series, kind = "bars", format, formatAxis = format, height = 220 } = props;
+  const { title, points, series, kind = "bars", format, zone, height = 220 } = props;
+  const { formatAxis = format } = props;
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [isTable, setTable] = useState(false);
   const tableId = useId();
@@ -48,7 +51,7 @@ export function TimeChart(props: TimeChartProps) {
     <figure className={classes.chart} aria-label={title}>
       {isTable ? (
         <section id={tableId} className={classes.table} tabIndex={0} aria-label={`${title}, table`}>
-          <Figures title={title} points={points} series={series} format={format} />
+          <Figures title={title} points={points} series={series} format={format} zone={zone} />
         </section>
       ) : (
         <ChartPlot
@@ -59,6 +62,7 @@ export function TimeChart(props: TimeChartProps) {
           format={format}
           formatAxis={formatAxis}
           height={height}
+          zone={zone}
         />
       )}
       <figcaption className={classes.foot}>
@@ -93,11 +97,11 @@ export function TimeChart(props: TimeChartProps) {
   );
 }
 
-function Figures(props: Pick<TimeChartProps, "title" | "points" | "series" | "format">) {
-  const { title, points, series, format } = props;
-  const { full } = timeLabels(points);
+function Figures(props: Pick<TimeChartProps, "title" | "points" | "series" | "format" | "zone">) {
+  const { title, points, series, format, zone } = props;
+  const { full } = timeLabels(points, zone);
   const columns: readonly Column<ChartPoint>[] = [
-    { header: "Time", cell: ({ at }) => full(at) },
+    { header: "Time", cell: ({ at }) => <span className="nowrap">{full(at)}</span> },
     ...series.map(({ key, label }) => ({
       header: label,
       isFigure: true,

@@ -9,7 +9,7 @@ interface QuestionProps<Name extends ApiName> {
   /** What is done, and of what. */
   readonly route: Name;
   readonly input: NonNullable<InputWords<Name>[0]>;
-  readonly onDone: (reply: Reply<Name>) => void;
+  readonly onDone: (reply: Reply<Name>) => void | Promise<void>;
   /** As a question: `Revoke the key “ci”?` */
   readonly question: string;
   /** What will happen, in words. */

@@ -2,7 +2,7 @@ import { type ChangeEvent, useState } from "react";
 import { type ApiName, ApiProblem, type InputWords, type Reply } from "../../api.ts";
 import { useChange } from "../../queries.ts";
 import { fieldError } from "../feedback/form-problem.tsx";
-import { useDialog } from "./dialog.tsx";
+import { useDialog, useUnsaved } from "./dialog.tsx";
 
 interface FormOptions<Name extends ApiName, Values extends object> {
   readonly route: Name;
@@ -13,7 +13,10 @@ interface FormOptions<Name extends ApiName, Values extends object> {
   /** What is sent; undefined where nothing was changed. */
   readonly toInput: (values: Values) => InputWords<Name>[0] | undefined;
   /** The dialog around it then closes, unless this returns "stay". */
-  readonly onDone?: (reply: Reply<Name>, values: Values) => "stay" | undefined | void;
+  readonly onDone?: (
+    reply: Reply<Name>,
+    values: Values,
+  ) => "stay" | undefined | void | Promise<void>;
   /** The problem as this form names its fields. */
   readonly readProblem?: (problem: ApiProblem | null) => ApiProblem | null;
   /** The fields that show their own message; all values unless given. */
@@ -36,7 +39,8 @@ export interface Form<Values extends object, Sent = unknown> {
   readonly reply: Sent | undefined;
   readonly isPending: boolean;
   readonly reset: () => void;
-  readonly submit: () => void;
+  /** With what is changed by the button itself, if anything is. */
+  readonly submit: (part?: Partial<Values>) => void;
   /** The properties of an input or a select of text. */
   readonly text: <Key extends TextKey<Values>>(
     name: Key,
@@ -53,24 +57,30 @@ export function useForm<Name extends ApiName, Values extends object>(
 ): Form<Values, Reply<Name>> {
   const { route, toInput, onDone, readProblem = (problem) => problem } = options;
   const dialog = useDialog();
-  const [values, setValues] = useState<Values>(options.values);
-  const [wrong, setWrong] = useState<ApiProblem | null>(null);
+  const [first] = useState<Values>(options.values);
+  const [values, setValues] = useState(first);
+  const [wrong, setWrong] = useState<Wrong>({});
   const change = useChange(route, {
     onDone: (reply) => {
-      if (onDone?.(reply, values) !== "stay") dialog?.close();
+      const done: unknown = onDone?.(reply, values);
+      if (done !== "stay") dialog?.close();
+      return done;
     },
   });
-  const problem = wrong ?? readProblem(change.error);
-  const error = (field: string) => fieldError(problem, field);
+  useUnsaved(!change.isSuccess && !isSame(first, values));
+  const problem = firstOf(wrong) ?? readProblem(change.error);
+  const error = (field: string) => wrong[field] ?? fieldError(problem, field);
   const edit = (part: Partial<Values>) => {
     setValues((old) => ({ ...old, ...part }));
-    setWrong(null);
+    // The messages of the other fields stay until these are changed, or it is sent again.
+    setWrong((old) => without(old, Object.keys(part)));
   };
-  const submit = () => {
-    const found = check(options.check?.(values) ?? {});
+  const submit = (part?: Partial<Values>) => {
+    const sent = { ...values, ...part };
+    const found = options.check?.(sent) ?? {};
     setWrong(found);
-    if (found !== null) return;
-    const input = toInput(values);
+    if (firstOf(found) !== null) return;
+    const input = toInput(sent);
     if (input === undefined) dialog?.close();
     else change.mutate(input);
   };
@@ -93,8 +103,16 @@ export function useForm<Name extends ApiName, Values extends object>(
   };
 }
 
-function check(wrong: Readonly<Record<string, string | undefined>>): ApiProblem | null {
+/** What is wrong before the platform is asked, by field: all of it is shown at once. */
+type Wrong = Readonly<Record<string, string | undefined>>;
+
+function firstOf(wrong: Wrong): ApiProblem | null {
   const [field, message] = Object.entries(wrong).find(([, text]) => text !== undefined) ?? [];
   if (field === undefined || message === undefined) return null;
   return new ApiProblem({ status: 400, code: "invalid", message, field });
 }
+
+const without = (wrong: Wrong, fields: readonly string[]): Wrong =>
+  Object.fromEntries(Object.entries(wrong).filter(([field]) => !fields.includes(field)));
+
+const isSame = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other);

@@ -1,5 +1,7 @@
-import { useRouterState } from "@tanstack/react-router";
+import { Link, useRouterState } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef } from "react";
+import { useTimeZone } from "../../format/moments.ts";
+import { useSession } from "../../session.tsx";
 import classes from "./page-header.module.css";
 
 interface PageHeaderProps {
@@ -12,6 +14,8 @@ interface PageHeaderProps {
   readonly actions?: ReactNode;
   /** Above the title: the way back from a detail. */
   readonly back?: ReactNode;
+  /** Whether the page shows times, whose zone is then named here, once. */
+  readonly hasTimes?: boolean;
 }
 
 let focusedPath: string | undefined;
@@ -20,7 +24,8 @@ let focusedPath: string | undefined;
  * The head of every page. After a navigation the title is focused, so that a screen reader says
  * where one is, and the next Tab goes on from there.
  */
-export function PageHeader({ title, about, mark, actions, back }: PageHeaderProps) {
+export function PageHeader(props: PageHeaderProps) {
+  const { title, about, mark, actions, back, hasTimes = true } = props;
   const heading = useRef<HTMLHeadingElement>(null);
   // Where one has arrived: the address itself changes while the old page is still shown.
   const path = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
@@ -44,8 +49,22 @@ export function PageHeader({ title, about, mark, actions, back }: PageHeaderProp
           {mark}
         </div>
         {about !== undefined && <p className={classes.about}>{about}</p>}
+        {hasTimes && <TimeZoneLine />}
       </div>
       {actions !== undefined && <div className={classes.actions}>{actions}</div>}
     </div>
+  );
+}
+
+function TimeZoneLine() {
+  const { user } = useSession();
+  const zone = useTimeZone();
+  if (user === null) return null;
+  return (
+    <p className={classes.zone}>
+      <Link to="/me" title="Change the time zone in your profile">
+        Times in {zone}
+      </Link>
+    </p>
   );
 }

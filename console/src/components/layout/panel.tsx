@@ -15,7 +15,11 @@ interface PanelProps {
 export function Panel({ title, about, actions, children, isFlush = false }: PanelProps) {
   const id = useId();
   return (
-    <section className={classes.panel} aria-labelledby={title === undefined ? undefined : id}>
+    <section
+      className={classes.panel}
+      data-panel
+      aria-labelledby={title === undefined ? undefined : id}
+    >
       {title !== undefined && (
         <div className={classes.head}>
           <div>

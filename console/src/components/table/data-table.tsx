@@ -1,3 +1,4 @@
+import { IconArrowDown, IconArrowUp, IconSelector } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import classes from "./data-table.module.css";
 
@@ -11,6 +12,18 @@ export interface Column<Row> {
   readonly isHeaderHidden?: boolean;
   /** Not on a phone. */
   readonly isExtra?: boolean;
+  /** In pixels. Where any column has one the layout is fixed, and the others share what is left. */
+  readonly width?: number;
+  /** Where rows are two lines on a phone: its place in them; none: not shown there. */
+  readonly place?: "top-start" | "top" | "top-end" | "bottom-start" | "bottom-end";
+  /** The rows can be sorted by it. */
+  readonly sort?: ColumnSort;
+}
+
+interface ColumnSort {
+  /** How they are sorted by it now. */
+  readonly order: "asc" | "desc" | undefined;
+  readonly onSort: () => void;
 }
 
 /** The buttons of a row, last in it. */
@@ -29,6 +42,8 @@ interface DataTableProps<Row> {
   readonly rowKey: (row: Row) => string;
   /** The first link of a row is where a click anywhere on it goes. */
   readonly isLinked?: boolean;
+  /** What a row is on a phone: a card, or two lines of a list that is read at a glance. */
+  readonly phone?: "card" | "lines";
   /** Shown instead of no rows at all; else nothing is. */
   readonly empty?: ReactNode;
 }
@@ -38,19 +53,44 @@ interface DataTableProps<Row> {
  * browsers forget them when the layout is no longer a table's.
  */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { caption, columns, rows, rowKey, isLinked = false, empty } = props;
+  const { caption, columns, rows, rowKey, isLinked = false, phone = "card", empty } = props;
+  const isFixed = columns.some(({ width }) => width !== undefined);
   if (rows.length === 0 && empty !== undefined)
     return typeof empty === "string" ? <p className={classes.empty}>{empty}</p> : empty;
   return (
     <div className={classes.scroll}>
-      <table className={classes.table} role="table" aria-label={caption} data-linked={isLinked}>
+      <table
+        className={classes.table}
+        role="table"
+        aria-label={caption}
+        data-linked={isLinked}
+        data-fixed={isFixed}
+        data-phone={phone}
+      >
+        {isFixed && (
+          <colgroup>
+            {columns.map(({ header, width }) => (
+              <col key={header} {...(width === undefined ? {} : { width })} />
+            ))}
+          </colgroup>
+        )}
         <thead role="rowgroup">
           <tr role="row">
-            {columns.map(({ header, isFigure, isHeaderHidden }) => (
-              <th key={header} role="columnheader" scope="col" data-figure={isFigure === true}>
-                <span className={isHeaderHidden === true ? classes.hidden : undefined}>
-                  {header}
-                </span>
+            {columns.map(({ header, isFigure, isHeaderHidden, sort }) => (
+              <th
+                key={header}
+                role="columnheader"
+                scope="col"
+                data-figure={isFigure === true}
+                {...(sort === undefined ? {} : { "aria-sort": sortWords[sort.order ?? "none"] })}
+              >
+                {sort === undefined ? (
+                  <span className={isHeaderHidden === true ? classes.hidden : undefined}>
+                    {header}
+                  </span>
+                ) : (
+                  <SortButton header={header} sort={sort} />
+                )}
               </th>
             ))}
           </tr>
@@ -58,13 +98,14 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         <tbody role="rowgroup">
           {rows.map((row) => (
             <tr key={rowKey(row)} role="row">
-              {columns.map(({ header, cell, isFigure, isHeaderHidden, isExtra }) => (
+              {columns.map(({ header, cell, isFigure, isHeaderHidden, isExtra, place }) => (
                 <td
                   key={header}
                   role="cell"
                   data-label={isHeaderHidden === true ? undefined : header}
                   data-figure={isFigure === true}
                   data-extra={isExtra === true}
+                  data-place={place}
                 >
                   {cell(row)}
                 </td>
@@ -74,5 +115,19 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         </tbody>
       </table>
     </div>
+  );
+}
+
+const sortWords = { asc: "ascending", desc: "descending", none: "none" } as const;
+const arrows = { asc: IconArrowUp, desc: IconArrowDown, none: IconSelector } as const;
+
+function SortButton({ header, sort }: { readonly header: string; readonly sort: ColumnSort }) {
+  const order = sort.order ?? "none";
+  const Arrow = arrows[order];
+  return (
+    <button type="button" className={classes.sort} data-order={order} onClick={sort.onSort}>
+      {header}
+      <Arrow size={13} aria-hidden="true" />
+    </button>
   );
 }

@@ -12,18 +12,26 @@ interface StatTileProps {
   readonly change?: number | undefined;
   /** Whether more is better, worse, or neither; colors the change. */
   readonly moreIs?: "good" | "bad" | "neither";
-  readonly spark?: readonly number[];
+  /** What the change is against: `previous 7 days`. */
+  readonly versus?: string | undefined;
+  /** Null where there is no figure. */
+  readonly spark?: readonly (number | null)[];
 }
 
 /** One figure that matters. Side by side in a <Tiles>. */
 export function StatTile(props: StatTileProps) {
-  const { label, value, note, change, moreIs = "neither", spark } = props;
+  const { label, value, note, change, versus, moreIs = "neither", spark } = props;
   return (
     <div className={classes.tile}>
       <dt className={classes.label}>{label}</dt>
       <dd className={classes.value}>{value}</dd>
       <dd className={classes.foot}>
-        {change !== undefined && <Change change={change} moreIs={moreIs} />}
+        {change !== undefined && (
+          <span>
+            <Change change={change} moreIs={moreIs} />
+            {versus !== undefined && ` vs. ${versus}`}
+          </span>
+        )}
         {note !== undefined && <span>{note}</span>}
       </dd>
       {spark !== undefined && (

@@ -3,6 +3,7 @@ import type { LiveState } from "../../live/live.ts";
 import classes from "./state-badge.module.css";
 
 const tones = {
+  paused: "quiet",
   active: "good",
   ok: "good",
   healthy: "good",

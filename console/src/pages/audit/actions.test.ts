@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { failedSignIn } from "../../../../src/people/people.ts";
 import { resources } from "../../../../src/platform/operations.ts";
-import { actionGroups, actionWords, detailOf, subjectOf, wordsOf } from "./actions.ts";
+import { actionGroups, actionWords, detailOf, sentenceOf, subjectOf, wordsOf } from "./actions.ts";
 
 test("every audit action has a label", () => {
   const declared = Object.values(resources).flatMap(([audits]) => Object.values(audits));
@@ -22,27 +22,31 @@ test("an action without words of its own is still readable", () => {
 test("the filter has every action once, by what it is about", () => {
   const groups = actionGroups();
   expect(groups.find(({ group }) => group === "Token")?.items).toEqual([
-    { value: "token.create", label: "created the token" },
-    { value: "token.revoke", label: "revoked the token" },
+    { value: "token.create", label: "Token created" },
+    { value: "token.revoke", label: "Token revoked" },
   ]);
-  expect(groups.flatMap(({ items }) => items)).toHaveLength(Object.keys(actionWords).length);
+  const items = groups.flatMap((group) => group.items);
+  expect(items).toHaveLength(Object.keys(actionWords).length);
+  // A sentence without its subject, “set their time zone to”, says little in a list.
+  expect(items.filter(({ label }) => !/^[A-Z0-9]/.test(label))).toEqual([]);
+  expect(new Set(items.map(({ label }) => label)).size).toBe(items.length);
 });
 
 test("details are shown as names and text, without empty ones", () => {
   const of = (detail: Readonly<Record<string, unknown>>) =>
     detailOf({ action: "token.create", subject: "ci", detail });
   expect(of({ role: "viewer", scopes: ["usage:read", "keys:read"], expires: null, n: 0 })).toEqual([
-    ["role", "viewer"],
-    ["scopes", "usage:read, keys:read"],
-    ["n", "0"],
+    { name: "role", text: "viewer" },
+    { name: "scopes", text: "usage:read, keys:read" },
+    { name: "n", text: "0" },
   ]);
   expect(of({ removal_date: "x", limits: { rpm: "60" } })).toEqual([
-    ["removal date", "x"],
-    ["limits", "rpm 60"],
+    { name: "removal date", text: "x" },
+    { name: "limits", text: "rpm 60" },
   ]);
 });
 
-test("an entry names the account, and its reference and amount are details", () => {
+test("an entry names the account, and its amount is in the sentence and its reference a detail", () => {
   const names = new Map([["acct_1", "Acme Corp"]]);
   const record = {
     action: "account.credit",
@@ -52,11 +56,35 @@ test("an entry names the account, and its reference and amount are details", () 
     detail: { usd: "25" },
   };
   expect(subjectOf(record, names)).toEqual({ name: "Acme Corp", id: "acct_1" });
-  expect(detailOf(record)).toEqual([
-    ["amount", "$25"],
-    ["reference", "invoice-7"],
+  expect(sentenceOf(record)).toBe("added $25.00 credit to");
+  expect(detailOf(record)).toEqual([{ name: "reference", text: "invoice-7" }]);
+  expect(detailOf({ ...record, subject: "entry_01" })).toEqual([]);
+});
+
+test("what a field was before stands beside what it is; what did not change is omitted", () => {
+  const of = (detail: Readonly<Record<string, unknown>>) =>
+    detailOf({ action: "key.limit", subject: "ci", detail });
+  expect(of({ rpm: "60", tpm: "none", before: { rpm: "5", tpm: null } })).toEqual([
+    { name: "rpm", text: "60", before: "5" },
   ]);
-  expect(detailOf({ ...record, subject: "entry_01" })).toEqual([["amount", "$25"]]);
+  expect(of({ price: { input: "2.00" }, before: { price: null } })).toEqual([
+    { name: "price", text: "input 2.00", before: "none" },
+  ]);
+  expect(of({ before: { price: { input: "1.00" } } })).toEqual([
+    { name: "price", text: "none", before: "input 1.00" },
+  ]);
+  const route = { provider: "acme", model: "vendor/m" };
+  expect(of({ routes: [{ ...route, weight: 2 }], before: { routes: [route] } })).toEqual([
+    { name: "routes", text: "acme/vendor/m (weight 2)", before: "acme/vendor/m" },
+  ]);
+  // From before the log had it.
+  expect(of({ rpm: "60" })).toEqual([{ name: "rpm", text: "60" }]);
+});
+
+test("an id in a detail is shown by its name", () => {
+  const names = new Map([["acct_1", "Acme Corp"]]);
+  const record = { action: "token.create", subject: "ci", detail: { account: "acct_1" } };
+  expect(detailOf(record, names)).toEqual([{ name: "account", text: "Acme Corp" }]);
 });
 
 test("a sentence that is complete has no subject", () => {

@@ -1,5 +1,6 @@
 import { formatExact } from "../../format/moments.ts";
 import { formatUsdExact } from "../../format/money.ts";
+import { actionLabels } from "./action-labels.ts";
 import type { AuditRecord } from "./records.ts";
 
 /** Actions as they follow a name: “Ada created the key …”. */
@@ -14,7 +15,9 @@ export const actionWords: Readonly<Record<string, string>> = {
   "engine.pull": "downloaded the weights",
   "key.create": "created the key",
   "key.limit": "changed the limits of the key",
+  "key.pause": "paused the key",
   "key.playground": "created a playground key",
+  "key.resume": "resumed the key",
   "key.revoke": "revoked the key",
   "key.rotate": "rotated the key",
   "key.temporary": "created a 15-minute key",
@@ -30,6 +33,9 @@ export const actionWords: Readonly<Record<string, string>> = {
   "model.embed": "added the embedded models",
   "model.retire": "retired the model",
   "model.create": "created the model",
+  "model.alias": "changed the aliases of",
+  "model.remove": "deleted the model",
+  "model.rename": "renamed the model",
   "model.routes": "changed the routes of",
   "model.update": "changed the model",
   "operator.invite": "created an operator invitation for",
@@ -40,6 +46,8 @@ export const actionWords: Readonly<Record<string, string>> = {
   "person.rename": "changed their name to",
   "person.reset": "created a password reset link for",
   "person.sessions": "signed out all sessions of",
+  "person.time_zone": "set their time zone to",
+  "person.dismiss": "dismissed the checklist",
   "price.import": "imported list prices",
   "price.remove": "removed the price of",
   "price.set": "set the price of",
@@ -47,6 +55,9 @@ export const actionWords: Readonly<Record<string, string>> = {
   "provider.models": "added models from the provider",
   "provider.update": "changed the provider",
   "provider.remove": "removed the provider",
+  "provider.key.add": "added a key to the provider",
+  "provider.key.remove": "removed a key of the provider",
+  "provider.key.update": "changed a key of the provider",
   "provider.reset": "resumed the target",
   "provider.test": "tested the provider",
   "session.begin": "signed in",
@@ -54,7 +65,26 @@ export const actionWords: Readonly<Record<string, string>> = {
   "session.failed": "failed to sign in as",
   "token.create": "created the token",
   "token.revoke": "revoked the token",
+  "view.remove": "deleted the saved view",
+  "view.save": "saved the view",
+  "view.update": "changed the saved view",
 };
+
+/** With the amount in the sentence: “added $25.00 credit to”. */
+const amountWords: Readonly<Record<string, (usd: string) => string>> = {
+  "account.credit": (usd) => `added ${usd} credit to`,
+  "account.refund": (usd) => `refunded ${usd} to`,
+  "account.withdraw": (usd) => `withdrew ${usd} from`,
+};
+
+/** What an actor did, up to the subject. */
+export function sentenceOf({ action, detail }: Pick<AuditRecord, "action" | "detail">): string {
+  const { usd } = detail;
+  const words = amountWords[action];
+  return words === undefined || typeof usd !== "string"
+    ? wordsOf(action)
+    : words(formatUsdExact(usd));
+}
 
 /** Falls back to the action's name: `key.create` becomes “key create”. */
 export const wordsOf = (action: string) => actionWords[action] ?? action.replaceAll(/[._-]/g, " ");
@@ -70,7 +100,10 @@ export function actionGroups(): readonly ActionGroup[] {
   for (const action of Object.keys(actionWords)) {
     const [about = ""] = action.split(".");
     const group = about[0]?.toUpperCase() + about.slice(1);
-    groups.set(group, [...(groups.get(group) ?? []), { value: action, label: wordsOf(action) }]);
+    groups.set(group, [
+      ...(groups.get(group) ?? []),
+      { value: action, label: actionLabels[action] ?? wordsOf(action) },
+    ]);
   }
   return [...groups].map(([group, items]) => ({ group, items }));
 }
@@ -100,33 +133,65 @@ export function subjectOf(
   return { name: names.get(subject) ?? subject, id: subject };
 }
 
-export type Detail = readonly (readonly [name: string, text: string])[];
+export interface DetailField {
+  readonly name: string;
+  readonly text: string;
+  /** What it was before, where the log has it. */
+  readonly before?: string;
+}
 
 type DetailedRecord = Pick<AuditRecord, "action" | "subject" | "detail">;
+type Names = ReadonlyMap<string, string>;
 
-/** The fields of the detail as text; empty ones are omitted. */
-export function detailOf({ action, subject, detail }: DetailedRecord): Detail {
+/** The fields of the detail as text; empty ones and those that did not change are omitted. */
+export function detailOf(
+  { action, subject, detail: given }: DetailedRecord,
+  names: Names = new Map(),
+): readonly DetailField[] {
+  const { before, usd: _, ...rest } = given;
+  const detail = entryActions.includes(action) ? rest : omitBefore(given);
+  const earlier = isRecord(before) ? before : {};
   // The subject of an entry is its reference; without one it has its own ID.
   const isNamed = entryActions.includes(action) && !subject.startsWith("entry_");
-  return Object.entries(isNamed ? { ...detail, reference: subject } : detail).flatMap(
-    ([name, value]) => {
-      const text = textOf(value);
-      if (text === "") return [];
-      if (name === "usd") return [["amount", formatUsdExact(text)] as const];
-      return [[name.replaceAll("_", " "), text] as const];
-    },
-  );
+  const named = { ...emptyOf(earlier), ...detail, ...(isNamed ? { reference: subject } : {}) };
+  return Object.entries(named).flatMap(([name, value]) => {
+    const text = textOf(value, names);
+    const label = name.replaceAll("_", " ");
+    if (!Object.hasOwn(earlier, name)) return text === "" ? [] : [{ name: label, text }];
+    const was = textOf(earlier[name], names) || none;
+    const is = text || none;
+    return was === is ? [] : [{ name: label, text: is, before: was }];
+  });
+}
+
+const none = "none";
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const emptyOf = (earlier: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.keys(earlier).map((name) => [name, null]));
+
+function omitBefore(detail: Readonly<Record<string, unknown>>) {
+  const { before: _, ...rest } = detail;
+  return rest;
 }
 
 const isMoment = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
-function textOf(value: unknown): string {
+function textOf(value: unknown, names: Names): string {
   if (value === null || value === undefined) return "";
-  if (Array.isArray(value)) return value.map(textOf).join(", ");
-  if (typeof value === "object")
-    return Object.entries(value)
-      .map(([name, inner]) => `${name} ${textOf(inner)}`)
-      .join(", ");
+  if (Array.isArray(value)) return value.map((one) => textOf(one, names)).join(", ");
+  if (isRecord(value)) {
+    const { provider, model, ...rest } = value;
+    const isRoute = typeof provider === "string" && typeof model === "string";
+    const fields = Object.entries(isRoute ? rest : value).flatMap(([name, inner]) => {
+      const text = textOf(inner, names);
+      return text === "" ? [] : [`${name.replaceAll("_", " ")} ${text}`];
+    });
+    if (!isRoute) return fields.join(", ");
+    return `${provider}/${model}${fields.length === 0 ? "" : ` (${fields.join(", ")})`}`;
+  }
   const text = String(value);
-  return isMoment.test(text) ? formatExact(Date.parse(text)) : text;
+  return isMoment.test(text) ? formatExact(Date.parse(text)) : (names.get(text) ?? text);
 }

@@ -1,38 +1,44 @@
-import { Button, NativeSelect } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { IconFileText } from "@tabler/icons-react";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { fetchFile } from "../../api.ts";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
 import { Loading } from "../../components/feedback/loaded.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
+import { CsvButton } from "../../components/table/csv-button.tsx";
 import { formatDay } from "../../format/moments.ts";
+import { useSearchText } from "../../search.ts";
 import { useAccountId, useMay } from "../../session.tsx";
-import { actionGroups, wordsOf } from "./actions.ts";
+import { Filters } from "./filters.tsx";
 import classes from "./page.module.css";
-import { byDay, useNames, useRecords } from "./records.ts";
+import {
+  type AuditFilters,
+  byDay,
+  toAuditFilters,
+  toAuditQuery,
+  useNames,
+  useRecords,
+} from "./records.ts";
 import { TimelineEntry } from "./timeline-entry.tsx";
-
-const everything = { value: "", label: "All actions" };
 
 export function Page() {
   const account = useAccountId();
   const mayEnter = useMay("owner");
-  const { action = "" } = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const [search, setSearch] = useSearchText();
+  const [clears, setClears] = useState(0);
+  const filters = toAuditFilters(search);
   const names = useNames(account);
-  const records = useRecords({ account, action, enabled: mayEnter });
+  const records = useRecords({ account, filters, enabled: mayEnter });
   const found = records.data ?? [];
-  const choose = (chosen: string) =>
-    void navigate({ to: ".", search: chosen === "" ? {} : { action: chosen }, replace: true });
-  const filter = (
-    <NativeSelect
-      aria-label="Action"
-      className={classes.filter}
-      data={[everything, ...actionGroups().map((group) => ({ ...group, items: [...group.items] }))]}
-      value={action}
-      onChange={(event) => choose(event.currentTarget.value)}
-    />
-  );
+  const change = (part: Partial<AuditFilters>) =>
+    setSearch(
+      Object.fromEntries(Object.entries(part).map(([name, text]) => [name, text || undefined])),
+    );
+  const clear = () => {
+    change(toAuditFilters({}));
+    setClears(clears + 1);
+  };
   return (
     <>
       <PageHeader
@@ -42,8 +48,9 @@ export function Page() {
             ? "Every change on the platform, and who made it. Entries are permanent."
             : "Every change in this account, and who made it. Entries are permanent."
         }
-        actions={mayEnter && filter}
+        actions={mayEnter && <CsvButton save={() => fetchCsv(account, filters)} file="audit.csv" />}
       />
+      {mayEnter && <Filters key={clears} filters={filters} onChange={change} />}
       {!mayEnter && (
         <EmptyState
           icon={IconFileText}
@@ -53,8 +60,8 @@ export function Page() {
       )}
       <ErrorNotice problem={records.error} onRetry={() => records.refetch()} />
       {mayEnter && records.isPending && <Loading lines={8} label="Loading audit log" />}
-      {records.isSuccess && found.length === 0 && (
-        <Nothing action={action} onShowAll={() => choose("")} />
+      {records.isSuccess && found.length === 0 && !records.hasNextPage && (
+        <Nothing isFiltered={Object.values(filters).some((text) => text !== "")} onClear={clear} />
       )}
       {byDay(found, formatDay).map(({ day, records: ofDay }) => (
         <section key={day} className={classes.day} aria-label={day}>
@@ -84,13 +91,20 @@ export function Page() {
   );
 }
 
-interface NothingProps {
-  readonly action: string;
-  readonly onShowAll: () => void;
+function fetchCsv(account: string | undefined, filters: AuditFilters): Promise<Blob> {
+  const query = toAuditQuery(filters);
+  return account === undefined
+    ? fetchFile("GET /api/audit.csv", { query })
+    : fetchFile("GET /api/accounts/:account/audit.csv", { params: { account }, query });
 }
 
-function Nothing({ action, onShowAll }: NothingProps) {
-  if (action === "")
+interface NothingProps {
+  readonly isFiltered: boolean;
+  readonly onClear: () => void;
+}
+
+function Nothing({ isFiltered, onClear }: NothingProps) {
+  if (!isFiltered)
     return (
       <EmptyState
         icon={IconFileText}
@@ -102,10 +116,10 @@ function Nothing({ action, onShowAll }: NothingProps) {
     <EmptyState
       icon={IconFileText}
       title="No matches"
-      about={`No entries for “${wordsOf(action)}” yet.`}
+      about="No entries match these filters."
       action={
-        <Button variant="default" onClick={onShowAll}>
-          Show all actions
+        <Button variant="default" onClick={onClear}>
+          Clear filters
         </Button>
       }
     />

@@ -1,35 +1,54 @@
 import { type UseInfiniteQueryResult, useInfiniteQuery } from "@tanstack/react-query";
 import { type ApiProblem, type Reply, request } from "../../api.ts";
+import { dayEndText, dayStartText, timeZone } from "../../format/moments.ts";
 import { useApi } from "../../queries.ts";
 import { useAccounts } from "../../session.tsx";
 
 type Page = Reply<"GET /api/audit">;
 export type AuditRecord = Page["records"][number];
 
+export const auditFilterNames = ["search", "actor", "action", "subject", "from", "to"] as const;
+/** As they are in the address; "" where nothing is asked for. Days are whole ones, in the reader's zone. */
+export type AuditFilters = Readonly<Record<(typeof auditFilterNames)[number], string>>;
+
+export const toAuditFilters = (search: Readonly<Record<string, string | undefined>>) =>
+  Object.fromEntries(auditFilterNames.map((name) => [name, search[name] ?? ""])) as AuditFilters;
+
+/** As the platform is asked: it takes the end as the first moment that does not count. */
+export function toAuditQuery(filters: AuditFilters, zone = timeZone()): Partial<AuditFilters> {
+  const from = dayStartText(filters.from, zone);
+  const to = dayEndText(filters.to, zone);
+  return Object.fromEntries(
+    Object.entries({ ...filters, from, to }).filter(([, text]) => text.trim() !== ""),
+  );
+}
+
 interface Asked {
   /** Undefined: of the whole platform. */
   readonly account: string | undefined;
-  readonly action: string;
+  readonly filters: AuditFilters;
   readonly enabled: boolean;
 }
 
-/** Page by page, newest first. */
+/** Page by page, newest first. A page may be empty and not the last one. */
 export function useRecords(
   asked: Asked,
 ): UseInfiniteQueryResult<readonly AuditRecord[], ApiProblem> {
-  const { account, action, enabled } = asked;
+  const { account, filters, enabled } = asked;
   const name = account === undefined ? "GET /api/audit" : "GET /api/accounts/:account/audit";
-  return useInfiniteQuery<Page, ApiProblem, readonly AuditRecord[], readonly string[], string>({
-    queryKey: [name, account ?? "", action],
+  const query = toAuditQuery(filters);
+  return useInfiniteQuery<Page, ApiProblem, readonly AuditRecord[], readonly unknown[], string>({
+    queryKey: [name, account ?? "", query],
     queryFn: async ({ pageParam, signal }) =>
-      (await request(
+      await request(
         name,
-        { params: { account: account ?? "" }, query: { action, after: pageParam } },
+        { params: { account: account ?? "" }, query: { ...query, after: pageParam } },
         signal,
-      )) as Page,
+      ),
     initialPageParam: "",
     getNextPageParam: ({ after }) => after ?? undefined,
     select: ({ pages }) => pages.flatMap(({ records }) => records),
+    placeholderData: (old) => old,
     enabled,
   });
 }

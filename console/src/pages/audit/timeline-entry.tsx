@@ -1,7 +1,7 @@
-import { type Icon, IconLock, IconTerminal2, IconUser } from "@tabler/icons-react";
+import { type Icon, IconArrowRight, IconLock, IconTerminal2, IconUser } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
-import { formatExact } from "../../format/moments.ts";
-import { detailOf, subjectOf, wordsOf } from "./actions.ts";
+import { formatExact, formatMoment } from "../../format/moments.ts";
+import { detailOf, sentenceOf, subjectOf } from "./actions.ts";
 import classes from "./page.module.css";
 import type { AuditRecord } from "./records.ts";
 
@@ -22,18 +22,13 @@ const commands: Readonly<Record<string, string>> = {
   "command line": "The command line",
   start: "Server startup",
 };
-const time = new Intl.DateTimeFormat("en", {
-  hour: "2-digit",
-  minute: "2-digit",
-  hourCycle: "h23",
-});
 
 export function TimelineEntry({ record, names, showsAccount }: TimelineEntryProps) {
-  const { at, actor, actor_kind, action, account, account_name, address } = record;
+  const { at, actor, actor_kind, account, account_name, address } = record;
   const subject = subjectOf(record, names);
   const kind = kinds[actor_kind] ?? { icon: IconUser, label: actor_kind };
   const atMs = Date.parse(at);
-  const detail = detailOf(record);
+  const detail = detailOf(record, names);
   const who = actor_kind === "command" ? (commands[actor] ?? actor) : actor;
   return (
     <li className={classes.entry}>
@@ -43,15 +38,23 @@ export function TimelineEntry({ record, names, showsAccount }: TimelineEntryProp
       <div className={classes.words}>
         <p className={classes.sentence}>
           <strong>{who}</strong>
-          {actor_kind === "token" && " (token)"} {wordsOf(action)}{" "}
+          {actor_kind === "token" && " (token)"} {sentenceOf(record)}{" "}
           {subject !== undefined && <code title={subject.id}>{subject.name}</code>}
         </p>
         {detail.length > 0 && (
           <dl className={classes.detail}>
-            {detail.map(([name, text]) => (
+            {detail.map(({ name, text, before }) => (
               <div key={name}>
                 <dt>{name}</dt>
-                <dd>{text}</dd>
+                <dd>
+                  {before !== undefined && (
+                    <>
+                      <del>{before}</del>
+                      <IconArrowRight size={13} role="img" aria-label="changed to" />
+                    </>
+                  )}
+                  {text}
+                </dd>
               </div>
             ))}
           </dl>
@@ -59,7 +62,7 @@ export function TimelineEntry({ record, names, showsAccount }: TimelineEntryProp
       </div>
       <p className={classes.when}>
         <time dateTime={at} title={formatExact(atMs)}>
-          {time.format(atMs)}
+          {formatMoment(atMs, "clock")}
         </time>
         {address !== "" && <span title="IP address">{address}</span>}
         {showsAccount && account !== null && (

@@ -4,18 +4,20 @@ import { Panel } from "../../components/layout/panel.tsx";
 import { Money } from "../../components/money/money.tsx";
 import { type Column, DataTable } from "../../components/table/data-table.tsx";
 import { formatCount } from "../../format/figures.ts";
-import { formatDay, formatExact } from "../../format/moments.ts";
-import { formatBalance } from "../../format/money.ts";
+import { dayOf, formatDate, formatExact, timeZone } from "../../format/moments.ts";
+import { formatBalance, usdPlaces } from "../../format/money.ts";
 import { saveFile } from "../../format/save-file.ts";
 import { type Billing, kindWords, type Line, ledgerCsv, monthWords } from "./billing.ts";
 import classes from "./page.module.css";
 
 interface LedgerPanelProps {
   readonly ledger: Billing["ledger"];
+  /** Of its days. */
+  readonly zone: string;
   readonly onMonth: (month: string) => void;
 }
 
-export function LedgerPanel({ ledger, onMonth }: LedgerPanelProps) {
+export function LedgerPanel({ ledger, zone, onMonth }: LedgerPanelProps) {
   const { month, lines, opening_usd: opening, closing_usd: closing } = ledger;
   return (
     <Panel
@@ -41,14 +43,18 @@ export function LedgerPanel({ ledger, onMonth }: LedgerPanelProps) {
     >
       <DataTable
         caption={`Ledger for ${monthWords(month)}`}
-        columns={columns}
+        columns={columnsFor(
+          zone,
+          Math.max(4, usdPlaces(lines.map(({ amount_usd }) => amount_usd))),
+        )}
         rows={lines}
         rowKey={({ kind, at, model, reference }) => `${kind} ${at} ${model ?? reference}`}
         empty="No credit or usage this month."
       />
       {lines.length > 0 && (
         <p className="soft inset">
-          Usage is summed by UTC day and model, and listed after that day's entries.
+          Usage is summed by day and model, and listed after that day's entries.
+          {zone !== timeZone() && ` Days here are ${zone} days.`}
         </p>
       )}
     </Panel>
@@ -78,28 +84,32 @@ function MonthButton({ month, side, onMonth }: MonthButtonProps) {
   );
 }
 
-const columns: readonly Column<Line>[] = [
-  { header: "Date", cell: ({ at }) => <Day at={at} /> },
+const columnsFor = (zone: string, places: number): readonly Column<Line>[] => [
+  { header: "Date", cell: ({ at }) => <Day at={at} zone={zone} /> },
   { header: "Type", cell: ({ kind }) => kindWords[kind] ?? kind },
   { header: "Details", cell: (line) => <Details line={line} /> },
-  { header: "Amount", isFigure: true, cell: (line) => <Amount usd={line.amount_usd} /> },
+  {
+    header: "Amount",
+    isFigure: true,
+    cell: (line) => <Amount usd={line.amount_usd} places={places} />,
+  },
   {
     header: "Balance",
     isFigure: true,
-    cell: ({ balance_usd: usd }) => <Money usd={usd} digits="all" />,
+    cell: ({ balance_usd: usd }) => <Money usd={usd} digits="balance" places={4} />,
   },
 ];
 
-/** Usage has a day of UTC, which is the same day everywhere; an entry has a moment. */
-function Day({ at }: Pick<Line, "at">) {
+/** Usage has a day, an entry a moment: one column has the days of one zone. */
+function Day({ at, zone }: Pick<Line, "at"> & { readonly zone: string }) {
   const isDay = at.length === 10;
   return (
     <time
       dateTime={at}
       className="nowrap"
-      title={isDay ? `${at} (UTC)` : formatExact(Date.parse(at))}
+      title={isDay ? `${at} (${zone})` : formatExact(Date.parse(at))}
     >
-      {formatDay(isDay ? Date.parse(`${at}T12:00:00`) : Date.parse(at))}
+      {formatDate(isDay ? at : dayOf(Date.parse(at), zone))}
     </time>
   );
 }
@@ -122,12 +132,12 @@ function Details({ line: { model, receipts, reference, note } }: { readonly line
   );
 }
 
-function Amount({ usd }: { readonly usd: string }) {
+function Amount({ usd, places }: { readonly usd: string; readonly places: number }) {
   const isIn = !usd.startsWith("-");
   return (
     <span className={isIn ? classes.in : undefined}>
       {isIn && "+"}
-      <Money usd={usd} digits="all" />
+      <Money usd={usd} places={places} />
     </span>
   );
 }

@@ -2,10 +2,13 @@ import { Link } from "@tanstack/react-router";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
 import { Loading } from "../../components/feedback/loaded.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
-import { BalanceNotice } from "../../components/money/balance-notice.tsx";
+import { Panel } from "../../components/layout/panel.tsx";
+import { BalanceNotice, standingRoute } from "../../components/money/balance-notice.tsx";
+import { BudgetBar } from "../../components/money/budget-bar.tsx";
 import { Money } from "../../components/money/money.tsx";
 import { StatTile, Tiles } from "../../components/table/stat-tile.tsx";
 import { formatCount } from "../../format/figures.ts";
+import { useTimeZone } from "../../format/moments.ts";
 import { useApi } from "../../queries.ts";
 import { useSearchText } from "../../search.ts";
 import { useAccount, useMay } from "../../session.tsx";
@@ -19,9 +22,10 @@ export function Page() {
   const { id: account } = useAccount();
   const [search, setSearch] = useSearchText();
   const { month } = search;
+  const time_zone = useTimeZone();
   const billing = useApi(
     "GET /api/accounts/:account/billing",
-    { params: { account }, query: month === undefined ? {} : { month } },
+    { params: { account }, query: { time_zone, ...(month === undefined ? {} : { month }) } },
     { keepsOld: true, everyMs: 30_000 },
   );
   const { data } = billing;
@@ -34,6 +38,7 @@ export function Page() {
         <>
           <LastDay account={data.account} />
           <Figures billing={data} />
+          <Budget account={data.account} />
           <div className={classes.columns}>
             <div>
               <SpendPanel spend={data.spend} />
@@ -42,7 +47,11 @@ export function Page() {
               <ForecastPanel billing={data} />
             </div>
           </div>
-          <LedgerPanel ledger={data.ledger} onMonth={(month) => setSearch({ month })} />
+          <LedgerPanel
+            ledger={data.ledger}
+            zone={data.time_zone}
+            onMonth={(month) => setSearch({ month })}
+          />
           <WhoAddsMoney account={account} />
         </>
       )}
@@ -80,6 +89,18 @@ function Figures({ billing }: { readonly billing: Billing }) {
         note={forecast === null ? "Not available yet" : "For the whole month"}
       />
     </Tiles>
+  );
+}
+
+/** Seen before it is used up. */
+function Budget({ account }: { readonly account: string }) {
+  const standing = useApi(standingRoute, { params: { account } }, { everyMs: 30_000 });
+  const budget = standing.data?.budget ?? null;
+  if (budget === null) return null;
+  return (
+    <Panel title="Budget">
+      <BudgetBar budget={budget} />
+    </Panel>
   );
 }
 

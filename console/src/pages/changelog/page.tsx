@@ -15,6 +15,7 @@ export function Page() {
   return (
     <>
       <PageHeader
+        hasTimes={false}
         title="Changelog"
         about="Changes to the API, newest first. Deprecated features work until their removal date."
         actions={

@@ -10,7 +10,7 @@ import { DoorHeader } from "../../components/layout/signed-out-header.tsx";
 import { Moment } from "../../components/table/moment.tsx";
 import { useChange } from "../../queries.ts";
 import { useSession } from "../../session.tsx";
-import { leastPassword, passwordProblem } from "./password.ts";
+import { emailProblem, leastPassword, passwordProblem } from "./password.ts";
 
 type Invite = Reply<"POST /api/invites/look">;
 
@@ -31,11 +31,19 @@ export function Page() {
   if (look.isError)
     return (
       <>
-        <DoorHeader title="This link is no longer valid" />
-        <ErrorNotice problem={look.error} />
-        <p>
-          Ask the sender for a new link, or <Link to="/sign-in">sign in</Link>.
-        </p>
+        <DoorHeader
+          title={
+            look.error.status === 404 ? "This link is no longer valid" : "Could not check the link"
+          }
+        />
+        {look.error.status === 404 ? (
+          <p>
+            It was used, it expired or it was revoked. Ask the sender for a new link, or{" "}
+            <Link to="/sign-in">sign in</Link>.
+          </p>
+        ) : (
+          <ErrorNotice problem={look.error} onRetry={() => mutate({ body: { token } })} />
+        )}
       </>
     );
   if (look.data === undefined) return <Loading label="Checking the link" />;
@@ -58,6 +66,7 @@ function Accept({ token, invite }: { readonly token: string; readonly invite: In
     },
     validate: {
       name: (name) => (isReset || name.trim() !== "" ? null : "Enter your name."),
+      email: (email) => (isReset ? null : emailProblem(email)),
       password: passwordProblem,
       again: (again, { password }) => (again === password ? null : "Passwords do not match."),
     },
@@ -77,6 +86,7 @@ function Accept({ token, invite }: { readonly token: string; readonly invite: In
           <TextInput
             label="Your name"
             autoComplete="name"
+            autoFocus
             {...form.getInputProps("name")}
             error={form.errors["name"] ?? fieldError(accept.error, "name")}
           />
@@ -87,12 +97,13 @@ function Accept({ token, invite }: { readonly token: string; readonly invite: In
           autoComplete="username"
           readOnly={invite.email !== null}
           {...form.getInputProps("email")}
-          error={fieldError(accept.error, "email")}
+          error={form.errors["email"] ?? fieldError(accept.error, "email")}
         />
         <PasswordInput
           label={isReset ? "New password" : "Password"}
           description={`At least ${leastPassword} characters. A few random words are easy to remember.`}
           autoComplete="new-password"
+          autoFocus={isReset}
           visibilityToggleButtonProps={{ "aria-label": "Show password" }}
           {...form.getInputProps("password")}
           error={form.errors["password"] ?? fieldError(accept.error, "password")}

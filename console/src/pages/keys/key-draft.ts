@@ -1,4 +1,5 @@
 import type { Input, Reply } from "../../api.ts";
+import { dayStartText, timeZone } from "../../format/moments.ts";
 import {
   fromLimits,
   type LimitTexts,
@@ -53,9 +54,14 @@ export interface Expiry {
 
 const dayMs = 86_400_000;
 
-export function toExpires({ after, day }: Expiry, nowMs: number): string | undefined {
+/** A day begins at midnight in the reader's zone. */
+export function toExpires(
+  { after, day }: Expiry,
+  nowMs: number,
+  zone = timeZone(),
+): string | undefined {
   if (after === "") return undefined;
-  if (after === "day") return day === "" ? undefined : day;
+  if (after === "day") return day === "" ? undefined : dayStartText(day, zone);
   return new Date(nowMs + Number(after) * dayMs).toISOString();
 }
 
@@ -73,8 +79,37 @@ export function toCreateBody(draft: KeyDraft, expires: string | undefined): Crea
   };
 }
 
+/** What the form of a key that there is says of its end: as it is, never, or another one. */
+export const keptLifetime = { value: "keep", label: "Unchanged" };
+
+/** Undefined where the end stays as it is. */
+export function toNewExpires(key: Key, expiry: Expiry, nowMs: number): string | undefined {
+  if (expiry.after === keptLifetime.value) return undefined;
+  const expires = toExpires(expiry, nowMs);
+  if (expires !== undefined) return expires;
+  // A date that was not filled in is left for the platform to refuse.
+  if (expiry.after === "day") return "";
+  return key.expires_at === null ? undefined : "never";
+}
+
+/** Keys whose name, hint or creator has all of the words. */
+export function findKeys(keys: readonly Key[], wanted: string): readonly Key[] {
+  const words = wanted
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "");
+  return keys.filter(({ id, name, hint, created_by: by, models }) => {
+    const text = [id, name, hint, by ?? "", ...(models ?? [])].join(" ").toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
 /** Only what differs from what is in force; undefined where nothing does. */
-export function toChangeBody(key: Key, draft: KeyDraft): ChangeBody | undefined {
+export function toChangeBody(
+  key: Key,
+  draft: KeyDraft,
+  expires: string | undefined,
+): ChangeBody | undefined {
   const before = toLimitFields(fromLimits(key.limits));
   const limits = Object.entries(toLimitFields(draft.limits)).filter(
     ([name, text]) => text !== before[name as keyof typeof before],
@@ -83,6 +118,7 @@ export function toChangeBody(key: Key, draft: KeyDraft): ChangeBody | undefined 
   const body: ChangeBody = {
     ...(draft.name.trim() === key.name ? {} : { name: draft.name.trim() }),
     ...(isSame(models, key.models) ? {} : { models }),
+    ...(expires === undefined ? {} : { expires }),
     ...Object.fromEntries(limits),
   };
   return Object.keys(body).length === 0 ? undefined : body;

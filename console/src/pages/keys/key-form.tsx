@@ -2,11 +2,14 @@ import { Group, NativeSelect, TextInput } from "@mantine/core";
 import { say } from "../../components/feedback/toasts.tsx";
 import { FormDialog } from "../../components/form/form-dialog.tsx";
 import { type Form, useForm } from "../../components/form/use-form.ts";
+import { formatDay } from "../../format/moments.ts";
 import { LimitFields, limitFieldNames } from "../operator/account/limit-fields.tsx";
 import {
   draftOf,
+  type Expiry,
   type Key,
   type KeyDraft,
+  keptLifetime,
   lifetimes,
   type Model,
   modelsProblem,
@@ -15,6 +18,7 @@ import {
   toChangeBody,
   toCreateBody,
   toExpires,
+  toNewExpires,
 } from "./key-draft.ts";
 import { ModelChoice } from "./model-choice.tsx";
 import { NewSecret } from "./new-secret.tsx";
@@ -40,29 +44,10 @@ export function CreateKey({ account, models }: CreateKeyProps) {
     onDone: () => "stay",
   });
   if (form.reply !== undefined) return <NewSecret made={form.reply} models={models} />;
-  const { after } = form.values;
   return (
     <FormDialog title="Create key" form={form} submit="Create key">
       <KeyFields form={form} models={models} />
-      <Group grow align="flex-start">
-        <NativeSelect
-          label="Expires"
-          description="Calls with an expired key are rejected."
-          data={lifetimes}
-          {...form.text("after")}
-          error={after === "day" ? undefined : form.error("expires")}
-        />
-        {after === "day" && (
-          <TextInput
-            type="date"
-            label="Date"
-            description="The key expires at the start of this day, UTC."
-            required
-            {...form.text("day")}
-            error={form.error("expires")}
-          />
-        )}
-      </Group>
+      <ExpiryFields form={form} options={lifetimes} />
     </FormDialog>
   );
 }
@@ -70,11 +55,11 @@ export function CreateKey({ account, models }: CreateKeyProps) {
 export function EditKey({ of, models }: { readonly of: Key; readonly models: readonly Model[] }) {
   const form = useForm({
     route: "PATCH /api/accounts/:account/keys/:id",
-    values: () => draftOf(of),
+    values: () => ({ ...draftOf(of), after: keptLifetime.value, day: "" }),
     fields: () => fieldNames,
     check: (values) => ({ models: modelsProblem(values) }),
     toInput: (values) => {
-      const body = toChangeBody(of, values);
+      const body = toChangeBody(of, values, toNewExpires(of, values, Date.now()));
       return body && { params: { account: of.account, id: of.id }, body };
     },
     onDone: (key) => say(`Saved “${nameOf(key)}”. Changes apply from the next call.`),
@@ -82,7 +67,44 @@ export function EditKey({ of, models }: { readonly of: Key; readonly models: rea
   return (
     <FormDialog title={`Edit “${nameOf(of)}”`} form={form} submit="Save changes">
       <KeyFields form={form} models={models} />
+      <ExpiryFields
+        form={form}
+        options={[{ ...keptLifetime, label: keptWords(of) }, ...lifetimes]}
+      />
     </FormDialog>
+  );
+}
+
+const keptWords = ({ expires_at: at }: Key) =>
+  at === null ? "Unchanged (never)" : `Unchanged (${formatDay(Date.parse(at))})`;
+
+interface ExpiryFieldsProps {
+  readonly form: Pick<Form<Expiry>, "values" | "text" | "error">;
+  readonly options: { readonly value: string; readonly label: string }[];
+}
+
+function ExpiryFields({ form, options }: ExpiryFieldsProps) {
+  const { after } = form.values;
+  return (
+    <Group grow align="flex-start">
+      <NativeSelect
+        label="Expires"
+        description="Calls with an expired key are rejected."
+        data={options}
+        {...form.text("after")}
+        error={after === "day" ? undefined : form.error("expires")}
+      />
+      {after === "day" && (
+        <TextInput
+          type="date"
+          label="Date"
+          description="The key expires at the start of this day."
+          required
+          {...form.text("day")}
+          error={form.error("expires")}
+        />
+      )}
+    </Group>
   );
 }
 

@@ -1,49 +1,83 @@
 import { ActionIcon, Menu } from "@mantine/core";
-import { IconDots, IconPencil, IconRefresh, IconTrash } from "@tabler/icons-react";
+import {
+  IconChartBar,
+  IconDots,
+  IconList,
+  IconPencil,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconRefresh,
+  IconTrash,
+} from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { ShareBar } from "../../components/chart/share-bar.tsx";
+import { Money } from "../../components/money/money.tsx";
 import { actionsColumn, type Column, DataTable } from "../../components/table/data-table.tsx";
+import { LastUse } from "../../components/table/last-use.tsx";
 import { Moment } from "../../components/table/moment.tsx";
 import { StateBadge } from "../../components/table/state-badge.tsx";
+import { formatCount } from "../../format/figures.ts";
 import { formatUsd } from "../../format/money.ts";
 import { limitWords } from "../operator/account/limits.ts";
 import { type Key, nameOf } from "./key-draft.ts";
 import classes from "./page.module.css";
 
-export type KeyAction = "edit" | "rotate" | "revoke";
+export type KeyAction = "edit" | "rotate" | "pause" | "resume" | "revoke";
 
-interface KeysTableProps {
+interface KeysTableProps<Row> {
   readonly caption: string;
-  readonly keys: readonly Key[];
+  readonly keys: readonly Row[];
+  /** Of the list of all accounts: the account, after the key. */
+  readonly account?: Column<Row>;
+  readonly empty?: ReactNode;
   /** None: one may only look. */
   readonly onAction?: ((action: KeyAction, key: Key) => void) | undefined;
 }
 
-export function KeysTable({ caption, keys, onAction }: KeysTableProps) {
-  const actions = actionsColumn<Key>(
-    (key) =>
-      onAction !== undefined &&
-      key.status !== "revoked" && <Actions of={key} onAction={(action) => onAction(action, key)} />,
-  );
+export function KeysTable<Row extends Key>(props: KeysTableProps<Row>) {
+  const { caption, keys, account, empty, onAction } = props;
+  const actions = actionsColumn<Key>((key) => (
+    <Actions of={key} onAction={onAction && ((action) => onAction(action, key))} />
+  ));
   return (
     <DataTable
       caption={caption}
-      columns={onAction === undefined ? columns : [...columns, actions]}
+      columns={
+        account === undefined
+          ? [...ofAccount, actions]
+          : [...ofAll(account), { ...actions, width: 56 }]
+      }
       rows={keys}
       rowKey={({ id }) => id}
+      empty={empty}
     />
   );
 }
 
-const columns: readonly Column<Key>[] = [
-  { header: "Key", cell: (key) => <Name of={key} /> },
-  { header: "State", cell: (key) => <State of={key} /> },
-  { header: "Models", cell: ({ models }) => <Models ids={models} /> },
-  { header: "Limits", cell: (key) => <Limits of={key} /> },
-  {
-    header: "Last used",
-    cell: ({ last_used_at: at }) => (at === null ? "Never" : <Moment at={at} />),
-  },
-  { header: "Expires", cell: (key) => <End of={key} /> },
+const name: Column<Key> = { header: "Key", cell: (key) => <Name of={key} /> };
+const state: Column<Key> = { header: "State", cell: (key) => <State of={key} /> };
+const models: Column<Key> = { header: "Models", cell: ({ models: ids }) => <Models ids={ids} /> };
+const limits: Column<Key> = { header: "Limits", cell: (key) => <Limits of={key} /> };
+const spent: Column<Key> = {
+  header: "This month",
+  isFigure: true,
+  cell: ({ spent_usd: usd }) => (usd === null ? "–" : <Money usd={usd} />),
+};
+const lastUse: Column<Key> = { header: "Last used", cell: (key) => <LastUse of={key} /> };
+const end: Column<Key> = { header: "Expires", cell: (key) => <End of={key} /> };
+
+const ofAccount: readonly Column<Key>[] = [name, state, models, limits, spent, lastUse, end];
+
+/** There is no room for the models beside the account; the name has what the others leave. */
+const ofAll = <Row extends Key>(account: Column<Row>): readonly Column<Row>[] => [
+  name,
+  { ...account, width: 104 },
+  { ...state, width: 196 },
+  { ...limits, width: 146 },
+  { ...spent, width: 96 },
+  { ...lastUse, width: 124 },
+  { ...end, width: 100 },
 ];
 
 function Name({ of }: { readonly of: Key }) {
@@ -51,6 +85,9 @@ function Name({ of }: { readonly of: Key }) {
     <div className="lines strong">
       {of.name === "" ? <span className="soft">No name</span> : of.name}
       <code>{of.hint}</code>
+      {of.created_by !== null && (
+        <span className={classes.creator}>by {creatorName(of.created_by)}</span>
+      )}
       {of.previous !== null && (
         <span className={classes.previous}>
           Old secret <code>{of.previous.hint}</code> expires <Moment at={of.previous.expires_at} />
@@ -60,25 +97,62 @@ function Name({ of }: { readonly of: Key }) {
   );
 }
 
+/** Keys that no person created. */
+const creatorWords: Readonly<Record<string, string>> = {
+  start: "server startup",
+  "command line": "the command line",
+};
+
+const creatorName = (name: string) => creatorWords[name] ?? name;
+
 /** A revoked key has ended, whatever its expiration date. */
 function End({ of: { revoked_at, expires_at } }: { readonly of: Key }) {
   const at = revoked_at ?? expires_at;
-  return at === null ? "Never" : <Moment at={at} />;
+  if (at === null) return "Never";
+  return (
+    <span className="nowrap">
+      <Moment at={at} />
+    </span>
+  );
 }
 
 const soonMs = 7 * 86_400_000;
 
-function State({ of: { status, expires_at } }: { readonly of: Key }) {
+function State({ of }: { readonly of: Key }) {
+  const { status, expires_at, rejected_last_hour: rejected } = of;
   const endsMs = expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at);
-  if (status === "active" && endsMs - Date.now() < soonMs)
-    return <StateBadge state="expiring" label="expires soon" />;
-  return <StateBadge state={status} />;
+  const isEnding = status === "active" && endsMs - Date.now() < soonMs;
+  return (
+    <div className={classes.states}>
+      {isEnding ? (
+        <StateBadge state="expiring" label="expires soon" />
+      ) : (
+        <StateBadge state={status} />
+      )}
+      {rejected.slice(0, shownRejections).map(({ status: http, code, count }) => (
+        <Link
+          key={`${http} ${code}`}
+          to="/a/$account/requests"
+          params={{ account: of.account }}
+          search={{ key: of.id, outcome: "rejected", status: String(http) }}
+          title={`${code}, in the last hour`}
+        >
+          <StateBadge state="failed" label={rejectionLabel(http, count)} />
+        </Link>
+      ))}
+    </div>
+  );
 }
+
+const shownRejections = 2;
+
+const rejectionLabel = (http: number, count: number) =>
+  `${formatCount(count)} × ${http} in the last hour`;
 
 const shownModels = 2;
 
 function Models({ ids }: { readonly ids: readonly string[] | null }) {
-  if (ids === null) return <span>All models</span>;
+  if (ids === null) return <span className="nowrap">All models</span>;
   const rest = ids.slice(shownModels);
   return (
     <span className={classes.ids}>
@@ -121,35 +195,77 @@ function Limits({ of: { limits, budget } }: { readonly of: Key }) {
 
 interface ActionsProps {
   readonly of: Key;
-  readonly onAction: (action: KeyAction) => void;
+  /** None: one may only look. */
+  readonly onAction: ((action: KeyAction) => void) | undefined;
 }
 
 function Actions({ of, onAction }: ActionsProps) {
+  const { account, id, status } = of;
   return (
-    <Menu position="bottom-end" width={170}>
+    <Menu position="bottom-end" width={180}>
       <Menu.Target>
         <ActionIcon aria-label={`Actions for ${nameOf(of)}`} size={30}>
           <IconDots size={18} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item leftSection={<IconPencil size={16} />} onClick={() => onAction("edit")}>
-          Edit
-        </Menu.Item>
-        {of.status === "active" && (
-          <Menu.Item leftSection={<IconRefresh size={16} />} onClick={() => onAction("rotate")}>
-            Rotate
-          </Menu.Item>
-        )}
-        <Menu.Divider />
         <Menu.Item
-          color="red"
-          leftSection={<IconTrash size={16} />}
-          onClick={() => onAction("revoke")}
+          leftSection={<IconChartBar size={16} />}
+          renderRoot={(props) => (
+            <Link to="/a/$account/overview" params={{ account }} search={{ key: id }} {...props} />
+          )}
         >
-          Revoke
+          View usage
         </Menu.Item>
+        <Menu.Item
+          leftSection={<IconList size={16} />}
+          renderRoot={(props) => (
+            <Link to="/a/$account/requests" params={{ account }} search={{ key: id }} {...props} />
+          )}
+        >
+          View requests
+        </Menu.Item>
+        {onAction !== undefined && status !== "revoked" && <Changes of={of} onAction={onAction} />}
       </Menu.Dropdown>
     </Menu>
+  );
+}
+
+interface ChangesProps {
+  readonly of: Key;
+  readonly onAction: (action: KeyAction) => void;
+}
+
+function Changes({ of: { status }, onAction }: ChangesProps) {
+  return (
+    <>
+      <Menu.Divider />
+      <Menu.Item leftSection={<IconPencil size={16} />} onClick={() => onAction("edit")}>
+        Edit
+      </Menu.Item>
+      {status === "active" && (
+        <Menu.Item leftSection={<IconRefresh size={16} />} onClick={() => onAction("rotate")}>
+          Rotate
+        </Menu.Item>
+      )}
+      {status === "active" && (
+        <Menu.Item leftSection={<IconPlayerPause size={16} />} onClick={() => onAction("pause")}>
+          Pause
+        </Menu.Item>
+      )}
+      {status === "paused" && (
+        <Menu.Item leftSection={<IconPlayerPlay size={16} />} onClick={() => onAction("resume")}>
+          Resume
+        </Menu.Item>
+      )}
+      <Menu.Divider />
+      <Menu.Item
+        color="red"
+        leftSection={<IconTrash size={16} />}
+        onClick={() => onAction("revoke")}
+      >
+        Revoke
+      </Menu.Item>
+    </>
   );
 }

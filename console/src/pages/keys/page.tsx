@@ -1,20 +1,22 @@
 import { Button } from "@mantine/core";
 import { IconKey, IconPlus } from "@tabler/icons-react";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
 import { Loading } from "../../components/feedback/loaded.tsx";
 import { Dialog } from "../../components/form/dialog.tsx";
+import { FindInput } from "../../components/form/find-input.tsx";
 import { Fold } from "../../components/layout/fold.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
 import { useApi } from "../../queries.ts";
 import { useSearchText } from "../../search.ts";
 import { useAccount, useMay } from "../../session.tsx";
-import type { Key } from "./key-draft.ts";
-import { CreateKey, EditKey } from "./key-form.tsx";
+import { useKeyActions } from "./key-dialogs.tsx";
+import { findKeys, type Key } from "./key-draft.ts";
+import { CreateKey } from "./key-form.tsx";
 import { type KeyAction, KeysTable } from "./keys-table.tsx";
-import { RevokeKey, RotateKey } from "./rotate-revoke.tsx";
+import classes from "./page.module.css";
 
 export function Page() {
   const { id: account } = useAccount();
@@ -26,9 +28,7 @@ export function Page() {
     { everyMs: 30_000 },
   );
   const models = useApi("GET /api/accounts/:account/models", { params: { account } });
-  const [asked, setAsked] = useState<{ readonly action: KeyAction; readonly of: Key }>();
-  const done = () => setAsked(undefined);
-  const of = (action: KeyAction) => (asked?.action === action ? asked.of : undefined);
+  const { act, problem, dialogs } = useKeyActions();
   const create = mayChange && (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setSearch({ new: "1" })}>
       {" "}
@@ -43,13 +43,14 @@ export function Page() {
         about="API keys for your applications. Each key has its own models, limits and budget. All calls are charged to this account."
         actions={create}
       />
-      <ErrorNotice problem={keys.error} onRetry={() => keys.refetch()} />
+      <ErrorNotice problem={keys.error ?? problem} onRetry={() => keys.refetch()} />
       {keys.isPending && <Loading lines={6} label="Loading keys" />}
       {keys.data !== undefined && (
         <Lists
           keys={keys.data}
+          wanted={search["find"] ?? ""}
           create={create}
-          onAction={mayChange ? (action, key) => setAsked({ action, of: key }) : undefined}
+          onAction={mayChange ? act : undefined}
         />
       )}
       <Dialog
@@ -59,31 +60,41 @@ export function Page() {
       >
         {() => <CreateKey account={account} models={known} />}
       </Dialog>
-      <Dialog of={of("edit")} onClose={done} size="lg">
-        {(key) => <EditKey of={key} models={known} />}
-      </Dialog>
-      <Dialog of={of("rotate")} onClose={done} size="lg">
-        {(key) => <RotateKey of={key} models={known} />}
-      </Dialog>
-      <Dialog of={of("revoke")} onClose={done}>
-        {(key) => <RevokeKey of={key} />}
-      </Dialog>
+      {dialogs}
     </>
   );
 }
 
+/** From here on a list is searched rather than read. */
+const searchFrom = 6;
+
 interface ListsProps {
   readonly keys: readonly Key[];
+  readonly wanted: string;
   readonly create: ReactNode;
   readonly onAction: ((action: KeyAction, key: Key) => void) | undefined;
 }
 
-function Lists({ keys, create, onAction }: ListsProps) {
-  const working = keys.filter(({ status }) => status === "active");
-  const ended = keys.filter(({ status }) => status !== "active");
+function Lists({ keys: all, wanted, create, onAction }: ListsProps) {
+  const keys = findKeys(all, wanted);
+  const isLive = ({ status }: Key) => status === "active" || status === "paused";
+  const working = keys.filter(isLive);
+  const ended = keys.filter((key) => !isLive(key));
   return (
     <>
-      {working.length === 0 ? (
+      {(all.length >= searchFrom || wanted !== "") && (
+        <div className={classes.find}>
+          <FindInput label="Find keys" placeholder="Name, creator or model" />
+        </div>
+      )}
+      {wanted !== "" && keys.length === 0 && (
+        <EmptyState
+          icon={IconKey}
+          title="No matches"
+          about="Search by name, secret ending, creator or model."
+        />
+      )}
+      {wanted !== "" && working.length === 0 ? null : working.length === 0 ? (
         <EmptyState
           icon={IconKey}
           title={ended.length === 0 ? "No keys yet" : "No active keys"}

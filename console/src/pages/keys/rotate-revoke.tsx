@@ -55,7 +55,6 @@ export function RotateKey({ of, models }: { readonly of: Key; readonly models: r
 }
 
 export function RevokeKey({ of }: { readonly of: Key }) {
-  const { last_used_at: lastUsed } = of;
   return (
     <Question
       route="DELETE /api/accounts/:account/keys/:id"
@@ -69,17 +68,38 @@ export function RevokeKey({ of }: { readonly of: Key }) {
             New calls with this key are rejected with 401. Calls in flight finish. This cannot be
             undone.
           </p>
-          <p>
-            {lastUsed === null ? (
-              "This key has never been used."
-            ) : (
-              <>
-                Last used <Moment at={lastUsed} />.
-              </>
-            )}
-          </p>
+          <LastUseSentence of={of} />
         </>
       }
     />
+  );
+}
+
+/** It can be undone, and yet it stops an application: so it is asked for. */
+export function PauseKey({ of }: { readonly of: Key }) {
+  return (
+    <Question
+      route="POST /api/accounts/:account/keys/:id/pause"
+      input={{ params: { account: of.account, id: of.id } }}
+      onDone={() => say(`Paused “${nameOf(of)}”.`)}
+      question={`Pause “${nameOf(of)}”?`}
+      verb="Pause key"
+      consequence={
+        <p>
+          New calls with this key are rejected with 401 until you resume it. Calls in flight finish.
+        </p>
+      }
+    />
+  );
+}
+
+function LastUseSentence({ of: { last_used_at, last_rejected_at } }: { readonly of: Key }) {
+  const at = last_used_at ?? last_rejected_at;
+  if (at === null) return <p>This key has never been used.</p>;
+  return (
+    <p>
+      {last_used_at === null ? "All calls were rejected, the last one" : "Last used"}{" "}
+      <Moment at={at} />.
+    </p>
   );
 }

@@ -1,9 +1,10 @@
-import { Button, Group, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { Button, Group, PasswordInput, SegmentedControl, Stack, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { FormProblem, fieldError } from "../../components/feedback/form-problem.tsx";
 import { say } from "../../components/feedback/toasts.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
+import { browserZone } from "../../format/moments.ts";
 import { useChange } from "../../queries.ts";
 import { useUser } from "../../session.tsx";
 import { leastPassword, passwordProblem } from "../join/password.ts";
@@ -15,6 +16,7 @@ export function Page() {
     <>
       <PageHeader title="My profile" about={`You sign in as ${email}.`} />
       <Name />
+      <TimeZone />
       <Password />
       <Sessions />
     </>
@@ -43,6 +45,32 @@ function Name() {
           </Group>
         </Stack>
       </form>
+    </Panel>
+  );
+}
+
+function TimeZone() {
+  const { time_zone: chosen } = useUser();
+  const change = useChange("PATCH /api/me", { onDone: () => say("Time zone saved.") });
+  const local = browserZone();
+  return (
+    <Panel
+      title="Time zone"
+      about="Used for every time, date filter and chart that you see in the console."
+    >
+      <FormProblem problem={change.error} fields={[]} />
+      <SegmentedControl
+        aria-label="Time zone"
+        data={[
+          { value: "local", label: `Local (${local})` },
+          { value: "utc", label: "UTC" },
+        ]}
+        value={chosen}
+        disabled={change.isPending}
+        onChange={(value) =>
+          change.mutate({ body: { time_zone: value === "utc" ? "utc" : "local" } })
+        }
+      />
     </Panel>
   );
 }

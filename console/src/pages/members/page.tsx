@@ -1,12 +1,12 @@
 import { Button } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
-import { useState } from "react";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
 import { Loading } from "../../components/feedback/loaded.tsx";
 import { Dialog } from "../../components/form/dialog.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
 import { useApi } from "../../queries.ts";
+import { useOpened } from "../../search.ts";
 import { useAccount, useMay } from "../../session.tsx";
 import { InvitedTable } from "./invited-table.tsx";
 import { InviteMember, roles, roleWords } from "./member-forms.tsx";
@@ -16,7 +16,7 @@ import classes from "./page.module.css";
 export function Page() {
   const account = useAccount();
   const mayChange = useMay("owner");
-  const [isInviting, setInviting] = useState(false);
+  const [isInviting, setInviting] = useOpened("new");
   const list = useApi("GET /api/accounts/:account/members", { params: { account: account.id } });
   const invite = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setInviting(true)}>

@@ -1,9 +1,10 @@
+import { formatDay } from "../../format/moments.ts";
 import type { Model } from "./models.ts";
 
 const dayMs = 86_400_000;
 
 export interface LifecycleWords {
-  /** What is so, with its days: `Retires on 2027-01-31, in 76 days.` */
+  /** What is so, with its days: `Retires on Jan 31, 2027, in 76 days.` */
   readonly words: string;
   /** What to use instead. */
   readonly successor: string | null;
@@ -11,7 +12,7 @@ export interface LifecycleWords {
 
 type Lifecycle = Pick<Model, "status" | "deprecated_at" | "retires_at" | "replacement">;
 
-/** What becomes of a model; undefined where nothing is planned. Days are those of UTC. */
+/** What becomes of a model; undefined where nothing is planned. Days are those of the reader. */
 export function lifecycleWords(model: Lifecycle, nowMs: number): LifecycleWords | undefined {
   const { status, deprecated_at: from, retires_at: retires, replacement: successor } = model;
   if (status === "retired")
@@ -38,7 +39,7 @@ export function lifecycleWords(model: Lifecycle, nowMs: number): LifecycleWords 
   };
 }
 
-const dayOf = (moment: string) => moment.slice(0, 10);
+const dayOf = (moment: string) => formatDay(Date.parse(moment));
 
 function inDays(moment: string, nowMs: number): string {
   const days = Math.ceil((Date.parse(moment) - nowMs) / dayMs);

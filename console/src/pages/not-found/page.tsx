@@ -7,7 +7,7 @@ import { PageHeader } from "../../components/layout/page-header.tsx";
 export function Page() {
   return (
     <>
-      <PageHeader title="Page not found" />
+      <PageHeader title="Page not found" hasTimes={false} />
       <EmptyState
         icon={IconSearch}
         title="This page does not exist"

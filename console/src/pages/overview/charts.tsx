@@ -16,6 +16,7 @@ interface MainChartProps {
 /** One figure, told apart by model, key or account. */
 export function MainChart({ usage, by, figure, onFigure }: MainChartProps) {
   const title = `${figure.label} by ${by}`;
+  const series = shownIn(usage, figure);
   return (
     <Panel
       title={title}
@@ -34,13 +35,13 @@ export function MainChart({ usage, by, figure, onFigure }: MainChartProps) {
         points={usage.points.map(({ start }, at) => ({
           at: start,
           values: Object.fromEntries(
-            usage.series.map(({ name, points }) => {
+            series.map(({ name, points }) => {
               const point = points[at];
               return [name, point === undefined ? null : figure.read(point)];
             }),
           ),
         }))}
-        series={usage.series.map(({ name, label, totals }) => ({
+        series={series.map(({ name, label, totals }) => ({
           key: name,
           label,
           total: figure.total(totals),
@@ -49,9 +50,16 @@ export function MainChart({ usage, by, figure, onFigure }: MainChartProps) {
         format={figure.format}
         formatAxis={figure.formatAxis}
         height={356}
+        zone={usage.grain === "day" ? usage.time_zone : undefined}
       />
     </Panel>
   );
+}
+
+/** What was only ever rejected has nothing to show in the other figures. */
+function shownIn({ series }: Usage, figure: Figure): Usage["series"] {
+  const called = series.filter(({ totals }) => totals.requests > 0);
+  return figure.name === "rejected" || called.length === 0 ? series : called;
 }
 
 interface Line extends Series {
@@ -68,6 +76,12 @@ const failed: Line = {
   label: "Errors",
   color: "var(--svc-bad)",
   read: ({ failures }) => failures,
+};
+const rejected: Line = {
+  key: "rejected",
+  label: "Rejected",
+  color: "var(--svc-warn)",
+  read: (sums) => sums.rejected,
 };
 const tokens: readonly Line[] = [
   { key: "input", label: "Input", read: ({ input_tokens }) => input_tokens },
@@ -89,7 +103,7 @@ export function SideCharts({ usage }: { readonly usage: Usage }) {
   const timed = { kind: "lines", format: formatAboutMs, formatAxis: formatMs } as const;
   return (
     <div className={classes.charts}>
-      <LinesChart title="Requests" lines={[served, failed]} {...shared} {...counted} />
+      <LinesChart title="Requests" lines={[served, failed, rejected]} {...shared} {...counted} />
       <LinesChart title="Tokens" lines={tokens} {...shared} {...counted} />
       <LinesChart title="Latency" lines={latency} {...shared} {...timed} />
       <LinesChart title="Time to first token" lines={firstToken} {...shared} {...timed} />
@@ -123,6 +137,7 @@ function LinesChart(props: LinesChartProps) {
           format={format}
           formatAxis={formatAxis}
           height={height}
+          zone={usage.grain === "day" ? usage.time_zone : undefined}
         />
       </Panel>
     </div>

@@ -27,6 +27,11 @@ export function Feed({ account, rows, isFresh }: FeedProps) {
     );
   return (
     <Panel title="Newest requests" actions={<span className="small">{all}</span>} isFlush>
+      {rows.length === 0 && (
+        <p className={classes.noFeed}>
+          Every call so far was rejected. The requests page shows why.
+        </p>
+      )}
       <ol className={classes.feed} aria-label="Newest requests">
         {rows.map((row) => (
           <li key={row.id} data-fresh={isFresh(row.id)}>

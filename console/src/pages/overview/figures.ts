@@ -10,7 +10,7 @@ export interface Figure {
   readonly kind: ChartKind;
   readonly read: (sums: Sums) => number | null;
   readonly format: (value: number) => string;
-  readonly formatAxis: (value: number) => string;
+  readonly formatAxis: (value: number, step: number) => string;
   /** Of the whole time, with every digit that matters. */
   readonly total: (sums: Sums) => string;
 }
@@ -54,6 +54,13 @@ export const figures: readonly Figure[] = [
     label: "Errors",
     read: ({ failures }) => failures,
     total: ({ failures }) => formatCount(failures),
+  },
+  {
+    ...count,
+    name: "rejected",
+    label: "Rejected",
+    read: ({ rejected }) => rejected,
+    total: ({ rejected }) => formatCount(rejected),
   },
   {
     ...count,

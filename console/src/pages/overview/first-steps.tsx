@@ -5,7 +5,7 @@ import { CodeBlock } from "../../components/code/code-block.tsx";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
 import { useApi } from "../../queries.ts";
-import { useAccounts, useMay, useSession } from "../../session.tsx";
+import { useMay, useSession } from "../../session.tsx";
 import classes from "./page.module.css";
 
 /** For an account without calls. */
@@ -14,6 +14,8 @@ export function FirstSteps({ account }: { readonly account: string }) {
   const mayMakeKeys = useMay("developer");
   const { gateway_url: baseUrl } = useSession();
   const models = useApi("GET /api/accounts/:account/models", { params });
+  const keys = useApi("GET /api/accounts/:account/keys", { params });
+  const active = (keys.data ?? []).filter(({ status }) => status === "active").length;
   const model = models.data?.find(
     ({ endpoint, status }) => endpoint === "chat" && status === "active",
   )?.id;
@@ -21,14 +23,13 @@ export function FirstSteps({ account }: { readonly account: string }) {
     <Panel title="Make your first call" about="It appears here as soon as it finishes.">
       <ol className={classes.steps}>
         <li>
-          <h3>Create a key</h3>
-          <p>
-            {mayMakeKeys
-              ? "It is shown once, with code samples."
-              : "A developer or an owner of this account can create one for you."}
-          </p>
+          <h3>{active === 0 ? "Create a key" : "Use a key"}</h3>
+          <p>{keyWords(active, mayMakeKeys)}</p>
           {mayMakeKeys && (
             <Button
+              // The link keeps the look that it was first drawn with.
+              key={active === 0 ? "first" : "another"}
+              variant={active === 0 ? "filled" : "default"}
               leftSection={<IconKey size={16} />}
               renderRoot={(props) => (
                 <Link to="/a/$account/keys" params={params} search={{ new: "1" }} {...props} />
@@ -64,6 +65,14 @@ export function FirstSteps({ account }: { readonly account: string }) {
   );
 }
 
+function keyWords(active: number, mayMakeKeys: boolean): string {
+  if (active > 0)
+    return `This account has ${active === 1 ? "an active key" : `${active} active keys`}. A key's secret is shown only when it is created.`;
+  return mayMakeKeys
+    ? "It is shown once, with code samples."
+    : "A developer or an owner of this account can create one for you.";
+}
+
 const curlFor = (baseUrl: string, model: string) => `curl ${baseUrl}/chat/completions \\
   -H "Authorization: Bearer $SVC_API_KEY" \\
   -H "Content-Type: application/json" \\
@@ -72,44 +81,20 @@ const curlFor = (baseUrl: string, model: string) => `curl ${baseUrl}/chat/comple
     "messages": [{ "role": "user", "content": "What is the capital of France?" }]
   }'`;
 
-/** For the operator of a platform without calls. */
+/** For the operator of a platform without calls; the setup checklist is above. */
 export function NoCallsYet() {
-  const [first] = useAccounts();
   return (
     <EmptyState
       icon={IconChartBar}
       title="No calls yet"
-      about={
-        first === undefined
-          ? "Create an account and a key for it. Calls appear here as soon as they finish."
-          : `Try a model in the playground. Calls are charged to the account “${first.name}” and appear here as soon as they finish.`
-      }
+      about="Calls appear here as soon as they finish. Try a model in the playground, on behalf of an account you choose."
       action={
-        <>
-          {first !== undefined && (
-            <Button
-              renderRoot={(props) => (
-                <Link to="/a/$account/playground" params={{ account: first.id }} {...props} />
-              )}
-            >
-              {" "}
-              Open playground{" "}
-            </Button>
-          )}
-          <Button
-            variant="default"
-            renderRoot={(props) => <Link to="/operator/providers" {...props} />}
-          >
-            Add provider
-          </Button>
-          <Button
-            variant="default"
-            renderRoot={(props) => <Link to="/operator/accounts" {...props} />}
-          >
-            {" "}
-            View accounts{" "}
-          </Button>
-        </>
+        <Button
+          leftSection={<IconTerminal2 size={16} />}
+          renderRoot={(props) => <Link to="/operator/playground" {...props} />}
+        >
+          Open playground
+        </Button>
       }
     />
   );

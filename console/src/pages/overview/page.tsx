@@ -8,7 +8,10 @@ import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
 import { Loading } from "../../components/feedback/loaded.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { BalanceNotice, standingRoute } from "../../components/money/balance-notice.tsx";
+import { DayZoneNote } from "../../components/period/period-picker.tsx";
 import { LiveSign } from "../../components/table/state-badge.tsx";
+import { SavedViews } from "../../components/views/saved-views.tsx";
+import { timeZone } from "../../format/moments.ts";
 import type { LiveState } from "../../live/live.ts";
 import { mergeRows, type RequestRow, useNews } from "../../live/news.ts";
 import { useApi } from "../../queries.ts";
@@ -19,9 +22,11 @@ import { Feed } from "./feed.tsx";
 import { figureNamed } from "./figures.ts";
 import { FirstSteps, NoCallsYet } from "./first-steps.tsx";
 import classes from "./page.module.css";
+import { RangeControls } from "./range-controls.tsx";
 import { SeriesTable } from "./series-table.tsx";
+import { SetupChecklist } from "./setup.tsx";
 import { UsageTiles } from "./tiles.tsx";
-import { groupsOf, ranges, toView, type Usage, useUsage, type View } from "./usage.ts";
+import { groupsOf, periodWords, toView, type Usage, useUsage, type View } from "./usage.ts";
 
 /** What happens is shown at once; the sums are asked for again this often at most. */
 const refreshMs = 3_000;
@@ -38,33 +43,39 @@ function Overview({ account }: { readonly account: string | undefined }) {
   const view = toView(search, account);
   const usage = useUsage(view);
   const newest = useNewest(account);
-  const client = useQueryClient();
-  const refresh = useThrottledCallback(() => {
-    void usage.refetch();
-    void client.invalidateQueries({ queryKey: [standingRoute] });
-  }, refreshMs);
-  const [fresh, setFresh] = useState<readonly RequestRow[]>([]);
-  const live = useNews({
+  const rejected = useRejected(account, newest.data?.length === 0);
+  const { live, fresh } = useLiveRows({
     account,
-    onNews: ({ requests }) => {
-      setFresh((old) => mergeRows(requests, old).slice(0, shownRows));
-      refresh();
-    },
+    onChange: () => void usage.refetch(),
+    onRejections: () => void rejected.refetch(),
     onConnect: () => void newest.refetch(),
   });
   const rows = mergeRows(fresh, newest.data ?? []).slice(0, shownRows);
-  const isNew = newest.isSuccess && rows.length === 0;
+  const isEmpty = newest.isSuccess && rows.length === 0;
+  // A caller whose calls were all rejected has made them: the charts say so.
+  const isNew = isEmpty && rejected.data?.length === 0;
+  const isUnsure = isEmpty && rejected.isPending;
   return (
     <>
-      <Header view={view} live={live} onChange={setSearch} hasControls={!isNew} />
+      <Header
+        view={view}
+        live={live}
+        onChange={setSearch}
+        hasControls={!isNew}
+        problem={usage.error}
+      />
       {account !== undefined && <LastDay account={account} />}
+      <SetupChecklist account={account} />
       <ErrorNotice problem={usage.error} onRetry={() => usage.refetch()} />
       {isNew && (account === undefined ? <NoCallsYet /> : <FirstSteps account={account} />)}
-      {!isNew && usage.isPending && <Loading lines={10} label="Loading overview" />}
-      {!isNew && usage.data !== undefined && (
+      {!isNew && (usage.isPending || isUnsure) && <Loading lines={10} label="Loading overview" />}
+      {!isNew && !isUnsure && usage.data !== undefined && (
         <>
           <Narrowed view={view} usage={usage.data} onChange={setSearch} />
-          <UsageTiles usage={usage.data} />
+          {usage.data.grain === "day" && (
+            <DayZoneNote zone={usage.data.time_zone} shown={timeZone()} />
+          )}
+          <UsageTiles usage={usage.data} view={view} />
           <div className={classes.main}>
             <div className={classes.cell}>
               <MainChart
@@ -90,6 +101,41 @@ function Overview({ account }: { readonly account: string | undefined }) {
   );
 }
 
+interface LiveRowsOptions {
+  readonly account: string | undefined;
+  readonly onChange: () => void;
+  readonly onRejections: () => void;
+  readonly onConnect: () => void;
+}
+
+function useLiveRows({ account, onChange, onRejections, onConnect }: LiveRowsOptions) {
+  const client = useQueryClient();
+  const refreshNow = () => {
+    onChange();
+    void client.invalidateQueries({ queryKey: [standingRoute] });
+  };
+  const refresh = useThrottledCallback(refreshNow, refreshMs);
+  const [fresh, setFresh] = useState<readonly RequestRow[]>([]);
+  const live = useNews({
+    account,
+    onNews: ({ requests }) => {
+      setFresh((old) => mergeRows(requests, old).slice(0, shownRows));
+      refresh();
+    },
+    onRejections: () => {
+      refresh();
+      onRejections();
+    },
+    onConnect: () => {
+      onConnect();
+      // Calls that ended while nothing was heard are in no news: only the sums have them. The first
+      // news after it need not wait for their turn.
+      refreshNow();
+    },
+  });
+  return { live, fresh };
+}
+
 function useNewest(account: string | undefined) {
   const name = account === undefined ? "GET /api/requests" : "GET /api/accounts/:account/requests";
   const input = { params: { account: account ?? "" }, query: { limit: shownRows } };
@@ -101,6 +147,20 @@ function useNewest(account: string | undefined) {
   });
 }
 
+/** Whether any call was rejected: asked for only where none was admitted. */
+function useRejected(account: string | undefined, enabled: boolean) {
+  const name =
+    account === undefined ? "GET /api/rejections" : "GET /api/accounts/:account/rejections";
+  const input = { params: { account: account ?? "" }, query: { limit: 1 } };
+  return useQuery<Reply<"GET /api/rejections">, ApiProblem, readonly unknown[]>({
+    queryKey: [name, input],
+    queryFn: async ({ signal }) =>
+      (await request(name, input, signal)) as Reply<"GET /api/rejections">,
+    select: ({ rejections }) => rejections,
+    enabled,
+  });
+}
+
 type Change = (change: Readonly<Record<string, string | undefined>>) => void;
 
 interface HeaderProps {
@@ -108,19 +168,19 @@ interface HeaderProps {
   readonly live: LiveState;
   readonly onChange: Change;
   readonly hasControls: boolean;
+  readonly problem: ApiProblem | null;
 }
 
-function Header({ view, live, onChange, hasControls }: HeaderProps) {
-  const { account, range, by } = view;
+function Header({ view, live, onChange, hasControls, problem }: HeaderProps) {
+  const { account, by } = view;
   const whose = account === undefined ? "all accounts" : "this account";
-  const words = ranges.find(({ value }) => value === range)?.words;
   return (
     <PageHeader
       title="Overview"
       mark={<LiveSign state={live} />}
       about={
         hasControls
-          ? `Usage for ${whose} in ${words}.`
+          ? `Usage for ${whose}${view.days === undefined ? " in" : ","} ${periodWords(view)}.`
           : `Spend, requests and latency for ${whose}.`
       }
       actions={
@@ -133,13 +193,8 @@ function Header({ view, live, onChange, hasControls }: HeaderProps) {
               data={groupsOf(account).map((group) => ({ value: group, label: `By ${group}` }))}
               onChange={(chosen) => onChange({ by: chosen })}
             />
-            <SegmentedControl
-              size="xs"
-              aria-label="Time range"
-              value={range}
-              data={ranges.map(({ value }) => value)}
-              onChange={(chosen) => onChange({ range: chosen })}
-            />
+            <RangeControls view={view} onChange={onChange} problem={problem} />
+            <SavedViews page="overview" account={account} />
           </>
         )
       }
@@ -155,8 +210,7 @@ function Narrowed(props: {
 }) {
   const { view, usage, onChange } = props;
   const { model, key } = view;
-  const words = ranges.find(({ value }) => value === usage.range)?.words;
-  const isEmpty = usage.totals.requests === 0;
+  const isEmpty = usage.totals.requests === 0 && usage.totals.rejected === 0;
   const keyName = useKeyName(view);
   if (model === "" && key === "" && !isEmpty) return null;
   return (
@@ -169,12 +223,12 @@ function Narrowed(props: {
       )}
       {isEmpty && (
         <span>
-          No calls in {words}.{" "}
+          No calls in this period ({periodWords(view)}).{" "}
           {usage.range !== "90d" && (
             <button
               type="button"
               className={classes.plain}
-              onClick={() => onChange({ range: "90d" })}
+              onClick={() => onChange({ range: "90d", from: undefined, to: undefined })}
             >
               Show the last 90 days
             </button>
@@ -216,6 +270,14 @@ function Only(props: {
 
 /** The day is asked for by the charts, too, and once for both where they show it. */
 function LastDay({ account }: { readonly account: string }) {
-  const day = useUsage({ account, range: "24h", by: "model", model: "", key: "" });
+  const day = useUsage({
+    account,
+    range: "24h",
+    days: undefined,
+    isCompared: true,
+    by: "model",
+    model: "",
+    key: "",
+  });
   return <BalanceNotice account={account} daySpendUsd={day.data?.totals.charged_usd} hasLink />;
 }

@@ -4,18 +4,19 @@ import { Panel } from "../../components/layout/panel.tsx";
 import { Money } from "../../components/money/money.tsx";
 import { type Column, DataTable } from "../../components/table/data-table.tsx";
 import { formatCount, formatShare } from "../../format/figures.ts";
+import { usdPlaces } from "../../format/money.ts";
 import { AboutTime } from "./tiles.tsx";
 import { failureRate, type Group, type GroupedUsage, type Sums } from "./usage.ts";
 
-type Row = GroupedUsage["series"][number];
+type Row = GroupedUsage["all"][number];
 
 const headers = { model: "Model", key: "Key", account: "Account" } as const;
 
-const figureColumns: readonly Column<{ readonly totals: Sums }>[] = [
+const figureColumns = (places: number): readonly Column<{ readonly totals: Sums }>[] => [
   {
     header: "Spend",
     isFigure: true,
-    cell: ({ totals }) => <Money usd={totals.charged_usd} />,
+    cell: ({ totals }) => <Money usd={totals.charged_usd} places={places} />,
   },
   { header: "Requests", isFigure: true, cell: ({ totals }) => formatCount(totals.requests) },
   {
@@ -26,37 +27,46 @@ const figureColumns: readonly Column<{ readonly totals: Sums }>[] = [
         ? "0"
         : `${formatCount(totals.failures)} (${formatShare(failureRate(totals))})`,
   },
+  { header: "Rejected", isFigure: true, cell: ({ totals }) => formatCount(totals.rejected) },
   { header: "Input", isFigure: true, cell: ({ totals }) => formatCount(totals.input_tokens) },
   { header: "Output", isFigure: true, cell: ({ totals }) => formatCount(totals.output_tokens) },
   {
     header: "Latency p50 / p95",
     isFigure: true,
-    cell: ({ totals }) => (
-      <span className="nowrap">
-        <AboutTime ms={totals.latency_p50_ms} /> / <AboutTime ms={totals.latency_p95_ms} />
-      </span>
-    ),
+    cell: ({ totals }) => <Percentiles p50={totals.latency_p50_ms} p95={totals.latency_p95_ms} />,
   },
   {
-    header: "First token p50 / p95, streamed replies",
+    header: "First token p50 / p95",
     isFigure: true,
     cell: ({ totals }) => (
-      <span className="nowrap">
-        <AboutTime ms={totals.first_byte_p50_ms} /> / <AboutTime ms={totals.first_byte_p95_ms} />
-      </span>
+      <Percentiles p50={totals.first_byte_p50_ms} p95={totals.first_byte_p95_ms} />
     ),
   },
 ];
+
+interface PercentilesProps {
+  readonly p50: number | null;
+  readonly p95: number | null;
+}
+
+const Percentiles = ({ p50, p95 }: PercentilesProps) =>
+  p50 === null && p95 === null ? (
+    "–"
+  ) : (
+    <span className="nowrap">
+      <AboutTime ms={p50} /> / <AboutTime ms={p95} />
+    </span>
+  );
 
 /** All figures of each of them, and of all together. */
 export function SeriesTable({ usage }: { readonly usage: GroupedUsage }) {
   const { by } = usage;
   const columns: readonly Column<Row>[] = [
     { header: headers[by], cell: (row) => <Name row={row} by={by} /> },
-    ...figureColumns,
+    ...figureColumns(usdPlaces(usage.all.map(({ totals }) => totals.charged_usd))),
   ];
-  const together: Row = { name: "", label: "Total", totals: usage.totals, points: [] };
-  const rows = usage.series.length > 1 ? [...usage.series, together] : usage.series;
+  const together: Row = { name: "", label: "Total", totals: usage.totals };
+  const rows = usage.all.length > 1 ? [...usage.all, together] : usage.all;
   return (
     <Panel title={`All metrics by ${by}`} isFlush>
       <DataTable
@@ -73,7 +83,7 @@ export function SeriesTable({ usage }: { readonly usage: GroupedUsage }) {
 function Name({ row, by }: { readonly row: Row; readonly by: Group }): ReactNode {
   const { name, label } = row;
   if (name === "") return <strong>{label}</strong>;
-  if (name === "others" || name === "temporary") return label;
+  if (name === "others" || name === "temporary" || name === "unknown") return label;
   if (by === "account")
     return (
       <Link to="/a/$account/overview" params={{ account: name }}>

@@ -1,34 +1,51 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { Money } from "../../components/money/money.tsx";
 import { StatTile, Tiles } from "../../components/table/stat-tile.tsx";
 import { formatCompact, formatCount, formatShare } from "../../format/figures.ts";
 import { formatAboutMs } from "./figures.ts";
 import classes from "./page.module.css";
-import { changeOf, failureRate, type Sums, tokensOf, type Usage } from "./usage.ts";
+import {
+  beforeWords,
+  changeOf,
+  failureRate,
+  failureRateOrNone,
+  requestsSearch,
+  type Sums,
+  tokensOf,
+  type Usage,
+  type View,
+} from "./usage.ts";
+
+interface UsageTilesProps {
+  readonly usage: Usage;
+  readonly view: View;
+}
 
 /** Six metrics of the selected period, compared with the previous one. */
-export function UsageTiles({ usage }: { readonly usage: Usage }) {
+export function UsageTiles({ usage, view }: UsageTilesProps) {
+  const versus = beforeWords(view);
   const { totals, before, points } = usage;
-  const change = (read: (sums: Sums) => number | null) =>
-    before === null || before.requests === 0 ? undefined : changeOf(read(totals), read(before));
-  const spark = (read: (sums: Sums) => number | null) =>
-    points.flatMap((point) => read(point) ?? []);
-  const spend = ({ charged_usd }: Sums) => Number(charged_usd);
-  const requests = (sums: Sums) => sums.requests;
-  const latency = ({ latency_p50_ms }: Sums) => latency_p50_ms;
-  const firstByte = ({ first_byte_p50_ms }: Sums) => first_byte_p50_ms;
+  const change = (read: (sums: Sums) => number | null) => ({
+    change:
+      before === null || before.requests === 0 ? undefined : changeOf(read(totals), read(before)),
+    versus,
+  });
+  // Steps without a figure keep their place: what is left out would move the others.
+  const spark = (read: (sums: Sums) => number | null) => points.map((point) => read(point));
   return (
     <div className={classes.figures}>
       <Tiles>
         <StatTile
           label="Spend"
           value={<Money usd={totals.charged_usd} />}
-          change={change(spend)}
+          {...change(spend)}
           spark={spark(spend)}
         />
         <StatTile
           label="Requests"
           value={<span title={formatCount(totals.requests)}>{formatCompact(totals.requests)}</span>}
-          change={change(requests)}
+          {...change(requests)}
           spark={spark(requests)}
         />
         <StatTile
@@ -42,15 +59,10 @@ export function UsageTiles({ usage }: { readonly usage: Usage }) {
         <StatTile
           label="Error rate"
           value={formatShare(failureRate(totals))}
-          note={
-            <span title="Share of admitted calls. Rejected calls (401, 402, 403, 429) cost nothing and are not counted.">
-              {formatCount(totals.failures)} {totals.failures === 1 ? "error" : "errors"} · rejected
-              calls not included
-            </span>
-          }
-          change={change(failureRate)}
+          note={<ErrorsNote totals={totals} view={view} />}
+          {...change(failureRate)}
           moreIs="bad"
-          spark={spark(({ failures }) => failures)}
+          spark={spark(failureRateOrNone)}
         />
         <StatTile
           label="Latency, median"
@@ -60,7 +72,7 @@ export function UsageTiles({ usage }: { readonly usage: Usage }) {
               p95 <AboutTime ms={totals.latency_p95_ms} />
             </>
           }
-          change={change(latency)}
+          {...change(latency)}
           moreIs="bad"
           spark={spark(latency)}
         />
@@ -72,7 +84,7 @@ export function UsageTiles({ usage }: { readonly usage: Usage }) {
               p95 <AboutTime ms={totals.first_byte_p95_ms} /> · streamed replies
             </>
           }
-          change={change(firstByte)}
+          {...change(firstByte)}
           moreIs="bad"
           spark={spark(firstByte)}
         />
@@ -80,6 +92,51 @@ export function UsageTiles({ usage }: { readonly usage: Usage }) {
     </div>
   );
 }
+
+interface ErrorsNoteProps {
+  readonly totals: Sums;
+  readonly view: View;
+}
+
+function ErrorsNote({ totals, view }: ErrorsNoteProps) {
+  return (
+    <span title="The rate is the share of admitted calls that failed. Rejected calls were never admitted and cost nothing.">
+      <RequestsLink view={view} outcome="failed">
+        {formatCount(totals.failures)} {totals.failures === 1 ? "error" : "errors"}
+      </RequestsLink>{" "}
+      ·{" "}
+      <RequestsLink view={view} outcome="rejected">
+        {formatCount(totals.rejected)} rejected
+      </RequestsLink>
+    </span>
+  );
+}
+
+interface RequestsLinkProps {
+  readonly view: View;
+  readonly outcome: "failed" | "rejected";
+  readonly children: ReactNode;
+}
+
+/** To those that the figure counts; the list is by whole days. */
+function RequestsLink({ view, outcome, children }: RequestsLinkProps) {
+  const { account } = view;
+  const search = { outcome, ...requestsSearch(view, Date.now()) };
+  return account === undefined ? (
+    <Link to="/operator/requests" search={search}>
+      {children}
+    </Link>
+  ) : (
+    <Link to="/a/$account/requests" params={{ account }} search={search}>
+      {children}
+    </Link>
+  );
+}
+
+const spend = ({ charged_usd }: Sums) => Number(charged_usd);
+const requests = (sums: Sums) => sums.requests;
+const latency = ({ latency_p50_ms }: Sums) => latency_p50_ms;
+const firstByte = ({ first_byte_p50_ms }: Sums) => first_byte_p50_ms;
 
 /** An approximate time, marked as such on hover. */
 export function AboutTime({ ms }: { readonly ms: number | null }) {

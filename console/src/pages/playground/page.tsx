@@ -1,12 +1,14 @@
-import { Tabs } from "@mantine/core";
-import { IconBox, IconTerminal2 } from "@tabler/icons-react";
+import { Button, Select, Tabs } from "@mantine/core";
+import { IconBox, IconBuilding, IconTerminal2 } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
-import { type ComponentType, lazy, Suspense, useMemo, useState } from "react";
+import { type ComponentType, Suspense, useMemo, useState } from "react";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { Loading } from "../../components/feedback/loaded.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { useSearchText } from "../../search.ts";
-import { useAccount, useMay, useSession } from "../../session.tsx";
+import { useAccountId, useAccounts, useMay, useSession } from "../../session.tsx";
+import { lazyPart } from "../../shell/lazy-part.tsx";
+import { PlaygroundAccount } from "./account.ts";
 import { GatewayAccess } from "./gateway/gateway-access.ts";
 import { TroubleNotice } from "./gateway/trouble-notice.tsx";
 import { toTrouble } from "./gateway/use-run.ts";
@@ -23,29 +25,83 @@ const modes: readonly Mode[] = [
   {
     endpoint: "chat",
     label: "Chat",
-    Part: lazy(async () => ({ default: (await import("./chat/chat.tsx")).ChatMode })),
+    Part: lazyPart(async () => (await import("./chat/chat.tsx")).ChatMode),
   },
   {
     endpoint: "embeddings",
     label: "Embeddings",
-    Part: lazy(async () => ({
-      default: (await import("./embeddings/text-embeddings.tsx")).EmbeddingsMode,
-    })),
+    Part: lazyPart(async () => (await import("./embeddings/text-embeddings.tsx")).EmbeddingsMode),
   },
   {
     endpoint: "speech",
     label: "Speech",
-    Part: lazy(async () => ({ default: (await import("./speech/speech.tsx")).SpeechMode })),
+    Part: lazyPart(async () => (await import("./speech/speech.tsx")).SpeechMode),
   },
 ];
 
 export function Page() {
-  const account = useAccount();
+  const named = useAccountId();
+  return named === undefined ? <OfOperator /> : <OfAccount account={named} />;
+}
+
+function OfAccount({ account }: { readonly account: string }) {
   const mayCall = useMay("developer");
   return (
     <>
-      <PageHeader title="Playground" about="Try models. Calls are charged to this account." />
-      {mayCall ? <Playground key={account.id} account={account.id} /> : <OnlyLooking />}
+      <PageHeader
+        title="Playground"
+        about="Try models. Calls are charged to this account."
+        hasTimes={false}
+      />
+      {mayCall ? <Playground key={account} account={account} /> : <OnlyLooking />}
+    </>
+  );
+}
+
+/** An operator calls on behalf of an account, which is part of the address. */
+function OfOperator() {
+  const [search, setSearch] = useSearchText();
+  const accounts = useAccounts();
+  const chosen = accounts.find(({ id }) => id === search["account"]) ?? accounts[0];
+  return (
+    <>
+      <PageHeader
+        title="Playground"
+        about="Try models. Calls are charged to the account you choose."
+        hasTimes={false}
+        actions={
+          chosen !== undefined && (
+            <Select
+              aria-label="Account to charge"
+              leftSection={<IconBuilding size={16} />}
+              data={accounts.map(({ id, name }) => ({ value: id, label: name }))}
+              value={chosen.id}
+              onChange={(account) => account !== null && setSearch({ account })}
+              allowDeselect={false}
+              searchable={accounts.length > 8}
+              limit={50}
+            />
+          )
+        }
+      />
+      {chosen === undefined ? (
+        <EmptyState
+          icon={IconBuilding}
+          title="No accounts yet"
+          about="Calls are charged to an account. Create one with credit first."
+          action={
+            <Button
+              renderRoot={(props) => (
+                <Link to="/operator/accounts" search={{ new: "1" }} {...props} />
+              )}
+            >
+              Create account
+            </Button>
+          }
+        />
+      ) : (
+        <Playground key={chosen.id} account={chosen.id} />
+      )}
     </>
   );
 }
@@ -61,6 +117,14 @@ function OnlyLooking() {
 }
 
 function Playground({ account }: { readonly account: string }) {
+  return (
+    <PlaygroundAccount value={account}>
+      <WithModels account={account} />
+    </PlaygroundAccount>
+  );
+}
+
+function WithModels({ account }: { readonly account: string }) {
   const access = useMemo(() => new GatewayAccess(account), [account]);
   const callable = useCallable(account);
   const { gateway_url: baseUrl } = useSession();

@@ -25,6 +25,7 @@ export function Page() {
   return (
     <>
       <PageHeader
+        hasTimes={false}
         title="API reference"
         about="Every endpoint, with a form to send real requests."
       />

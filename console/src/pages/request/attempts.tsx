@@ -1,5 +1,6 @@
 import { Panel } from "../../components/layout/panel.tsx";
 import { OutcomeBadge } from "../../components/table/state-badge.tsx";
+import { providerName } from "../../format/provider-name.ts";
 import classes from "./page.module.css";
 import type { Receipt } from "./receipt.ts";
 
@@ -31,7 +32,7 @@ function aboutOf(count: number): string {
 }
 
 function Target({ attempt }: { readonly attempt: Attempt }) {
-  const { provider, model, detail } = attempt;
+  const { provider, model, key, detail } = attempt;
   // Members do not see the provider.
   if (provider === undefined) return null;
   return (
@@ -41,7 +42,8 @@ function Target({ attempt }: { readonly attempt: Attempt }) {
           "No target available"
         ) : (
           <>
-            <strong>{provider}</strong> <code>{model}</code>
+            <strong>{providerName(provider)}</strong> <code>{model}</code>
+            {typeof key === "string" && <span className="soft small"> Key {key}</span>}
           </>
         )}
       </p>

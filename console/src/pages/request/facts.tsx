@@ -1,14 +1,14 @@
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
-import { CopyButton } from "../../components/code/copy-button.tsx";
+import { Fact, Id } from "../../components/layout/fact.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
 import { formatCount } from "../../format/figures.ts";
+import { providerName } from "../../format/provider-name.ts";
 import { sentenceCase } from "../../format/sentence-case.ts";
 import { formatUnits } from "../../format/units.ts";
 import { useApi } from "../../queries.ts";
 import { useAccounts, useMay } from "../../session.tsx";
 import classes from "./page.module.css";
-import type { Receipt } from "./receipt.ts";
+import { type Receipt, tokensPerSecond } from "./receipt.ts";
 
 interface FactsProps {
   readonly receipt: Receipt;
@@ -23,6 +23,7 @@ export function Facts({ receipt, account }: FactsProps) {
   const mayEditModels = useMay("operator") && isForAll;
   const keys = useApi("GET /api/accounts/:account/keys", { params });
   const key = keys.data?.find(({ id }) => id === receipt.key);
+  const speed = tokensPerSecond(receipt);
   const accountName = useAccounts().find(({ id }) => id === receipt.account)?.name;
   return (
     <Panel title="Details">
@@ -58,7 +59,7 @@ export function Facts({ receipt, account }: FactsProps) {
           </Fact>
         )}
         {receipt.provider !== undefined && (
-          <Fact label="Provider">{receipt.provider ?? "None"}</Fact>
+          <Fact label="Provider">{providerName(receipt.provider ?? "None")}</Fact>
         )}
         <Fact label="Usage">
           {receipt.estimated && "about "}
@@ -73,25 +74,12 @@ export function Facts({ receipt, account }: FactsProps) {
           {sentenceCase(receipt.outcome_words)}
           {receipt.outcome !== "ok" && <code>{receipt.outcome}</code>}
         </Fact>
+        <Fact label="HTTP status">{receipt.status ?? "None: the client disconnected"}</Fact>
+        {receipt.streamed !== null && (
+          <Fact label="Streamed">{receipt.streamed ? "Yes" : "No"}</Fact>
+        )}
+        {speed !== undefined && <Fact label="Speed">{formatCount(speed)} tokens/s</Fact>}
       </dl>
     </Panel>
-  );
-}
-
-function Fact({ label, children }: { readonly label: string; readonly children: ReactNode }) {
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
-
-function Id({ id, what }: { readonly id: string; readonly what: string }) {
-  return (
-    <span className={classes.id}>
-      <code>{id}</code>
-      <CopyButton text={id} what={what} />
-    </span>
   );
 }

@@ -2,10 +2,10 @@ import { IconList } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { type ApiProblem, request } from "../../api.ts";
-import { CopyButton } from "../../components/code/copy-button.tsx";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
 import { Loading } from "../../components/feedback/loaded.tsx";
+import { Id } from "../../components/layout/fact.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { OutcomeBadge } from "../../components/table/state-badge.tsx";
 import { useAccountId } from "../../session.tsx";
@@ -31,18 +31,14 @@ export function Page() {
             <OutcomeBadge outcome={receipt.data.outcome} words={receipt.data.outcome_words} />
           )
         }
-        about={
-          <span className={classes.id}>
-            <code>{id}</code>
-            <CopyButton text={id} what="the request ID" />
-          </span>
-        }
+        about={<Id id={id} what="the request ID" />}
       />
       {isMissing ? (
         <EmptyState
           icon={IconList}
           title="Request not found"
-          about="Requests appear once they finish. Calls that were rejected before admission leave no receipt."
+          about="Requests appear once they finish. Rejected calls have no receipt."
+          action={<FindRejected account={account} id={id} />}
         />
       ) : (
         <ErrorNotice problem={receipt.error} onRetry={() => receipt.refetch()} />
@@ -73,6 +69,23 @@ function useReceipt(account: string | undefined, id: string) {
     queryFn: async ({ signal }) =>
       (await request(name, { params: { account: account ?? "", id } }, signal)) as Receipt,
   });
+}
+
+function FindRejected(props: { readonly account: string | undefined; readonly id: string }) {
+  const { account, id } = props;
+  const search = { outcome: "rejected", id };
+  const words = "Look for it in the rejected calls";
+  if (account === undefined)
+    return (
+      <Link to="/operator/requests" search={search}>
+        {words}
+      </Link>
+    );
+  return (
+    <Link to="/a/$account/requests" params={{ account }} search={search}>
+      {words}
+    </Link>
+  );
 }
 
 function Back({ account }: { readonly account: string | undefined }) {

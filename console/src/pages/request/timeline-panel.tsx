@@ -1,5 +1,5 @@
 import { Panel } from "../../components/layout/panel.tsx";
-import { formatMs } from "../../format/figures.ts";
+import { formatCount, formatMs } from "../../format/figures.ts";
 import { formatExact } from "../../format/moments.ts";
 import classes from "./page.module.css";
 import type { Receipt } from "./receipt.ts";
@@ -59,6 +59,9 @@ export function TimelinePanel({ receipt }: { readonly receipt: Receipt }) {
   );
 }
 
+/** To the millisecond: attempts are compared with each other. */
+const formatWholeMs = (ms: number) => `${formatCount(Math.round(ms))} ms`;
+
 /** Keeps the shortest attempt visible. */
 const leastShare = 0.004;
 
@@ -90,8 +93,8 @@ function AttemptBars({ receipt }: { readonly receipt: Receipt }) {
               {typeof provider === "string" && `, ${provider}`}
             </span>
             <span>
-              {formatMs(bar.durationMs)}
-              {bar.startedMs > 0 && `, started after ${formatMs(bar.startedMs)}`}
+              {formatWholeMs(bar.durationMs)}
+              {bar.startedMs > 0 && `, started after ${formatWholeMs(bar.startedMs)}`}
             </span>
           </p>
         </li>

@@ -1,11 +1,14 @@
+import { IconBroadcast } from "@tabler/icons-react";
 import { Money } from "../../components/money/money.tsx";
 import type { Column } from "../../components/table/data-table.tsx";
 import { RequestLink } from "../../components/table/request-link.tsx";
 import { OutcomeBadge } from "../../components/table/state-badge.tsx";
 import { formatMs } from "../../format/figures.ts";
-import { formatExact } from "../../format/moments.ts";
+import { dayOf, formatExact, formatMoment } from "../../format/moments.ts";
+import { providerName } from "../../format/provider-name.ts";
 import { formatUnits } from "../../format/units.ts";
 import type { RequestRow } from "../../live/news.ts";
+import type { Sorting } from "./filters.ts";
 import classes from "./page.module.css";
 
 interface ColumnOptions {
@@ -14,30 +17,31 @@ interface ColumnOptions {
   readonly keyName: (id: string) => string;
   readonly accountName: (id: string) => string;
   readonly isFresh: (id: string) => boolean;
+  readonly sorting: Sorting;
+  readonly onSort: (by: "cost" | "duration") => void;
 }
 
-const clock = new Intl.DateTimeFormat("en", {
-  hour: "2-digit",
-  minute: "2-digit",
-  second: "2-digit",
-  hourCycle: "h23",
-});
-const dayOf = new Intl.DateTimeFormat("en", { day: "numeric", month: "short" });
-
+/** Widths are fixed, so that nothing moves when a row arrives; the model has what is left. */
 export function requestColumns(options: ColumnOptions): readonly Column<RequestRow>[] {
-  const { account, keyName, accountName, isFresh } = options;
-  const who: Column<RequestRow> =
-    account === undefined
-      ? { header: "Account", cell: (row) => accountName(row.account) }
-      : { header: "Key", cell: (row) => keyName(row.key) };
+  const { account, keyName, accountName, isFresh, sorting, onSort } = options;
+  const isForAll = account === undefined;
+  const sortBy = (by: "cost" | "duration") => ({
+    order: sorting.sort === by ? sorting.order : undefined,
+    onSort: () => onSort(by),
+  });
+  const who: Column<RequestRow> = isForAll
+    ? { header: "Account", width: 104, cell: (row) => <Name text={accountName(row.account)} /> }
+    : { header: "Key", width: 132, cell: (row) => <Name text={keyName(row.key)} /> };
   const provider: Column<RequestRow> = {
     header: "Provider",
-    isExtra: true,
-    cell: (row) => row.provider ?? "–",
+    width: 76,
+    cell: (row) => <Name text={providerName(row.provider ?? "–")} />,
   };
   return [
     {
       header: "Time",
+      width: 106,
+      place: "top-start",
       cell: (row) => (
         <span className={classes.time} data-fresh={isFresh(row.id)}>
           <RequestLink account={account} id={row.id}>
@@ -46,35 +50,85 @@ export function requestColumns(options: ColumnOptions): readonly Column<RequestR
         </span>
       ),
     },
-    { header: "Model", cell: (row) => <span className={classes.model}>{row.model}</span> },
+    {
+      header: "Model",
+      place: "top",
+      cell: (row) => <Name text={row.model} isStrong />,
+    },
     who,
-    ...(account === undefined ? [provider] : []),
+    ...(isForAll ? [provider] : []),
     {
       header: "Outcome",
-      cell: (row) => <OutcomeBadge outcome={row.outcome} words={row.outcome_words} />,
+      width: 154,
+      place: "bottom-start",
+      cell: (row) => (
+        <span className={classes.outcome}>
+          <OutcomeBadge outcome={row.outcome} words={row.outcome_words} />
+          {/* On a phone these have no cells of their own. */}
+          <span className={classes.more}>
+            {isForAll ? accountName(row.account) : keyName(row.key)} · <Used row={row} />
+          </span>
+        </span>
+      ),
     },
-    { header: "Usage", isFigure: true, cell: (row) => <Used row={row} /> },
-    { header: "Charged", isFigure: true, cell: (row) => <Money usd={row.charged_usd} /> },
+    { header: "HTTP", width: 56, cell: (row) => <Status row={row} /> },
     {
-      header: "First byte",
+      header: "Usage",
       isFigure: true,
-      isExtra: true,
-      cell: ({ first_byte_ms: ms }) => (ms === null ? "–" : formatMs(ms)),
+      width: 148,
+      cell: (row) => <Used row={row} />,
     },
-    { header: "Duration", isFigure: true, cell: (row) => formatMs(row.duration_ms) },
+    {
+      header: "Cost",
+      isFigure: true,
+      width: isForAll ? 98 : 108,
+      place: "top-end",
+      sort: sortBy("cost"),
+      cell: (row) => <Money usd={row.charged_usd} />,
+    },
+    {
+      header: "Duration",
+      isFigure: true,
+      width: 92,
+      place: "bottom-end",
+      sort: sortBy("duration"),
+      cell: (row) => <Took row={row} />,
+    },
   ];
 }
 
-/** To the second, with the date unless it is today. */
-function Time({ at }: { readonly at: string }) {
+/** Two lines at most, so that rows are even; all of it on hover. */
+function Name({ text, isStrong = false }: { readonly text: string; readonly isStrong?: boolean }) {
+  return (
+    <span className={classes.name} data-strong={isStrong} title={text}>
+      {text}
+    </span>
+  );
+}
+
+/** Today to the second; before that with the date, to the minute. */
+export function Time({ at }: { readonly at: string }) {
   const atMs = Date.parse(at);
-  const day = dayOf.format(atMs);
+  const isToday = dayOf(atMs) === dayOf(Date.now());
   return (
     <time dateTime={at} title={formatExact(atMs)}>
-      {day === dayOf.format(Date.now()) ? "" : `${day}, `}
-      {clock.format(atMs)}
+      {formatMoment(atMs, isToday ? "time" : "shortMoment")}
     </time>
   );
+}
+
+function Status({ row: { status, streamed } }: { readonly row: RequestRow }) {
+  return (
+    <span className={classes.status}>
+      {status ?? <span title="The client disconnected before the reply">–</span>}
+      {streamed === true && <IconBroadcast size={13} role="img" aria-label="Streamed" />}
+    </span>
+  );
+}
+
+function Took({ row: { first_byte_ms: firstMs, duration_ms: ms } }: { readonly row: RequestRow }) {
+  const title = firstMs === null ? "No reply" : `First byte after ${formatMs(firstMs)}`;
+  return <span title={title}>{formatMs(ms)}</span>;
 }
 
 function Used({ row }: { readonly row: RequestRow }) {

@@ -1,9 +1,12 @@
 import { Button, NativeSelect, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { IconFilter2 } from "@tabler/icons-react";
-import { useState } from "react";
-import type { Filters } from "./filters.ts";
+import { useEffect, useRef, useState } from "react";
+import { outcomeLabels } from "../../../../src/call/outcome.ts";
+import { type Filters, forOutcome, rejected } from "./filters.ts";
+import { KeyPicker } from "./key-picker.tsx";
 import classes from "./page.module.css";
+import { TimeFilter } from "./time-filter.tsx";
 
 export interface Option {
   readonly value: string;
@@ -13,7 +16,8 @@ export interface Option {
 /** What there is to choose from; empty where it is not to be chosen. */
 export interface Choices {
   readonly models: readonly Option[];
-  readonly keys: readonly Option[];
+  /** `all`: those of every account, which are searched rather than listed. */
+  readonly keys: readonly Option[] | "all";
   readonly accounts: readonly Option[];
   readonly providers: readonly Option[];
 }
@@ -26,15 +30,23 @@ interface FilterBarProps {
 }
 
 const typingMs = 300;
-const endpoints: readonly Option[] = ["chat", "embeddings", "speech"].map((value) => ({
-  value,
-  label: value,
-}));
+const same = (value: string): Option => ({ value, label: value });
+const endpoints: readonly Option[] = ["chat", "embeddings", "speech"].map(same);
 
 export function FilterBar({ filters, choices, onChange, onClear }: FilterBarProps) {
   const [isOpen, setOpen] = useState(false);
   const [id, setId] = useState(filters.id);
-  const search = useDebouncedCallback((text: string) => onChange({ id: text.trim() }), typingMs);
+  const sent = useRef(filters.id);
+  const search = useDebouncedCallback((text: string) => {
+    sent.current = text.trim();
+    onChange({ id: sent.current });
+  }, typingMs);
+  // A link to one call changes it, too.
+  useEffect(() => {
+    if (filters.id !== sent.current) setId(filters.id);
+    sent.current = filters.id;
+  }, [filters.id]);
+  const isRejected = filters.outcome === rejected;
   const count = Object.values(filters).filter((value) => value !== "").length;
   const choice = (name: keyof Filters, label: string, options: readonly Option[]) => (
     <Choice
@@ -58,10 +70,22 @@ export function FilterBar({ filters, choices, onChange, onClear }: FilterBarProp
       <div className={classes.fields}>
         {choice("model", "Model", choices.models)}
         {choices.accounts.length > 0 && choice("account", "Account", choices.accounts)}
-        {(choices.keys.length > 0 || filters.key !== "") && choice("key", "Key", choices.keys)}
-        {choices.providers.length > 0 && choice("provider", "Provider", choices.providers)}
-        {choice("endpoint", "Endpoint", endpoints)}
-        {choice("outcome", "Outcome", outcomeOptions)}
+        {choices.keys === "all" ? (
+          <KeyPicker value={filters.key} onChange={(key) => onChange({ key })} />
+        ) : (
+          (choices.keys.length > 0 || filters.key !== "") && choice("key", "Key", choices.keys)
+        )}
+        {choices.providers.length > 0 &&
+          !isRejected &&
+          choice("provider", "Provider", choices.providers)}
+        {choice("endpoint", "Endpoint", isRejected ? [...endpoints, same("models")] : endpoints)}
+        <Choice
+          label="Outcome"
+          value={filters.outcome}
+          options={outcomeOptions}
+          onChange={(outcome) => onChange(forOutcome(outcome, filters))}
+        />
+        {choice("status", "HTTP status", isRejected ? refusedOptions : statusOptions)}
         <TextInput
           size="xs"
           label="Request ID"
@@ -73,26 +97,13 @@ export function FilterBar({ filters, choices, onChange, onClear }: FilterBarProp
             search(event.currentTarget.value);
           }}
         />
-        <TextInput
-          size="xs"
-          type="date"
-          label="From (UTC)"
-          value={filters.from}
-          onChange={(event) => onChange({ from: event.currentTarget.value })}
-        />
-        <TextInput
-          size="xs"
-          type="date"
-          label="To (UTC)"
-          value={filters.to}
-          onChange={(event) => onChange({ to: event.currentTarget.value })}
-        />
-        {count > 0 && (
-          <Button size="xs" variant="subtle" className={classes.clear} onClick={onClear}>
-            Clear filters
-          </Button>
-        )}
+        <TimeFilter filters={filters} onChange={onChange} />
       </div>
+      {count > 0 && (
+        <Button size="compact-xs" variant="subtle" className={classes.clear} onClick={onClear}>
+          Clear filters
+        </Button>
+      )}
     </section>
   );
 }
@@ -121,21 +132,18 @@ function Choice(props: {
   );
 }
 
-/** What can come of a call that was let in. */
+/** What can come of a call; those that were refused before admission have no receipt. */
 export const outcomeOptions: readonly Option[] = [
-  { value: "ok", label: "Succeeded" },
-  { value: "left", label: "Caller disconnected" },
-  { value: "failed", label: "Any failure" },
-  { value: "upstream_error", label: "Provider error" },
-  { value: "upstream_unavailable", label: "No provider available" },
-  { value: "upstream_overloaded", label: "Provider overloaded" },
-  { value: "upstream_timeout", label: "Provider timeout" },
-  { value: "upstream_rate_limited", label: "Provider rate limit" },
-  { value: "upstream_rejected", label: "Rejected by provider" },
-  { value: "content_filtered", label: "Blocked by content filter" },
-  { value: "context_length_exceeded", label: "Input too long" },
-  { value: "model_loading", label: "Model loading" },
-  { value: "shutting_down", label: "Gateway shutting down" },
-  { value: "store_unavailable", label: "Ledger unavailable" },
-  { value: "internal_error", label: "Gateway error" },
+  { value: "ok", label: outcomeLabels.ok },
+  { value: "failed", label: "All errors" },
+  { value: rejected, label: "Rejected" },
+  ...Object.entries(outcomeLabels)
+    .filter(([value]) => value !== "ok")
+    .map(([value, label]) => ({ value, label })),
 ];
+
+/** Of replies to calls, admitted or not. */
+const statusOptions: readonly Option[] = [
+  200, 400, 401, 402, 403, 404, 409, 413, 429, 500, 502, 503, 504,
+].map((status) => same(String(status)));
+const refusedOptions = statusOptions.filter(({ value }) => value.startsWith("4"));

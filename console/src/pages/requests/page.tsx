@@ -1,24 +1,36 @@
 import { Button } from "@mantine/core";
-import { IconDownload, IconFilter2, IconList } from "@tabler/icons-react";
+import { IconFilter2, IconList } from "@tabler/icons-react";
 import { useState } from "react";
 import { fetchFile } from "../../api.ts";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
 import { Loading } from "../../components/feedback/loaded.tsx";
-import { say } from "../../components/feedback/toasts.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
-import { DataTable } from "../../components/table/data-table.tsx";
+import { CsvButton } from "../../components/table/csv-button.tsx";
+import { type Column, DataTable } from "../../components/table/data-table.tsx";
 import { LiveSign } from "../../components/table/state-badge.tsx";
-import { formatCount } from "../../format/figures.ts";
-import { saveFile } from "../../format/save-file.ts";
+import { SavedViews } from "../../components/views/saved-views.tsx";
+import { useTimeZone } from "../../format/moments.ts";
+import type { RequestRow } from "../../live/news.ts";
 import { useSearchText } from "../../search.ts";
 import { useAccountId } from "../../session.tsx";
 import { requestColumns } from "./columns.tsx";
 import type { Option } from "./filter-bar.tsx";
 import { FilterBar } from "./filter-bar.tsx";
-import { type Filters, filterNames, toFilters, toQuery } from "./filters.ts";
-import classes from "./page.module.css";
+import {
+  type Filters,
+  filterNames,
+  nextSorting,
+  rejected,
+  type Sorting,
+  toFilters,
+  toQuery,
+  toSorting,
+} from "./filters.ts";
+import { RejectedList } from "./rejected-list.tsx";
+import { fetchRejectedCsv, useRefreshRejections } from "./rejections.ts";
+import { NewChip, PauseButton, Totals } from "./totals.tsx";
 import { useChoices } from "./use-choices.ts";
 import { useRequests } from "./use-requests.ts";
 
@@ -31,31 +43,52 @@ export function Page() {
 function Requests({ account }: { readonly account: string | undefined }) {
   const [search, setSearch] = useSearchText();
   const [clears, setClears] = useState(0);
+  const [isPaused, setPaused] = useState(false);
+  // Days in the filters are those of the zone.
+  useTimeZone();
   const filters = toFilters(search, account === undefined);
+  const sorting = toSorting(search);
   const choices = useChoices(account, filters.account);
-  const { pages, live, rows, isFresh, waiting, showWaiting } = useRequests(account, filters);
-  const isFiltered = Object.values(filters).some((value) => value !== "");
+  const isRejected = filters.outcome === rejected;
+  const onRejections = useRefreshRejections();
+  const enabled = !isRejected;
+  const list = useRequests({ account, filters, sorting, isPaused, onRejections, enabled });
   const clear = () => {
     setSearch(Object.fromEntries(filterNames.map((name) => [name, undefined])));
     setClears(clears + 1);
   };
+  const names = {
+    keyName: (id: string) =>
+      (choices.keys === "all" ? undefined : labelOf(choices.keys, id)) ?? "Playground key",
+    accountName: (id: string) => labelOf(choices.accounts, id) ?? id,
+  };
   const columns = requestColumns({
     account,
-    isFresh,
-    keyName: (id) => labelOf(choices.keys, id) ?? "temporary",
-    accountName: (id) => labelOf(choices.accounts, id) ?? id,
+    isFresh: list.isFresh,
+    sorting,
+    onSort: (by) => setSearch(toSortSearch(nextSorting(sorting, by))),
+    ...names,
   });
   return (
     <>
       <PageHeader
         title="Requests"
-        mark={<LiveSign state={live} />}
+        mark={<LiveSign state={list.live} />}
         about={
-          account === undefined
-            ? "All admitted calls from all accounts, newest first."
-            : "All admitted calls, newest first."
+          isRejected
+            ? "Calls rejected before admission. They cost nothing."
+            : aboutOf(account, sorting)
         }
-        actions={<CsvButton account={account} filters={filters} />}
+        actions={
+          <>
+            <SavedViews page="requests" account={account} size="sm" />
+            <PauseButton isPaused={isPaused} onChange={setPaused} />
+            <CsvButton
+              save={() => fetchCsv(account, filters)}
+              file={isRejected ? "rejections.csv" : "requests.csv"}
+            />
+          </>
+        }
       />
       <FilterBar
         key={clears}
@@ -64,26 +97,81 @@ function Requests({ account }: { readonly account: string | undefined }) {
         onChange={(change) => setSearch(toSearch(change))}
         onClear={clear}
       />
+      {isRejected ? (
+        <RejectedList account={account} filters={filters} accountName={names.accountName} />
+      ) : (
+        <Accepted
+          account={account}
+          filters={filters}
+          sorting={sorting}
+          list={list}
+          columns={columns}
+          onRejected={() => setSearch({ outcome: rejected })}
+          onClear={clear}
+        />
+      )}
+    </>
+  );
+}
+
+function aboutOf(account: string | undefined, { sort, order }: Sorting): string {
+  const calls =
+    account === undefined ? "Every accepted call from all accounts" : "Every accepted call";
+  return `${calls}, ${orderWords[sort][order]}.`;
+}
+
+const orderWords = {
+  time: { desc: "newest first", asc: "oldest first" },
+  cost: { desc: "most expensive first", asc: "least expensive first" },
+  duration: { desc: "slowest first", asc: "fastest first" },
+} as const satisfies Record<Sorting["sort"], Record<Sorting["order"], string>>;
+
+interface AcceptedProps {
+  readonly account: string | undefined;
+  readonly filters: Filters;
+  readonly sorting: Sorting;
+  readonly list: ReturnType<typeof useRequests>;
+  readonly columns: readonly Column<RequestRow>[];
+  readonly onRejected: () => void;
+  readonly onClear: () => void;
+}
+
+/** The calls that were admitted. */
+function Accepted({
+  account,
+  filters,
+  sorting,
+  list,
+  columns,
+  onRejected,
+  onClear,
+}: AcceptedProps) {
+  const { pages, rows, waiting, showWaiting } = list;
+  const isFiltered = Object.values(filters).some((value) => value !== "");
+  return (
+    <>
+      <Totals
+        account={account}
+        filters={filters}
+        sorting={sorting}
+        newestId={rows[0]?.id}
+        onRejected={onRejected}
+      />
       <ErrorNotice problem={pages.error} onRetry={() => pages.refetch()} />
       {pages.isPending && <Loading lines={10} label="Loading requests" />}
-      {waiting > 0 && (
-        <div className={classes.chip}>
-          <Button size="compact-sm" radius="xl" onClick={showWaiting}>
-            {formatCount(waiting)} new {waiting === 1 ? "request" : "requests"}
-          </Button>
-        </div>
-      )}
+      <NewChip waiting={waiting} onShow={showWaiting} />
       {pages.isSuccess && rows.length === 0 && !pages.hasNextPage && (
-        <NoRequests isFiltered={isFiltered} onClear={clear} />
+        <NoRequests isFiltered={isFiltered} onClear={onClear} />
       )}
       {rows.length > 0 && (
         <Panel isFlush>
           <DataTable
-            caption="Requests, newest first"
+            caption={`Requests, ${orderWords[sorting.sort][sorting.order]}`}
             columns={columns}
             rows={rows}
             rowKey={({ id }) => id}
             isLinked
+            phone="lines"
           />
         </Panel>
       )}
@@ -101,6 +189,11 @@ function Requests({ account }: { readonly account: string | undefined }) {
   );
 }
 
+const toSortSearch = ({ sort, order }: Sorting) => ({
+  sort: sort === "time" ? undefined : sort,
+  order: order === "desc" ? undefined : order,
+});
+
 const labelOf = (options: readonly Option[], wanted: string) =>
   options.find(({ value }) => value === wanted)?.label;
 
@@ -110,36 +203,12 @@ const toSearch = (change: Partial<Filters>) =>
     Object.entries(change).map(([name, value]) => [name, value === "" ? undefined : value]),
   );
 
-function CsvButton(props: { readonly account: string | undefined; readonly filters: Filters }) {
-  const { account, filters } = props;
-  const [isBusy, setBusy] = useState(false);
-  const save = async () => {
-    const query = toQuery(filters);
-    setBusy(true);
-    try {
-      const file =
-        account === undefined
-          ? await fetchFile("GET /api/requests.csv", { query })
-          : await fetchFile("GET /api/accounts/:account/requests.csv", {
-              params: { account },
-              query,
-            });
-      saveFile(file, "requests.csv");
-    } catch (error) {
-      say(error instanceof Error ? error.message : String(error), "bad");
-    }
-    setBusy(false);
-  };
-  return (
-    <Button
-      variant="default"
-      leftSection={<IconDownload size={16} />}
-      loading={isBusy}
-      onClick={() => void save()}
-    >
-      Export CSV
-    </Button>
-  );
+function fetchCsv(account: string | undefined, filters: Filters): Promise<Blob> {
+  if (filters.outcome === rejected) return fetchRejectedCsv(account, filters);
+  const query = toQuery(filters);
+  return account === undefined
+    ? fetchFile("GET /api/requests.csv", { query })
+    : fetchFile("GET /api/accounts/:account/requests.csv", { params: { account }, query });
 }
 
 function NoRequests(props: { readonly isFiltered: boolean; readonly onClear: () => void }) {

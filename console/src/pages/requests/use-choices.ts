@@ -1,10 +1,11 @@
+import { engineOption } from "../../format/provider-name.ts";
 import { useApi } from "../../queries.ts";
 import { useAccounts } from "../../session.tsx";
 import type { Choices, Option } from "./filter-bar.tsx";
 
 const same = (value: string): Option => ({ value, label: value });
 
-/** What can be filtered by; keys are known once an account is. */
+/** What can be filtered by. */
 export function useChoices(account: string | undefined, chosenAccount: string): Choices {
   const isForAll = account === undefined;
   const ofKeys = account ?? chosenAccount;
@@ -17,9 +18,12 @@ export function useChoices(account: string | undefined, chosenAccount: string): 
   return {
     models: (isForAll ? catalog.data : models.data)?.map(({ id }) => same(id)) ?? [],
     keys:
-      keys.data?.map(({ id, name, hint }) => ({ value: id, label: name === "" ? hint : name })) ??
-      [],
+      ofKeys === ""
+        ? "all"
+        : (keys.data?.map(({ id, name, hint }) => ({ value: id, label: name || hint })) ?? []),
     accounts: isForAll ? accounts.map(({ id, name }) => ({ value: id, label: name })) : [],
-    providers: isForAll ? (providers.data?.providers ?? []).map(({ name }) => same(name)) : [],
+    providers: isForAll
+      ? [engineOption, ...(providers.data?.providers ?? []).map(({ name }) => same(name))]
+      : [],
   };
 }

@@ -29,6 +29,10 @@ export function CreateToken() {
   const account = useAccountId();
   const shared = {
     values: emptyToken,
+    check: ({ name, scopes }: typeof emptyToken) => ({
+      ...(name.trim() === "" && { name: "Enter a name." }),
+      ...(scopes.length === 0 && { scopes: "Choose at least one scope." }),
+    }),
     fields: () => ["name", "role", "scopes", "expires"],
     onDone: () => "stay" as const,
   };
@@ -54,16 +58,11 @@ export function CreateToken() {
   const { scopes } = form.values;
   if (form.reply !== undefined) return <CreatedToken token={form.reply} />;
   return (
-    <FormDialog
-      title="Create token"
-      form={form}
-      submit="Create token"
-      isDisabled={scopes.length === 0}
-    >
+    <FormDialog title="Create token" form={form} submit="Create token">
       <TextInput
         label="Name"
         description="The script or service that will use this token."
-        required
+        withAsterisk
         maxLength={100}
         placeholder="nightly report"
         data-autofocus
@@ -82,7 +81,7 @@ export function CreateToken() {
         {account !== undefined && (
           <NativeSelect
             label="Role"
-            description="The token cannot do more than this role allows."
+            description="Caps what the token can do."
             data={[...roles]}
             {...form.text("role")}
           />

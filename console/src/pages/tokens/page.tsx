@@ -1,12 +1,12 @@
 import { Button } from "@mantine/core";
 import { IconLock, IconPlus } from "@tabler/icons-react";
-import { useState } from "react";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
 import { Loading } from "../../components/feedback/loaded.tsx";
 import { Dialog } from "../../components/form/dialog.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
+import { useOpened } from "../../search.ts";
 import { useAccountId, useMay } from "../../session.tsx";
 import { CreateToken } from "./create-dialog.tsx";
 import { useTokens } from "./tokens.ts";
@@ -15,7 +15,7 @@ import { TokensTable } from "./tokens-table.tsx";
 export function Page() {
   const account = useAccountId();
   const mayEnter = useMay("owner");
-  const [isCreating, setCreating] = useState(false);
+  const [isCreating, setCreating] = useOpened("new");
   const tokens = useTokens(mayEnter);
   const create = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>

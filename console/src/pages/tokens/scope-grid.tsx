@@ -1,4 +1,5 @@
 import { Button, Checkbox, Input } from "@mantine/core";
+import { useId } from "react";
 import type { Scope } from "../../../../src/people/role.ts";
 import classes from "./page.module.css";
 import { areaChoices, type Preset, presets, type TokenKind, withScope } from "./scopes.ts";
@@ -12,8 +13,9 @@ interface ScopeGridProps {
 }
 
 export function ScopeGrid({ kind, value, onChange, onPreset, error }: ScopeGridProps) {
+  const id = useId();
   return (
-    <fieldset className={classes.scopes}>
+    <fieldset className={classes.scopes} aria-describedby={error === undefined ? undefined : id}>
       <legend>Scopes</legend>
       <div className={classes.presets} role="group" aria-label="Presets">
         {presets[kind].map((preset) => (
@@ -71,7 +73,11 @@ export function ScopeGrid({ kind, value, onChange, onPreset, error }: ScopeGridP
           })}
         </tbody>
       </table>
-      {error !== undefined && <Input.Error>{error}</Input.Error>}
+      {error !== undefined && (
+        <Input.Error id={id} role="alert">
+          {error}
+        </Input.Error>
+      )}
     </fieldset>
   );
 }

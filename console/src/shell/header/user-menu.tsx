@@ -15,6 +15,7 @@ export function UserMenu() {
       client.setQueryData(sessionKey, (old: object) => ({ ...old, user: null }));
       // Nothing that was seen stays in this tab for whoever signs in next.
       client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
+      sessionStorage.clear();
       void navigate({ to: "/sign-in", search: {} });
     },
   });

@@ -19,7 +19,7 @@ import {
   IconTrendingUp,
   IconUsers,
 } from "@tabler/icons-react";
-import type { User } from "../../session.tsx";
+import { covers, type Role, roleIn, type User } from "../../session.tsx";
 
 export interface NavigationLink {
   readonly label: string;
@@ -46,7 +46,7 @@ export function navigationFor(
   account: string | undefined,
 ): readonly NavigationGroup[] {
   if (user === null) return [documents];
-  const groups = account === undefined ? [] : accountNavigation(account);
+  const groups = account === undefined ? [] : accountNavigation(account, roleIn(user, account));
   return [
     ...groups,
     ...(user.is_operator ? operatorNavigation(account === undefined) : []),
@@ -54,12 +54,15 @@ export function navigationFor(
   ];
 }
 
-function accountNavigation(account: string): readonly NavigationGroup[] {
+/** What a role may not open is not offered; a link to it still leads to a page that says why. */
+function accountNavigation(account: string, role: Role | undefined): readonly NavigationGroup[] {
   const at = (label: string, icon: Icon, page: string): NavigationLink => ({
     label,
     icon,
     to: `/a/${account}/${page}`,
   });
+  const forRole = (needed: Role, ...links: readonly NavigationLink[]) =>
+    covers(role, needed) ? links : [];
   return [
     {
       label: "Account",
@@ -68,7 +71,7 @@ function accountNavigation(account: string): readonly NavigationGroup[] {
         at("Requests", IconList, "requests"),
         at("Keys", IconKey, "keys"),
         at("Models", IconBox, "models"),
-        at("Playground", IconTerminal2, "playground"),
+        ...forRole("developer", at("Playground", IconTerminal2, "playground")),
         at("Billing", IconCreditCard, "billing"),
       ],
     },
@@ -76,8 +79,11 @@ function accountNavigation(account: string): readonly NavigationGroup[] {
       label: "Access",
       links: [
         at("Members", IconUsers, "members"),
-        at("Tokens", IconLock, "tokens"),
-        at("Audit log", IconFileText, "audit"),
+        ...forRole(
+          "owner",
+          at("Tokens", IconLock, "tokens"),
+          at("Audit log", IconFileText, "audit"),
+        ),
       ],
     },
   ];
@@ -110,7 +116,12 @@ function operatorNavigation(looksAtAll: boolean): readonly NavigationGroup[] {
   return [
     {
       label: "All accounts",
-      links: [at("Overview", IconChartBar, "overview"), at("Requests", IconList, "requests")],
+      links: [
+        at("Overview", IconChartBar, "overview"),
+        at("Requests", IconList, "requests"),
+        at("Keys", IconKey, "keys"),
+        at("Playground", IconTerminal2, "playground"),
+      ],
     },
     serving,
     business,

@@ -17,7 +17,7 @@ import { interruptible } from "../../terminal/interrupt.ts";
 import { print, printJson, style } from "../../terminal/output.ts";
 import { askMany, askSecret, askYes, isInteractive } from "../../terminal/prompts.ts";
 import { entryText, printWarnings, toApplyJson, withoutFile } from "../manifest.ts";
-import { readKey } from "./change.ts";
+import { noTestFlag, readKey, saveTested } from "./change.ts";
 import { checkOtherServer, checkVendor } from "./check-target.ts";
 
 export const providerAdd: Command = {
@@ -49,6 +49,7 @@ export const providerAdd: Command = {
     unlisted: { about: "accept names in --models that the provider does not list" },
     "no-models": { about: "only connect the provider; do not list or serve its models" },
     "dry-run": { about: "show the changes without making them" },
+    ...noTestFlag,
     ...jsonFlag,
   },
   examples: [
@@ -58,6 +59,7 @@ export const providerAdd: Command = {
     "svc provider add ollama",
     "svc provider add mine --base-url http://10.0.0.5:8000/v1 --allow-private",
     "svc provider add bedrock --option region=eu-central-1 --no-models",
+    "svc provider add mine --base-url https://host/v1 --no-test",
   ],
   more: () => {
     const rows = vendorTable();
@@ -77,17 +79,14 @@ export const providerAdd: Command = {
 
 async function add(invocation: Invocation, signal: AbortSignal): Promise<void> {
   const { switches, wiring } = invocation;
-  const wishes = readWishes(invocation);
+  const wished = readWishes(invocation);
   const known = await findAdded(invocation);
   const { provider, literals } = known ?? (await draftWithKey(invocation, signal));
-  const asked: Asked = {
-    invocation,
-    wishes,
-    provider,
-    literals,
-    isNew: known === undefined,
-    signal,
-  };
+  const drafted = { provider, literals, isNew: known === undefined };
+  const isFailed = !(await passesTest({ invocation, drafted, signal }));
+  // What has just failed is not asked for its models.
+  const wishes = isFailed && wished === "asked" ? "none" : wished;
+  const asked: Asked = { invocation, wishes, ...drafted, signal };
   const offer = wishes === "none" ? undefined : await ask(asked);
   const chosen = offer === undefined ? [] : await choose({ ...asked, offer });
   const draft = {
@@ -98,9 +97,29 @@ async function add(invocation: Invocation, signal: AbortSignal): Promise<void> {
   const view = await wiring.withOperations((operations) =>
     operations.manifest.add({ draft, literals: { [provider.name]: literals }, dryRun }),
   );
+  if (isFailed)
+    await wiring.withOperations((operations) =>
+      operations.providers.check({ provider: provider.name, isSaved: true }),
+    );
   const outcome: Outcome = { provider, chosen, offer, view, dryRun, yaml: draftText(draft) };
   if (switches.has("json")) printJson(toJson(outcome));
   else printAdded(outcome);
+}
+
+/** False where the test of a new provider failed, and it is to be saved anyway. */
+function passesTest(options: {
+  readonly invocation: Invocation;
+  readonly drafted: Drafted;
+  readonly signal: AbortSignal;
+}): Promise<boolean> {
+  const { invocation, drafted, signal } = options;
+  const { switches, wiring } = invocation;
+  if (!drafted.isNew || switches.has("dry-run")) return Promise.resolve(true);
+  return saveTested({ invocation, signal }, async (test) => {
+    if (Object.keys(test).length > 0) return test.save_anyway !== true;
+    await wiring.withOperations((operations) => operations.providers.check(toDrafted(drafted)));
+    return true;
+  });
 }
 
 /** What the provider said, and the words for what kept it from that. */
@@ -108,17 +127,20 @@ interface Offer extends OfferView {
   readonly trouble: string | undefined;
 }
 
-interface Asked {
-  readonly invocation: Invocation;
-  readonly wishes: Wishes;
+interface Drafted {
   readonly provider: DraftedProvider;
   readonly literals: Readonly<Record<string, string>>;
   readonly isNew: boolean;
+}
+
+interface Asked extends Drafted {
+  readonly invocation: Invocation;
+  readonly wishes: Wishes;
   readonly signal: AbortSignal;
 }
 
 /** The provider as operations know it: by its name, or by what it would be. */
-const toDrafted = ({ provider, literals, isNew }: Asked) => ({
+const toDrafted = ({ provider, literals, isNew }: Drafted) => ({
   provider: provider.name,
   ...(isNew ? { draft: provider.draft, literals } : {}),
 });
@@ -194,13 +216,15 @@ function alreadyExists(given: {
     ? "Add models to it with --models or --all-models."
     : addsModels
       ? "To add models to it, omit the flags for its address, key and options."
-      : "Change it with svc provider edit, or choose another name with --name.";
+      : "Change it with svc provider update, or choose another name with --name.";
   return new Problem({
     code: "conflict",
     message: `Provider "${name}" already exists. ${advice}`,
     field: "name",
     command:
-      isOther && !addsModels ? `provider edit ${name} --help` : `provider add ${name} --all-models`,
+      isOther && !addsModels
+        ? `provider update ${name} --help`
+        : `provider add ${name} --all-models`,
   });
 }
 
@@ -360,6 +384,9 @@ function printAdded({ provider, chosen, offer, view, dryRun, yaml }: Outcome): v
     print(`\n${yaml}`);
     return print("Nothing was changed (--dry-run).");
   }
+  const unpriced = chosen.filter(({ price }) => price === null).map(({ id }) => id);
+  if (unpriced.length > 0)
+    print(style.dim("svc price set MODEL … --input USD --output USD sets their prices."));
   const word = trouble !== undefined || offer === undefined ? "added" : "connected";
   print(`${style.green(word)} ${name}`);
   if (chosen.length > 0 || trouble !== undefined || offer === undefined)

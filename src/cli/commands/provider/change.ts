@@ -1,16 +1,25 @@
 import { Problem } from "../../../base/problem.ts";
 import { type ProviderKind, providerKinds } from "../../../catalog/provider-kinds.ts";
-import type { SavedProvider } from "../../../platform/providers/connect.ts";
+import type { SavedProvider } from "../../../platform/providers/check.ts";
 import { type Command, type Invocation, jsonFlag } from "../../command.ts";
 import { interruptible } from "../../terminal/interrupt.ts";
 import { print, printJson, style } from "../../terminal/output.ts";
 import { askSecret, askYes, isInteractive } from "../../terminal/prompts.ts";
 import { printWarnings, withoutFile } from "../manifest.ts";
 
-const providerEdit: Command = {
-  name: "provider edit",
+export const keyFlags = {
+  "key-env": { about: "environment variable that contains the key", value: "NAME" },
+  "key-stdin": { about: "read the key from standard input and store it encrypted" },
+} as const;
+export const noTestFlag = {
+  "no-test": { about: "save without a test call, for a server that is down", isNoChange: true },
+} as const;
+
+const providerUpdate: Command = {
+  name: "provider update",
   needsChange: true,
-  about: "Change the kind, address or options of a provider. Omitted fields stay unchanged.",
+  about:
+    "Change the key, address or options of a provider. The change is tested with one small call before it is saved. Omitted fields and all routes stay unchanged.",
   positionals: ["NAME"],
   flags: {
     kind: {
@@ -19,6 +28,8 @@ const providerEdit: Command = {
       choices: providerKinds,
     },
     "base-url": { about: "address of the API (default: the vendor's)", value: "URL" },
+    ...keyFlags,
+    "remove-key": { about: "remove the key" },
     "allow-private": { about: "allow a private or loopback address" },
     "refuse-private": { about: "reject a private or loopback address" },
     option: {
@@ -26,38 +37,78 @@ const providerEdit: Command = {
       value: "name=value",
       multiple: true,
     },
+    ...noTestFlag,
     ...jsonFlag,
   },
   examples: [
-    "svc provider edit mine --base-url http://10.0.0.6:8000/v1",
-    "svc provider edit bedrock --option region=eu-west-1",
-    "svc provider edit mine --option image_urls=true",
+    "svc provider update groq --key-stdin < key.txt",
+    "svc provider update groq --key-env GROQ_API_KEY",
+    "svc provider update mine --base-url http://10.0.0.6:8000/v1 --no-test",
+    "svc provider update bedrock --option region=eu-west-1",
   ],
-  async run(invocation) {
-    const { positionals, flags, switches, lists, wiring } = invocation;
-    const [name = ""] = positionals;
-    const isAllowed = switches.has("allow-private");
-    if (isAllowed && switches.has("refuse-private"))
-      throw new Problem({
-        code: "invalid",
-        message: "Use either --allow-private or --refuse-private.",
-        field: "allow_private",
-      });
-    const options = (lists["option"] ?? []).map(readPair);
-    const isPrivacySet = isAllowed || switches.has("refuse-private");
-    const saved = await wiring.withOperations((operations) =>
+  run: (invocation) => interruptible((signal) => update(invocation, signal)),
+};
+
+async function update(invocation: Invocation, signal: AbortSignal): Promise<void> {
+  const { positionals, flags, switches, lists, wiring } = invocation;
+  const [name = ""] = positionals;
+  const isAllowed = switches.has("allow-private");
+  if (isAllowed && switches.has("refuse-private"))
+    throw new Problem({
+      code: "invalid",
+      message: "Use either --allow-private or --refuse-private.",
+      field: "allow_private",
+    });
+  const options = (lists["option"] ?? []).map(readPair);
+  const isPrivacySet = isAllowed || switches.has("refuse-private");
+  const key = await newKey(invocation, signal);
+  const saved = await saveTested({ invocation, signal }, (test) =>
+    wiring.withOperations((operations) =>
       operations.providers.update({
         name,
         // The operation rejects an unknown kind.
         kind: flags["kind"] as ProviderKind | undefined,
         base_url: flags["base-url"],
+        ...(key === undefined ? {} : { api_key: key }),
         ...(isPrivacySet ? { allow_private: isAllowed } : {}),
         ...(options.length === 0 ? {} : { options: Object.fromEntries(options) }),
+        ...test,
       }),
-    );
-    printSaved(invocation, saved, "changed");
+    ),
+  );
+  printSaved(invocation, saved, "changed");
+}
+
+interface TestWish {
+  readonly skip_test?: true;
+  /** The test has failed, and it is to be saved as failing. */
+  readonly save_anyway?: true;
+}
+
+/** Where the test fails, a person is asked whether to save it anyway; others see the flag. */
+export async function saveTested<T>(
+  {
+    invocation,
+    signal,
+  }: {
+    readonly invocation: Invocation;
+    readonly signal: AbortSignal;
   },
-};
+  save: (test: TestWish) => Promise<T>,
+): Promise<T> {
+  try {
+    return await save(invocation.switches.has("no-test") ? { skip_test: true } : {});
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== "test_failed") throw error;
+    const failed = `The test call failed. ${error.message}`;
+    if (!isInteractive(invocation))
+      throw error.reworded(`${failed}\nNothing was changed. To save it anyway, use --no-test.`);
+    print(`${style.yellow("!")} ${failed}`);
+    if (await askYes({ question: "Save anyway?", offered: false, signal }))
+      return save({ save_anyway: true });
+    throw new Problem({ code: "failed", message: "Nothing was changed." });
+  }
+}
 
 function readPair(text: string): readonly [string, string | null] {
   const at = text.indexOf("=");
@@ -71,53 +122,25 @@ function readPair(text: string): readonly [string, string | null] {
   return [text.slice(0, at), value === "" ? null : value];
 }
 
-const providerKey: Command = {
-  name: "provider key",
-  about: "Replace the key of a provider. The key is stored encrypted, or read from a variable.",
-  positionals: ["NAME"],
-  flags: {
-    "key-env": { about: "environment variable that contains the key", value: "NAME" },
-    "key-stdin": { about: "read the key from standard input" },
-    remove: { about: "remove the key" },
-    ...jsonFlag,
-  },
-  examples: [
-    "svc provider key groq",
-    "svc provider key groq --key-env GROQ_API_KEY",
-    "svc provider key groq --key-stdin < key.txt",
-  ],
-  run: (invocation) =>
-    interruptible(async (signal) => {
-      const { positionals, wiring } = invocation;
-      const [name = ""] = positionals;
-      const key = await newKey(invocation, signal);
-      const saved = await wiring.withOperations((operations) =>
-        operations.providers.update({ name, api_key: key }),
-      );
-      printSaved(invocation, saved, key === null ? "removed the key of" : "replaced the key of");
-    }),
-};
-
-async function newKey(invocation: Invocation, signal: AbortSignal): Promise<string | null> {
+/** From the flags, or asked for where --key-stdin is used in a terminal; null removes it. */
+export async function newKey(
+  invocation: Invocation,
+  signal: AbortSignal,
+): Promise<string | null | undefined> {
   const { flags, switches, positionals } = invocation;
   const variable = flags["key-env"];
-  const given = [variable !== undefined, switches.has("key-stdin"), switches.has("remove")];
+  const given = [variable !== undefined, switches.has("key-stdin"), switches.has("remove-key")];
   if (given.filter(Boolean).length > 1)
     throw new Problem({
       code: "invalid",
-      message: "Use only one of --key-env, --key-stdin and --remove.",
+      message: "Use only one of --key-env, --key-stdin and --remove-key.",
       field: "key_env",
     });
-  if (switches.has("remove")) return null;
+  if (switches.has("remove-key")) return null;
   if (variable !== undefined) return toReference(variable);
-  if (switches.has("key-stdin")) return readKey(await Bun.stdin.text());
-  if (isInteractive(invocation))
-    return readKey(await askSecret(`API key for ${positionals[0]} (stored encrypted)`, signal));
-  throw new Problem({
-    code: "invalid",
-    message: "The key is missing. Use --key-env NAME, or --key-stdin < FILE.",
-    field: "key_stdin",
-  });
+  if (!switches.has("key-stdin")) return undefined;
+  if (!process.stdin.isTTY) return readKey(await Bun.stdin.text());
+  return readKey(await askSecret(`API key for ${positionals[0]} (stored encrypted)`, signal));
 }
 
 export function toReference(variable: string): string {
@@ -144,13 +167,17 @@ export function readKey(text: string): string {
   return key;
 }
 
-function printSaved({ switches }: Invocation, saved: SavedProvider, verb: string): void {
-  const { name, warnings } = saved;
+export function printSaved({ switches }: Invocation, saved: SavedProvider, verb: string): void {
+  const { name, warnings, isTested } = saved;
   if (switches.has("json"))
-    return printJson({ name, warnings: warnings.map(({ message }) => message) });
+    return printJson({
+      name,
+      tested: isTested,
+      warnings: warnings.map(({ message }) => message),
+    });
   printWarnings(warnings);
-  print(`${style.green(verb)} ${name}`);
-  print(style.dim(`svc provider test ${name} makes one call of each type.`));
+  print(`${style.green(verb)} ${name}${isTested ? ", test call passed" : ""}`);
+  if (!isTested) print(style.dim(`svc provider test ${name} makes one call of each type.`));
 }
 
 const providerRemove: Command = {
@@ -219,8 +246,26 @@ async function confirmRemoval(options: {
   if (!isMeant) throw new Problem({ code: "failed", message: "Nothing was changed." });
 }
 
+const setPaused = (paused: boolean): Command => ({
+  name: paused ? "provider pause" : "provider resume",
+  about: paused
+    ? "Skip all routes to a provider until it is resumed. Nothing is removed."
+    : "Use the routes to a paused provider again.",
+  positionals: ["NAME"],
+  flags: jsonFlag,
+  examples: [`svc provider ${paused ? "pause" : "resume"} groq`],
+  async run({ positionals: [name = ""], switches, wiring }) {
+    const saved = await wiring.withOperations((operations) =>
+      operations.providers.update({ name, paused }),
+    );
+    if (switches.has("json")) return printJson({ name: saved.name, paused });
+    print(`${style.green(paused ? "paused" : "resumed")} ${name}`);
+  },
+});
+
 export const providerChangeCommands: readonly Command[] = [
-  providerEdit,
-  providerKey,
+  providerUpdate,
+  setPaused(true),
+  setPaused(false),
   providerRemove,
 ];

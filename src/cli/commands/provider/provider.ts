@@ -2,17 +2,19 @@ import { defined } from "../../../base/defined.ts";
 import { Problem } from "../../../base/problem.ts";
 import type { Operations } from "../../../platform/operations.ts";
 import type {
+  PlannedTrialView,
   ProviderView,
-  SecretView,
   TargetView,
   TrialView,
 } from "../../../platform/providers/schemas.ts";
 import { type Command, jsonFlag, viewCommand } from "../../command.ts";
 import { print, printJson, printTable, style } from "../../terminal/output.ts";
 import { ProgressLine } from "../../terminal/progress-line.ts";
-import { sourceText } from "../model.ts";
+import { sourceText } from "../model/model.ts";
 import { providerAdd } from "./add.ts";
 import { providerChangeCommands } from "./change.ts";
+import { providerKeyCommands } from "./keys.ts";
+import { lastDayText, secretText, statusText } from "./words.ts";
 
 const providerList = viewCommand({
   name: "provider list",
@@ -23,13 +25,15 @@ const providerList = viewCommand({
     if (providers.length === 0)
       return print("No providers yet. svc provider add --help lists the known vendors.");
     printTable(
-      ["name", "kind", "address", "key", "models", "defined in"],
+      ["name", "state", "kind", "address", "key", "models", "last 24 h", "defined in"],
       providers.map((provider) => [
         provider.name,
+        stateText(provider),
         kindText(provider),
         provider.base_url,
         keyText(provider),
         provider.models.map(({ id }) => id).join(", ") || null,
+        lastDayText(provider.last_24h),
         sourceText(provider),
       ]),
     );
@@ -37,26 +41,30 @@ const providerList = viewCommand({
   },
 });
 
+/** Models without a price are a to-do: they take no calls, whatever their targets do. */
+function stateText({ status, needs_price: unpriced }: ProviderView): string {
+  if (unpriced.length === 0) return statusText(status);
+  const toDo = style.yellow(`needs price (${unpriced.length})`);
+  return status === "serving" ? toDo : `${statusText(status)}, ${toDo}`;
+}
+
 const kindText = ({ kind, vendor }: ProviderView) =>
   vendor === null || vendor === kind ? kind : `${kind} (${vendor})`;
 
-const secretsOf = ({ api_key: key, options }: ProviderView): readonly SecretView[] =>
-  [key, ...Object.values(options)].filter(
-    (one): one is SecretView => typeof one === "object" && one !== null,
-  );
-
-function keyText(provider: ProviderView): string | null {
-  const texts = secretsOf(provider).map(({ variable, is_set: isSet }) =>
-    variable === null ? "stored" : `\${${variable}} ${isSet ? "set" : style.red("not set")}`,
-  );
+function keyText({ keys, options }: ProviderView): string | null {
+  const secrets = Object.values(options).filter((one) => typeof one === "object");
+  const texts = [
+    ...keys.map((key) => (keys.length > 1 ? `${key.name}: ` : "") + secretText(key.secret)),
+    ...secrets.map(secretText),
+  ];
   return texts.length === 0 ? null : texts.join(", ");
 }
 
 function printTargets(providers: readonly ProviderView[]): void {
   const rows = providers.flatMap((provider) =>
     (provider.targets ?? []).map((target) => [
-      `${provider.name}/${target.model}`,
-      hasKey(provider) ? stateTexts[target.state] : style.red("no key"),
+      `${provider.name}/${target.model}${target.key === null ? "" : ` (key ${target.key})`}`,
+      targetText(target),
       target.reason === null ? null : (reasons[target.reason] ?? target.reason),
       target.until,
       target.requests === 0
@@ -76,16 +84,16 @@ function printTargets(providers: readonly ProviderView[]): void {
     );
 }
 
-/** Every call skips a target without its key. */
-const hasKey = (provider: ProviderView) => secretsOf(provider).every((one) => one.is_set);
-
-/** As in the docs and the log. The states of a circuit breaker would confuse: closed is good. */
-const stateTexts: Readonly<Record<TargetView["state"], string>> = {
-  closed: style.green("in service"),
-  open: style.red("out of service"),
-  "half-open": style.yellow("retrying"),
-  resting: style.yellow("backing off"),
-};
+/** What the circuit breaker does is said where it does something. */
+function targetText({ status, state }: TargetView): string {
+  const more = {
+    closed: "",
+    open: " (skipped)",
+    "half-open": " (retrying)",
+    resting: " (backing off)",
+  };
+  return statusText(status) + more[state];
+}
 
 const reasons: Readonly<Record<string, string>> = {
   auth: "key rejected",
@@ -141,9 +149,13 @@ async function runTrials(options: {
   const { operations, what, isForPeople } = options;
   const views: TrialView[] = [];
   const waiting = new ProgressLine();
-  for (const { kind, model } of await operations.providers.planTrials(what)) {
-    if (isForPeople && process.stderr.isTTY) waiting.show(`testing ${trialWords(kind, model)} …`);
-    const tried = await operations.providers.test({ ...what, kind }).finally(() => waiting.clear());
+  const run = crypto.randomUUID();
+  for (const planned of await operations.providers.planTrials(what)) {
+    const { kind, key } = planned;
+    if (isForPeople && process.stderr.isTTY) waiting.show(`testing ${trialWords(planned)} …`);
+    const tried = await operations.providers
+      .test({ ...what, kind, run, ...(key === null ? {} : { key }) })
+      .finally(() => waiting.clear());
     views.push(...tried);
     if (isForPeople) for (const view of tried) printTrial(view, what.name);
   }
@@ -179,16 +191,14 @@ const kindWords: Readonly<Record<TrialView["kind"], string>> = {
   models: "model list",
 };
 
-const trialWords = (kind: TrialView["kind"], model: string | null) =>
-  `${kindWords[kind].padEnd(15)} ${model ?? ""}`.trimEnd();
+const trialWords = ({ kind, model, key }: PlannedTrialView) =>
+  `${kindWords[kind].padEnd(15)} ${model ?? ""}${key === null ? "" : ` (key ${key})`}`.trimEnd();
 
-function printTrial(
-  { kind, model, ok, duration_ms: ms, result, problem, unlisted }: TrialView,
-  provider: string,
-): void {
+function printTrial(view: TrialView, provider: string): void {
+  const { ok, duration_ms: ms, result, problem, unlisted } = view;
   const mark = ok ? style.green("ok    ") : style.red("failed");
   print(
-    `${mark}  ${trialWords(kind, model)}  ${style.dim(`${ms} ms${result === null ? "" : `, ${result}`}`)}`,
+    `${mark}  ${trialWords(view)}  ${style.dim(`${ms} ms${result === null ? "" : `, ${result}`}`)}`,
   );
   for (const { model: ours, upstream } of unlisted)
     print(
@@ -218,5 +228,6 @@ export const providerCommands: readonly Command[] = [
   providerList,
   providerTest,
   ...providerChangeCommands,
+  ...providerKeyCommands,
   providerReset,
 ];

@@ -35,7 +35,7 @@ export function serveChat(served: ServedCall): Promise<Response> {
   const identity: ReplyIdentity = {
     id: `chatcmpl-${exchange.requestId.slice("req_".length)}`,
     createdS: Math.floor(exchange.startedMs / 1000),
-    model: model.id,
+    model: served.asked,
   };
   const begin = (charge: CallCharge): Promise<Response> => {
     // Without a cap there is no worst case; one that costs nothing needs none.

@@ -64,7 +64,7 @@ export async function serveEmbeddings(served: ServedCall): Promise<Response> {
   const told = result.usage?.inputTokens === 0 ? undefined : result.usage?.inputTokens;
   const used = told ?? (await countTokens(input, counter));
   const { vectors } = result;
-  const reply = { model: model.id, vectors, encoding, usage: toWireUsage(input, used) };
+  const reply = { model: served.asked, vectors, encoding, usage: toWireUsage(input, used) };
   const isLong = vectors.length * lengthOf(vectors[0] ?? []) > numbersPerTurn;
   const text = isLong ? await writeInTurns(reply) : toEmbeddingsReply(reply);
   const isEstimate = told === undefined && input.kind === "texts";

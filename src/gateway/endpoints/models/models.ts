@@ -12,21 +12,20 @@ import {
 import type { GatewayDependencies } from "../../dependencies.ts";
 import type { Work } from "../../pipeline.ts";
 import { authenticate } from "../../request/authenticate.ts";
-import { findCallable, toShown } from "../../request/find-model.ts";
+import { findCallable, noteUnknown, toShown } from "../../request/find-model.ts";
 
 /** GET /v1/models: what this key may call. No upstream is asked. */
 export function listModels({ keys, catalog, purses, replyCounter }: GatewayDependencies): Work {
   return (exchange) => {
     exchange.endpoint = "models";
-    const { request, startedMs } = exchange;
-    const key = authenticate(request, keys, startedMs);
-    exchange.key = key;
+    const { startedMs } = exchange;
+    const key = authenticate(exchange, keys);
     exchange.purse = purses.find(key.accountId);
     const listed: ListedModel[] = [];
-    for (const { id } of catalog.served) {
+    for (const id of catalog.servedNames) {
       const model = findCallable({ catalog, key, id, nowMs: startedMs });
       if (model !== undefined && lifecycleState(model.lifecycle, startedMs) !== "retired")
-        listed.push(toListed(model, catalog, startedMs));
+        listed.push({ ...toListed(model, catalog, startedMs), id });
     }
     replyCounter.count(exchange, "ok");
     return exchange.json(JSON.stringify(toModelList(listed)));
@@ -37,20 +36,21 @@ export function listModels({ keys, catalog, purses, replyCounter }: GatewayDepen
 export function showModel({ keys, catalog, purses, replyCounter }: GatewayDependencies): Work {
   return (exchange) => {
     exchange.endpoint = "models";
-    const { request, startedMs, rest: id } = exchange;
-    const key = authenticate(request, keys, startedMs);
-    exchange.key = key;
+    const { startedMs, rest: id } = exchange;
+    const key = authenticate(exchange, keys);
     exchange.purse = purses.find(key.accountId);
     const model = findCallable({ catalog, key, id, nowMs: startedMs });
-    if (model === undefined || lifecycleState(model.lifecycle, startedMs) === "retired")
+    if (model === undefined || lifecycleState(model.lifecycle, startedMs) === "retired") {
+      noteUnknown({ exchange, catalog, id, nowMs: startedMs });
       throw new ApiError({
         code: "model_not_found",
         param: "model",
         message: `Unknown model "${toShown(id)}". GET /v1/models lists the models this key can use.`,
       });
+    }
     exchange.model = model;
     replyCounter.count(exchange, "ok");
-    return exchange.json(JSON.stringify(toModel(toListed(model, catalog, startedMs))));
+    return exchange.json(JSON.stringify(toModel({ ...toListed(model, catalog, startedMs), id })));
   };
 }
 

@@ -1,6 +1,7 @@
+import type { Transaction } from "kysely";
 import { endpoints } from "../../../call/endpoint.ts";
 import type { Price } from "../../../call/price.ts";
-import type { CatalogStore } from "../../../catalog/catalog.ts";
+import type { CatalogStore, CatalogWrite } from "../../../catalog/catalog.ts";
 import {
   type Model,
   type PriceVersion,
@@ -15,6 +16,7 @@ import { announce } from "../feed.ts";
 import { fromCosts, fromPrice, toPrice } from "../ledger/price-text.ts";
 import { readMeta, writeMeta } from "../meta.ts";
 import type { Db, Tables } from "../schema.ts";
+import { hasCalls, moveModel, newestVersion, removeModel } from "./removal.ts";
 
 export function createCatalogStore(db: Db): CatalogStore {
   return {
@@ -26,7 +28,12 @@ export function createCatalogStore(db: Db): CatalogStore {
           .selectAll()
           .orderBy("name")
           .execute();
-        const models = await transaction.selectFrom("models").selectAll().orderBy("id").execute();
+        const models = await transaction
+          .selectFrom("models")
+          .selectAll()
+          .where("removed_at_ms", "is", null)
+          .orderBy("id")
+          .execute();
         const prices = await transaction
           .selectFrom("prices")
           .selectAll()
@@ -36,12 +43,17 @@ export function createCatalogStore(db: Db): CatalogStore {
         const byModel = Map.groupBy(prices, ({ model_id }) => model_id);
         return {
           providers: providers.map(toProvider),
-          models: models.map((row) => toModel(row, (byModel.get(row.id) ?? []).map(toVersion))),
+          models: models.map((row) => {
+            const versions = byModel.get(row.id) ?? [];
+            const own = versions.filter(({ version }) => version > row.prices_after);
+            return toModel(row, own.map(toVersion));
+          }),
         };
       });
     },
     async write(changes, audit) {
       const { saveProviders = [], removeProviders = [], saveModels = [] } = changes;
+      const { removeModels = [], renameModel } = changes;
       const { addPrices = [], manifestHash, endsAdoption, atMs } = changes;
       await db.transaction().execute(async (transaction) => {
         for (const provider of saveProviders) {
@@ -52,26 +64,17 @@ export function createCatalogStore(db: Db): CatalogStore {
             .onConflict((conflict) => conflict.column("name").doUpdateSet(rest))
             .execute();
         }
-        if (removeProviders.length > 0)
+        if (removeProviders.length > 0) {
           await transaction.deleteFrom("providers").where("name", "in", removeProviders).execute();
-        for (const model of saveModels) await saveModel(transaction, model, atMs);
-        for (const { modelId, effectiveAtMs, createdAtMs, price } of addPrices) {
-          const newest = await transaction
-            .selectFrom("prices")
-            .select((select) => select.fn.max("version").as("version"))
-            .where("model_id", "=", modelId)
-            .executeTakeFirst();
           await transaction
-            .insertInto("prices")
-            .values({
-              model_id: modelId,
-              version: (newest?.version ?? 0) + 1,
-              effective_at_ms: effectiveAtMs,
-              created_at_ms: createdAtMs,
-              price: price === undefined ? null : fromPrice(price),
-            })
+            .deleteFrom("target_checks")
+            .where("provider", "in", removeProviders)
             .execute();
         }
+        for (const model of saveModels) await saveModel(transaction, model, atMs);
+        if (renameModel !== undefined) await moveModel(transaction, { ...renameModel, atMs });
+        for (const id of removeModels) await removeModel(transaction, id, atMs);
+        for (const added of addPrices) await addPrice(transaction, added);
         if (manifestHash !== undefined) await writeMeta(transaction, "manifest_hash", manifestHash);
         if (endsAdoption === true) await writeMeta(transaction, "manifest_adopts", "no");
         await announce(transaction, { topic: "catalog", subject: "" });
@@ -84,16 +87,36 @@ export function createCatalogStore(db: Db): CatalogStore {
         adopts: (await readMeta(db, "manifest_adopts")) === "yes",
       };
     },
+    hasCalls: (id) => hasCalls(db, id),
   };
+}
+
+async function addPrice(
+  transaction: Transaction<Tables>,
+  added: NonNullable<CatalogWrite["addPrices"]>[number],
+): Promise<void> {
+  const { modelId, effectiveAtMs, createdAtMs, price } = added;
+  const newest = await newestVersion(transaction, modelId);
+  await transaction
+    .insertInto("prices")
+    .values({
+      model_id: modelId,
+      version: newest + 1,
+      // Until then, those of a removed model with the same id were active.
+      effective_at_ms: newest === 0 ? effectiveAtMs : Math.max(effectiveAtMs, createdAtMs),
+      created_at_ms: createdAtMs,
+      price: price === undefined ? null : fromPrice(price),
+    })
+    .execute();
 }
 
 async function saveModel(transaction: Db, model: Model, atMs: number): Promise<void> {
   const { id, ...columns } = fromModel(model);
   const { version, text, isNew } = await nextCosts(transaction, model);
-  const rest = { ...columns, cost_version: version };
+  const rest = { ...columns, cost_version: version, removed_at_ms: null };
   await transaction
     .insertInto("models")
-    .values({ id, ...rest })
+    .values({ id, ...rest, prices_after: 0 })
     .onConflict((conflict) => conflict.column("id").doUpdateSet(rest))
     .execute();
   if (!isNew) return;
@@ -128,7 +151,9 @@ function toProvider(row: Tables["providers"]): ProviderEntry {
     kind: oneOf(providerKinds, row.kind),
     baseUrl: row.base_url,
     ...(apiKey === undefined ? {} : { apiKey }),
+    ...(row.keys === null ? {} : { keys: JSON.parse(row.keys) }),
     allowPrivate: row.allow_private === 1,
+    ...(row.paused === 1 ? { isPaused: true } : {}),
     ...(row.options === null ? {} : { options: JSON.parse(row.options) }),
     ...toOrigin(row.origin),
   };
@@ -140,7 +165,9 @@ function fromProvider(provider: ProviderEntry): Tables["providers"] {
     kind: provider.kind,
     base_url: provider.baseUrl,
     api_key: provider.apiKey === undefined ? null : JSON.stringify(provider.apiKey),
+    keys: provider.keys === undefined ? null : JSON.stringify(provider.keys),
     allow_private: provider.allowPrivate ? 1 : 0,
+    paused: provider.isPaused === true ? 1 : 0,
     options: provider.options === undefined ? null : JSON.stringify(provider.options),
     origin: provider.origin === undefined ? null : JSON.stringify(provider.origin),
   };
@@ -165,6 +192,7 @@ function toModel(row: Tables["models"], prices: readonly PriceVersion[]): Model 
   });
   return {
     id: row.id,
+    ...(row.aliases === null ? {} : { aliases: JSON.parse(row.aliases) }),
     endpoint: oneOf(endpoints, row.endpoint),
     input: oneOf(["text", "media"], row.input),
     ownedBy: row.owned_by,
@@ -190,9 +218,13 @@ function toOrigin(text: string | null): { readonly origin?: Origin } {
   return text === null ? {} : { origin: JSON.parse(text) };
 }
 
-function fromModel(model: Model): Omit<Tables["models"], "cost_version"> {
+type ModelRow = Omit<Tables["models"], "cost_version" | "removed_at_ms" | "prices_after">;
+
+function fromModel(model: Model): ModelRow {
+  const { aliases = [] } = model;
   return {
     id: model.id,
+    aliases: aliases.length === 0 ? null : JSON.stringify(aliases),
     endpoint: model.endpoint,
     input: model.input,
     owned_by: model.ownedBy,

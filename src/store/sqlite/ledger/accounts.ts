@@ -1,7 +1,9 @@
+import { sql } from "kysely";
 import type { Account, AccountStore } from "../../../ledger/account.ts";
 import { addAudit } from "../audit.ts";
 import { announce } from "../feed.ts";
 import { type Db, localNode, type Tables } from "../schema.ts";
+import { textSearch } from "../text-search.ts";
 import { addFirstLimits, firstLimitsVersion, fromLimits, toLimits } from "./limits-text.ts";
 
 export function createAccountStore(db: Db): AccountStore {
@@ -17,6 +19,22 @@ export function createAccountStore(db: Db): AccountStore {
         .where((where) => where.or([where("id", "=", idOrName), where("name", "=", idOrName)]))
         .executeTakeFirst();
       return row === undefined ? undefined : toAccount(row);
+    },
+    async search(wanted) {
+      const { matches, rank } = textSearch(wanted, {
+        name: sql`name`,
+        id: sql`id`,
+        text: sql`name || ' ' || id`,
+      });
+      const rows = await db
+        .selectFrom("accounts")
+        .selectAll()
+        .where(matches)
+        .orderBy(rank)
+        .orderBy(sql`lower(name)`)
+        .limit(wanted.limit)
+        .execute();
+      return rows.map(toAccount);
     },
     insert(account, audit) {
       return db.transaction().execute(async (transaction) => {

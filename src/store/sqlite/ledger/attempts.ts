@@ -17,6 +17,7 @@ export function isPlain({ attempts, provider, durationMs }: Receipt): boolean {
     only !== undefined &&
     attempts.length === 1 &&
     only.code === undefined &&
+    only.key === undefined &&
     only.startedMs !== undefined &&
     only.durationMs === durationMs - only.startedMs &&
     only.provider === provider &&

@@ -75,6 +75,7 @@ export function openLedgerReader(path: string): LedgerReader {
       }));
     },
     accounts: () => db.selectFrom("accounts").select(["id", "name"]).orderBy("id").execute(),
+    keys: () => db.selectFrom("keys").select(["id", "name", "hint"]).orderBy("id").execute(),
     entries: () => readEntries(db),
     leases: () => readLeases(db),
     budgetSpends: () => readBudgetSpends(db),

@@ -37,7 +37,8 @@ type LaterColumn =
   | "hold_audio"
   | "hold_image"
   | "hold_video"
-  | "attempt_started_ms";
+  | "attempt_started_ms"
+  | "is_streamed";
 export type ReceiptRow = Readonly<Record<LaterColumn, bigint | null>> &
   Readonly<Record<NumberColumn, bigint>> &
   Readonly<Record<TextColumn, string>> & {
@@ -74,6 +75,8 @@ export function toReceipt(row: ReceiptRow): Receipt {
     outcome: row.outcome,
     firstByteMs: row.first_byte_ms === null ? undefined : Number(row.first_byte_ms),
     durationMs: Number(row.duration_ms),
+    // Not there where a command reads a database that has not been migrated.
+    ...(typeof row.is_streamed === "bigint" ? { isStreamed: row.is_streamed === 1n } : {}),
     ...toTerms(row),
   };
 }

@@ -53,6 +53,7 @@ const receiptColumns = [
   "hold_video",
   "upstream_model",
   "attempt_started_ms",
+  "is_streamed",
 ] as const;
 
 export interface LedgerWriterOptions {
@@ -329,5 +330,6 @@ function receiptValues(receipt: Receipt): Values {
     terms?.hold.video ?? null,
     plain?.model ?? null,
     plain?.startedMs ?? null,
+    receipt.isStreamed === undefined ? null : receipt.isStreamed ? 1 : 0,
   ];
 }

@@ -2,9 +2,14 @@ import { type Kysely, sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { Problem } from "../../../base/problem.ts";
 import type { Db } from "../schema.ts";
+import { keyStates } from "./key-states.ts";
 import { keys } from "./keys.ts";
+import { knownCharges } from "./known-charges.ts";
 import { money } from "./money.ts";
 import { people } from "./people.ts";
+import { preferences } from "./preferences.ts";
+import { providerKeys } from "./provider-keys.ts";
+import { rejections } from "./rejections.ts";
 import { usage } from "./usage.ts";
 import { versions } from "./versions.ts";
 
@@ -21,6 +26,11 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0009-context-length": { up: contextLength },
   "0010-attempts": { up: attempts },
   "0011-origin": { up: origin },
+  "0012-rejections": { up: rejections },
+  "0013-provider-keys": { up: providerKeys },
+  "0014-aliases": { up: aliases },
+  "0015-preferences": { up: preferencesAndMargin },
+  "0016-keys": { up: keyStates },
 };
 
 /** Brings the schema up to date, whole or not at all; refuses one that a newer version wrote. */
@@ -129,6 +139,12 @@ async function foundation(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
+/** The margin of calls with a known cost came with the preferences. */
+async function preferencesAndMargin(db: Kysely<unknown>): Promise<void> {
+  await preferences(db);
+  await knownCharges(db);
+}
+
 async function contextLength(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable("models").addColumn("context_length", "integer").execute();
 }
@@ -145,4 +161,14 @@ async function origin(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable("models").addColumn("origin", "text").execute();
   await sql`insert into meta (key, value) select 'manifest_adopts', 'yes'
     where exists (select 1 from providers) or exists (select 1 from models)`.execute(db);
+}
+
+/** Models get aliases, and those that were never called can be removed. */
+async function aliases(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable("models").addColumn("aliases", "text").execute();
+  await db.schema.alterTable("models").addColumn("removed_at_ms", "bigint").execute();
+  await db.schema
+    .alterTable("models")
+    .addColumn("prices_after", "integer", (column) => column.notNull().defaultTo(0))
+    .execute();
 }

@@ -1,4 +1,4 @@
-import type { Transaction } from "kysely";
+import { sql, type Transaction } from "kysely";
 import { covers } from "../../../people/role.ts";
 import {
   type Acceptance,
@@ -11,8 +11,10 @@ import {
 } from "../../../people/store.ts";
 import { addAudit } from "../audit.ts";
 import type { Db, Tables } from "../schema.ts";
+import { textSearch } from "../text-search.ts";
 import { inviteStore, removeResets } from "./invites.ts";
 import { membershipStore } from "./memberships.ts";
+import { preferencesStore } from "./preferences.ts";
 import { insertSession, sessionStore } from "./sessions.ts";
 import { toRole } from "./tables.ts";
 import { tokenStore } from "./tokens.ts";
@@ -24,6 +26,7 @@ export function createPeopleStore(db: Db): PeopleStore {
     ...sessionStore(db),
     ...inviteStore(db),
     ...tokenStore(db),
+    ...preferencesStore(db),
     // Thrown, since only that takes the whole transaction back.
     accept: (acceptance, audit) =>
       db
@@ -56,6 +59,25 @@ function userStore(db: Db) {
     },
     async users() {
       const rows = await db.selectFrom("users").selectAll().orderBy("id").execute();
+      return rows.map(toUser);
+    },
+    async search({ accountId, ...wanted }) {
+      const name = sql<string>`case when name = '' then email else name end`;
+      const { matches, rank } = textSearch(wanted, {
+        name,
+        id: sql`id`,
+        text: sql`name || ' ' || id || ' ' || email`,
+      });
+      let query = db.selectFrom("users").selectAll().where(matches);
+      if (accountId !== undefined)
+        query = query.where("id", "in", (members) =>
+          members.selectFrom("memberships").select("user_id").where("account_id", "=", accountId),
+        );
+      const rows = await query
+        .orderBy(rank)
+        .orderBy(sql`lower(${name})`)
+        .limit(wanted.limit)
+        .execute();
       return rows.map(toUser);
     },
     async countOperators() {

@@ -50,6 +50,21 @@ export interface PeopleTables {
     expires_at_ms: number | null;
     revoked_at_ms: number | null;
   };
+  preferences: {
+    user_id: string;
+    time_zone: string;
+    /** A JSON array. */
+    dismissed: string;
+  };
+  saved_views: {
+    id: string;
+    user_id: string;
+    account_id: string | null;
+    page: string;
+    name: string;
+    search: string;
+    created_at_ms: number;
+  };
   audit: {
     id: string;
     at_ms: number;

@@ -1,7 +1,8 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { idFloor, idTimeMs } from "../../../base/ids.ts";
 import type { Receipt } from "../../../ledger/receipt.ts";
-import type { ReceiptPage, ReceiptQuery } from "../../../ledger/reports.ts";
+import { isBegun, outcomesWith } from "../../../ledger/reply-status.ts";
+import type { ReceiptFilters, ReceiptPage, ReceiptQuery } from "../../../ledger/reports.ts";
 import { dayMs, hourMs, toDay, toHour } from "../../../ledger/rollups.ts";
 import { type ReceiptRow, toReceipt } from "../ledger/receipt-row.ts";
 
@@ -66,7 +67,7 @@ export function readReceipt(raw: Database, id: string): Receipt | undefined {
 }
 
 /** Ids from `from` on, and below `to`. */
-interface IdRange {
+export interface IdRange {
   readonly from: string;
   readonly to: string;
 }
@@ -74,14 +75,16 @@ interface IdRange {
 /** Behind every id that begins with what stands before it. */
 const lastLetter = "\u{10ffff}";
 
+type Unlimited = Omit<ReceiptQuery, "limit">;
+
 /** Undefined when it is empty. */
-function rangeOf({
+export function rangeOf({
   fromMs,
   toMs,
   idPrefix,
   after,
   oldestFirst,
-}: ReceiptQuery): IdRange | undefined {
+}: Unlimited): IdRange | undefined {
   const starts = [
     "req_",
     ...(fromMs === undefined ? [] : [idFloor("req", fromMs)]),
@@ -110,15 +113,16 @@ interface Filter {
   readonly isOfFailures: boolean;
 }
 
-function filterOf(query: ReceiptQuery): Filter {
+export function filterOf(query: ReceiptFilters): Filter {
   const own = pairsOf([
     ["account_id", query.accountId],
     ["key_id", query.keyId],
     ["model", query.model],
     ["provider", query.provider],
   ]);
-  const { outcome } = query;
+  const { outcome, status } = query;
   const isFailed = outcome === "failed";
+  const ofStatus = statusFilter(status);
   const rest = pairsOf([
     ["endpoint", query.endpoint],
     ["outcome", isFailed ? undefined : outcome],
@@ -126,9 +130,23 @@ function filterOf(query: ReceiptQuery): Filter {
   return {
     own: own.sql,
     ownValues: own.values,
-    rest: `${rest.sql}${isFailed ? " and outcome not in ('ok', 'left')" : ""}`,
-    restValues: rest.values,
-    isOfFailures: outcome !== undefined && outcome !== "ok" && outcome !== "left",
+    rest: `${rest.sql}${isFailed ? " and outcome not in ('ok', 'left')" : ""}${ofStatus.sql}`,
+    restValues: [...rest.values, ...ofStatus.values],
+    isOfFailures:
+      (outcome !== undefined && outcome !== "ok" && outcome !== "left") ||
+      (status !== undefined && !isBegun(status)),
+  };
+}
+
+/** As `replyStatus` has it. */
+function statusFilter(status: number | undefined) {
+  if (status === undefined) return { sql: "", values: [] };
+  if (isBegun(status))
+    return { sql: " and (outcome = 'ok' or first_byte_ms is not null)", values: [] };
+  const outcomes = outcomesWith(status);
+  return {
+    sql: ` and first_byte_ms is null and outcome in (${outcomes.map(() => "?").join(", ")})`,
+    values: outcomes,
   };
 }
 
@@ -152,12 +170,12 @@ interface Piece extends IdRange {
 }
 
 /** Of hours with many receipts there are several pieces. */
-function* piecesOf(
+export function* piecesOf(
   raw: Database,
   options: {
-    readonly query: ReceiptQuery;
+    readonly query: Unlimited;
     readonly range: IdRange;
-    readonly bounds: ReceiptBounds;
+    readonly bounds: Pick<ReceiptBounds, "atOnce">;
   },
 ): Generator<Piece> {
   const { query, range, bounds } = options;
@@ -186,7 +204,7 @@ interface Hour {
 }
 
 /** In the order asked for; days and hours are looked up as they are needed. */
-function* hoursOf(raw: Database, query: ReceiptQuery, range: IdRange): Generator<Hour> {
+function* hoursOf(raw: Database, query: Unlimited, range: IdRange): Generator<Hour> {
   const isUp = query.oldestFirst === true;
   const openMs = openFromMs(raw);
   const fromMs = toHour(timeOf(range.from, { unknownMs: 0, rest: "0" }));
@@ -206,7 +224,7 @@ function* hoursOf(raw: Database, query: ReceiptQuery, range: IdRange): Generator
 }
 
 interface Span {
-  readonly query: ReceiptQuery;
+  readonly query: Unlimited;
   readonly fromMs: number;
   /** The last moment of it. */
   readonly toMs: number;
@@ -232,7 +250,7 @@ function daysOf(raw: Database, { query, fromMs, toMs }: Span): readonly number[]
 
 /** In the fewest rows that can tell. */
 function dayRows(
-  query: ReceiptQuery,
+  query: Unlimited,
   failed: string,
 ): { readonly sql: string; readonly values: readonly string[] } {
   const { accountId, keyId, provider } = query;

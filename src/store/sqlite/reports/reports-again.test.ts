@@ -25,6 +25,7 @@ test("where the minutes before the start could not be read, the next question re
     clock: { nowMs: () => noonMs },
     flush: async () => {},
     minutes: new Minutes(),
+    limitMs: 120_000,
   });
   const query = {
     fromMs: noonMs - 60 * minuteMs,

@@ -1,22 +1,57 @@
 import { Worker } from "node:worker_threads";
 import { Problem } from "../../../base/problem.ts";
 import type { Receipt } from "../../../ledger/receipt.ts";
-import type { ReceiptPage, ReceiptQuery } from "../../../ledger/reports.ts";
+import type {
+  ProviderSums,
+  RankedPage,
+  RankQuery,
+  ReceiptCount,
+  ReceiptFilters,
+  ReceiptPage,
+  ReceiptQuery,
+  SpendQuery,
+} from "../../../ledger/reports.ts";
+import type {
+  RecentQuery,
+  RecentRejections,
+  RejectedPoint,
+  RejectedQuery,
+  RejectionFilters,
+  RejectionPage,
+  RejectionQuery,
+  RejectionTotal,
+} from "../../../rejections/rejection.ts";
 import type { StoredMinute } from "./minute-reading.ts";
 import type { PackedUsage } from "./usage-packing.ts";
-import type { UsageQuestion } from "./usage-reading.ts";
+import type { UsageQuestion } from "./usage-steps.ts";
 
 export type ReportQuestion =
   | { readonly type: "usage"; readonly query: UsageQuestion }
   | { readonly type: "receipts"; readonly query: ReceiptQuery }
+  | { readonly type: "ranked"; readonly query: RankQuery }
+  | { readonly type: "count"; readonly query: ReceiptFilters }
+  | { readonly type: "spending"; readonly query: SpendQuery }
   | { readonly type: "receipt"; readonly id: string }
+  | { readonly type: "rejections"; readonly query: RejectionQuery }
+  | { readonly type: "rejection-count"; readonly query: RejectionFilters }
+  | { readonly type: "rejected"; readonly query: RejectedQuery }
+  | { readonly type: "recent"; readonly query: RecentQuery }
+  | { readonly type: "providers"; readonly fromMs: number }
   | { readonly type: "minutes"; readonly fromMs: number; readonly toMs: number };
 
 export type ReportAnswer =
   | { readonly usage: PackedUsage }
   | { readonly page: ReceiptPage }
+  | { readonly ranked: RankedPage }
+  | { readonly count: ReceiptCount }
+  | { readonly spending: ReadonlyMap<string, bigint> }
   | { readonly receipt: Receipt | undefined }
+  | { readonly rejections: RejectionPage }
+  | { readonly rejectionTotal: RejectionTotal }
+  | { readonly rejected: readonly RejectedPoint[] }
+  | { readonly recent: readonly RecentRejections[] }
   | { readonly minutes: readonly StoredMinute[] }
+  | { readonly providers: readonly ProviderSums[] }
   | { readonly error: string };
 
 const maxOpen = 64;

@@ -1,6 +1,15 @@
 import { Database } from "bun:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
+import {
+  countRejections,
+  readRecent,
+  readRejected,
+  readRejections,
+} from "../rejections/reading.ts";
+import { readKeySpending } from "./key-spending.ts";
 import { readMinutes, type StoredMinute } from "./minute-reading.ts";
+import { readProviders } from "./provider-reading.ts";
+import { countReceipts, readRanked } from "./receipt-ranking.ts";
 import { readReceipt, readReceipts } from "./receipt-reading.ts";
 import type { ReportAnswer, ReportQuestion } from "./reports-thread.ts";
 import { packUsage } from "./usage-packing.ts";
@@ -46,8 +55,24 @@ function answerOf(raw: Database, question: ReportQuestion): ReportAnswer {
       return { usage: packUsage(readUsage(raw, question.query)) };
     case "receipts":
       return { page: readReceipts(raw, question.query) };
+    case "ranked":
+      return { ranked: readRanked(raw, question.query) };
+    case "count":
+      return { count: countReceipts(raw, question.query) };
+    case "spending":
+      return { spending: readKeySpending(raw, question.query) };
     case "receipt":
       return { receipt: readReceipt(raw, question.id) };
+    case "rejections":
+      return { rejections: readRejections(raw, question.query) };
+    case "rejection-count":
+      return { rejectionTotal: countRejections(raw, question.query) };
+    case "rejected":
+      return { rejected: readRejected(raw, question.query) };
+    case "recent":
+      return { recent: readRecent(raw, question.query) };
+    case "providers":
+      return { providers: readProviders(raw, question.fromMs) };
     case "minutes":
       return { minutes: readMinutes(raw, question) satisfies readonly StoredMinute[] };
     default:

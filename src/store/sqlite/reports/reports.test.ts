@@ -86,6 +86,26 @@ test("sums are flushed once for all who ask within a second, and a failure is no
   await reports.close();
 });
 
+test("catching up reports whether sums lack receipts, of one account or of any", async () => {
+  const missing = new Set(["acct_1"]);
+  let nowMs = 0;
+  const reports = open({
+    flush: async () => missing.clear(),
+    hasUnwritten: (accountId) =>
+      accountId === undefined ? missing.size > 0 : missing.has(accountId),
+    elapsedMs: () => nowMs,
+  });
+  expect(await reports.catchUp("acct_1")).toBe(true);
+  missing.add("acct_1");
+  nowMs = 999;
+  expect(await reports.catchUp("acct_1")).toBe(false);
+  expect(await reports.catchUp(undefined)).toBe(false);
+  expect(await reports.catchUp("acct_2")).toBe(true);
+  nowMs = 1_000;
+  expect(await reports.catchUp("acct_1")).toBe(true);
+  await reports.close();
+});
+
 test("a reader that is closed leaves nothing open, and answers no more", async () => {
   const reports = open();
   expect(await reports.receipt("req_none")).toBeUndefined();
@@ -118,7 +138,7 @@ parentPort.on("message", (question) => {
   test.each(["dies", "throws"])(
     "that %s fails one question, and the next has another",
     async (id) => {
-      const reports = open({ workerUrl: odd() });
+      const reports = open({ workerUrl: odd(), limitMs: 120_000 });
       const [lost, next] = [reports.receipt(id), reports.receipt("next")];
       await expect(lost).rejects.toThrow("exited");
       expect(await next).toEqual(answered("next") as Receipt);

@@ -4,14 +4,33 @@ import { type Minutes, minuteMs, minutesMs } from "../../../ledger/minutes.ts";
 import type { Receipt } from "../../../ledger/receipt.ts";
 import {
   type LedgerReports,
+  mostHours,
   mostReceipts,
   mostSteps,
+  type ProviderSums,
+  type RankedPage,
+  type RankQuery,
+  type ReceiptCount,
+  type ReceiptFilters,
   type ReceiptPage,
   type ReceiptQuery,
+  type SpendQuery,
   type UsagePoint,
   type UsageQuery,
 } from "../../../ledger/reports.ts";
-import { dayMs, hourMs } from "../../../ledger/rollups.ts";
+import { dayMs, hourMs, toHour } from "../../../ledger/rollups.ts";
+import {
+  mostRows,
+  type RecentQuery,
+  type RecentRejections,
+  type RejectedPoint,
+  type RejectedQuery,
+  type RejectionFilters,
+  type RejectionPage,
+  type RejectionQuery,
+  type RejectionReports,
+  type RejectionTotal,
+} from "../../../rejections/rejection.ts";
 import type { ReportAnswer, ReportQuestion } from "./reports-thread.ts";
 import { ReportsThread, type ReportsThreadOptions } from "./reports-thread.ts";
 import { unpackUsage } from "./usage-packing.ts";
@@ -20,6 +39,10 @@ export interface ReportOptions extends Pick<ReportsThreadOptions, "limitMs" | "w
   readonly clock: Clock;
   /** Writes sums that lack receipts. */
   readonly flush: () => Promise<void>;
+  /** Whether sums lack receipts of an account, or of any; absent: none is counted in memory. */
+  readonly hasUnwritten?: (accountId: string | undefined) => boolean;
+  /** Writes refused calls that are not written yet; absent: there are none. */
+  readonly flushRejections?: () => Promise<void>;
   /** Of this process, from its start on. */
   readonly minutes: Minutes;
   /** Monotonic. */
@@ -30,8 +53,11 @@ export interface ReportOptions extends Pick<ReportsThreadOptions, "limitMs" | "w
 const flushEveryMs = 1_000;
 const flushShare = 50;
 
-/** Reports on SQLite: see `LedgerReports`. Nothing is started before the first question. */
-export class SqliteReports implements LedgerReports {
+/**
+ * Reports on SQLite: see `LedgerReports` and `RejectionReports`. Nothing is started before the first
+ * question.
+ */
+export class SqliteReports implements LedgerReports, RejectionReports {
   readonly #options: ReportOptions;
   readonly #thread: ReportsThread;
   readonly #startedMs: number;
@@ -47,6 +73,11 @@ export class SqliteReports implements LedgerReports {
     this.#startedMs = options.clock.nowMs();
   }
 
+  async catchUp(accountId: string | undefined): Promise<boolean> {
+    await this.#flush();
+    return this.#options.hasUnwritten?.(accountId) !== true;
+  }
+
   async usage(query: UsageQuery): Promise<readonly UsagePoint[]> {
     const { grain } = query;
     checkSteps(query);
@@ -59,14 +90,33 @@ export class SqliteReports implements LedgerReports {
     return "usage" in answer ? unpackUsage(answer.usage) : unexpected();
   }
 
+  async providers(fromMs: number): Promise<readonly ProviderSums[]> {
+    await this.#flush();
+    const answer = await this.#ask({ type: "providers", fromMs: toHour(fromMs) });
+    return "providers" in answer ? answer.providers : unexpected();
+  }
+
   async receipts(query: ReceiptQuery): Promise<ReceiptPage> {
-    if (!(query.limit >= 1 && query.limit <= mostReceipts))
-      throw new Problem({
-        code: "invalid",
-        message: `limit must be between 1 and ${mostReceipts}.`,
-      });
+    checkLimit(query, mostReceipts);
     const answer = await this.#ask({ type: "receipts", query });
     return "page" in answer ? answer.page : unexpected();
+  }
+
+  async ranked(query: RankQuery): Promise<RankedPage> {
+    checkLimit(query, mostReceipts);
+    const answer = await this.#ask({ type: "ranked", query });
+    return "ranked" in answer ? answer.ranked : unexpected();
+  }
+
+  async count(query: ReceiptFilters): Promise<ReceiptCount> {
+    const answer = await this.#ask({ type: "count", query });
+    return "count" in answer ? answer.count : unexpected();
+  }
+
+  async keySpending(query: SpendQuery): Promise<ReadonlyMap<string, bigint>> {
+    await this.#flush();
+    const answer = await this.#ask({ type: "spending", query });
+    return "spending" in answer ? answer.spending : unexpected();
   }
 
   async receipt(id: string): Promise<Receipt | undefined> {
@@ -74,8 +124,38 @@ export class SqliteReports implements LedgerReports {
     return "receipt" in answer ? answer.receipt : unexpected();
   }
 
+  async rejections(query: RejectionQuery): Promise<RejectionPage> {
+    checkLimit(query, mostRows);
+    await this.#flushRejections();
+    const answer = await this.#ask({ type: "rejections", query });
+    return "rejections" in answer ? answer.rejections : unexpected();
+  }
+
+  async countRejections(query: RejectionFilters): Promise<RejectionTotal> {
+    await this.#flushRejections();
+    const answer = await this.#ask({ type: "rejection-count", query });
+    return "rejectionTotal" in answer ? answer.rejectionTotal : unexpected();
+  }
+
+  async rejected(query: RejectedQuery): Promise<readonly RejectedPoint[]> {
+    await this.#flushRejections();
+    const answer = await this.#ask({ type: "rejected", query });
+    return "rejected" in answer ? answer.rejected : unexpected();
+  }
+
+  async recent(query: RecentQuery): Promise<readonly RecentRejections[]> {
+    await this.#flushRejections();
+    const answer = await this.#ask({ type: "recent", query });
+    return "recent" in answer ? answer.recent : unexpected();
+  }
+
   close(): Promise<void> {
     return this.#thread.close();
+  }
+
+  /** If it fails, reports show what is stored. */
+  async #flushRejections(): Promise<void> {
+    await this.#options.flushRejections?.().catch(() => {});
   }
 
   async #ask(question: ReportQuestion): Promise<ReportAnswer> {
@@ -127,9 +207,15 @@ function unexpected(): never {
   throw new Error("the reply does not match the query");
 }
 
-function checkSteps({ fromMs, toMs, grain }: UsageQuery): void {
-  const stepMs = { minute: minuteMs, hour: hourMs, day: dayMs }[grain];
-  if ((toMs - fromMs) / stepMs > mostSteps)
+function checkLimit({ limit }: { readonly limit: number }, most: number): void {
+  if (limit >= 1 && limit <= most) return;
+  throw new Problem({ code: "invalid", message: `limit must be between 1 and ${most}.` });
+}
+
+function checkSteps({ fromMs, toMs, grain, dayOffsets, isWhole = false }: UsageQuery): void {
+  const readsHours = dayOffsets !== undefined || (isWhole && grain === "hour");
+  const stepMs = readsHours ? hourMs : { minute: minuteMs, hour: hourMs, day: dayMs }[grain];
+  if ((toMs - fromMs) / stepMs > (readsHours ? mostHours : mostSteps))
     throw new Problem({
       code: "invalid",
       message: `A report has at most ${mostSteps} time steps. Choose a shorter period or a coarser grain.`,

@@ -23,12 +23,13 @@ export const sumColumns = [
   "charged",
   "vendor_cost",
   "vendor_known",
+  "charged_known",
   ...endColumns,
   ...durationColumns,
   ...firstByteColumns,
 ] as const;
 
-const money: readonly string[] = ["cost", "charged", "vendor_cost"];
+const money: readonly string[] = ["cost", "charged", "vendor_cost", "charged_known"];
 
 export function sumValues(sums: Sums): (number | bigint)[] {
   return [
@@ -40,6 +41,7 @@ export function sumValues(sums: Sums): (number | bigint)[] {
     sums.charged,
     sums.vendorCost,
     sums.vendorKnown,
+    sums.chargedKnown,
     ...endValues(sums),
     ...sums.durations,
     ...sums.firstBytes,
@@ -110,6 +112,7 @@ export function toSums(row: SumsRow): Sums {
     charged: BigInt(row.charged),
     vendorCost: BigInt(row.vendor_cost),
     vendorKnown: Number(row.vendor_known),
+    chargedKnown: BigInt(row.charged_known),
     ...toEnds(endColumns.map((name) => Number(row[name]))),
     durations: durationColumns.map((name) => Number(row[name])),
     firstBytes: firstByteColumns.map((name) => Number(row[name])),
@@ -129,6 +132,7 @@ export const sumsOfReceipts = [
   "sum(charged) as charged",
   "coalesce(sum(vendor_cost), 0) as vendor_cost",
   "count(vendor_cost) as vendor_known",
+  "sum(case when vendor_cost is null then 0 else charged end) as charged_known",
   "min(duration_ms) as shortest_ms",
   "max(duration_ms) as longest_ms",
   `coalesce(min(${streamedMs}), ${noShortestMs}) as shortest_first_byte_ms`,

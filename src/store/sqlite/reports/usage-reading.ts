@@ -1,6 +1,5 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import {
-  mostNames,
   othersName,
   type TimeEnds,
   type UsagePoint,
@@ -18,11 +17,7 @@ import {
   toEnds,
 } from "./rollup-columns.ts";
 import { toFoldMark } from "./rollup-fold.ts";
-
-/** What a chart is made of, asked of the database in as few rows as show it. */
-export interface UsageQuestion extends UsageQuery {
-  readonly grain: "hour" | "day";
-}
+import { namesFor, readGrain, stepOf, type UsageQuestion } from "./usage-steps.ts";
 
 /**
  * Sums that are kept by day, and totals of all accounts, know closed hours alone; the few hours
@@ -43,7 +38,9 @@ interface Range {
   readonly foldedTo: FoldMark;
 }
 
-function rangeOf(raw: Database, { grain, fromMs, toMs }: UsageQuestion): Range {
+function rangeOf(raw: Database, question: UsageQuestion): Range {
+  const { fromMs, toMs } = question;
+  const grain = readGrain(question);
   const mark = "select value from meta where key = 'rollups_folded_to_ms'";
   const foldedTo = toFoldMark(raw.query<{ value: string }, []>(mark).get()?.value);
   return {
@@ -94,14 +91,14 @@ function readRows(
   const { question, range } = options;
   const { fromMs, toMs } = range;
   const sources: readonly Omit<Rows, "question">[] =
-    question.grain === "hour"
+    readGrain(question) === "hour"
       ? [{ table: "rollups", fromMs, toMs }]
       : [{ table: "rollup_days", fromMs, toMs }, freshOf(range)];
   const kept = dearestOf(raw, { question, sources });
   const sums = new UsageSums();
   for (const of of sources)
     for (const row of rowsOf(raw, { ...of, question, kept })) sums.add(toPoint(row));
-  return sums.points();
+  return sums.points(namesFor(question));
 }
 
 /** Found first, because of thousands of keys every sum would be read; undefined where all are shown. */
@@ -125,6 +122,7 @@ function dearestOf(
   });
   return dearestNames(
     names.map(([name, charged, receipts]) => ({ name, charged: BigInt(charged), receipts })),
+    namesFor(question),
   );
 }
 
@@ -149,10 +147,10 @@ function rowsOf(raw: Database, rows: Rows): readonly Row[] {
 
 function sqlOf(rows: Rows): { readonly sql: string; readonly values: SQLQueryBindings[] } {
   const { table, question, fromMs, toMs, behind, kept, isOfNames = false } = rows;
-  const { accountId, keyId, model, by, grain } = question;
-  const [start, stepMs] = table === "rollups" ? ["hour_ms", hourMs] : ["day_ms", dayMs];
-  const isWhole = grain === "hour" || table === "rollup_days";
-  const shown = isWhole ? start : `${start} / ${dayMs} * ${dayMs}`;
+  const { accountId, keyId, model, by } = question;
+  const [start, stepMs] =
+    table === "rollups" ? (["hour_ms", hourMs] as const) : (["day_ms", dayMs] as const);
+  const shown = stepOf(question, start);
   const names = [...(kept ?? [])];
   const name =
     kept === undefined
@@ -207,17 +205,17 @@ function readTotals(
   const fresh = freshRows(raw, { question, range });
   const sums = new UsageSums();
   for (const row of fresh) sums.add(toPoint(row));
-  const read = { grain: question.grain, range };
+  const read = { question, range };
   if (name !== undefined) {
     const shown = question.by === "none" ? "''" : "name";
     for (const row of totalRows(raw, { ...read, by, shown, names: [name] })) sums.add(toPoint(row));
-    return sums.points();
+    return sums.points(namesFor(question));
   }
   const kept = question.by === "none" ? undefined : keptNames(raw, { ...read, by, fresh });
   const shown = question.by === "none" ? "''" : "name";
   if (kept === undefined) {
     for (const row of totalRows(raw, { ...read, by, shown })) sums.add(toPoint(row));
-    return sums.points();
+    return sums.points(namesFor(question));
   }
   const others = new Map<number, Point>();
   // By model, because these are the fewest.
@@ -234,7 +232,7 @@ function readTotals(
   const ends = otherEnds(raw, { ...read, by, kept });
   for (const { startMs, name, sums: left } of others.values())
     if (left.receipts > 0) sums.add({ startMs, name, sums: { ...left, ...ends.get(startMs) } });
-  return sums.points();
+  return sums.points(namesFor(question));
 }
 
 /** Rows that no total has yet. */
@@ -256,7 +254,7 @@ function freshOf({ fromMs, toMs, foldedTo }: Range): Omit<Rows, "question"> {
 }
 
 interface Totals {
-  readonly grain: "hour" | "day";
+  readonly question: UsageQuestion;
   readonly range: Range;
   readonly by: TotalGroup;
 }
@@ -265,19 +263,21 @@ function totalRows(
   raw: Database,
   options: Totals & { readonly shown: string; readonly names?: readonly string[] },
 ): readonly Row[] {
-  const { grain, range, by, shown, names } = options;
+  const { question, range, by, shown, names } = options;
   const { fromMs, toMs } = range;
   if (fromMs >= toMs) return [];
-  const group = `group by start_ms${shown === "''" ? "" : ", name"}`;
+  const grain = readGrain(question);
+  const step = stepOf(question, "start_ms");
+  const group = `group by 1${shown === "''" ? "" : ", name"}`;
   if (names === undefined) {
-    const sql = `select start_ms, ${shown}, ${added} from rollup_totals
+    const sql = `select ${step}, ${shown}, ${added} from rollup_totals
       where grain = ? and kind = ? and start_ms >= ? and start_ms < ? ${group}`;
     return all(raw, sql, [grain, by, fromMs, toMs]);
   }
   const stepMs = grain === "hour" ? hourMs : dayMs;
   const sql = `with recursive steps(at) as
       (values (?) union all select at + ${stepMs} from steps where at + ${stepMs} < ?)
-    select start_ms, ${shown}, ${added} from steps cross join rollup_totals
+    select ${step}, ${shown}, ${added} from steps cross join rollup_totals
     on grain = ? and kind = ? and start_ms = at
       and name in (${names.map(() => "?").join(", ")}) ${group}`;
   return all(raw, sql, [fromMs, toMs, grain, by, ...names]);
@@ -288,12 +288,13 @@ function otherEnds(
   raw: Database,
   options: Totals & { readonly kept: ReadonlySet<string> },
 ): ReadonlyMap<number, TimeEnds> {
-  const { grain, range, by, kept } = options;
+  const { question, range, by, kept } = options;
   const names = [...kept];
-  const sql = `select start_ms, '', ${endColumns.map(mergedOf).join(", ")} from rollup_totals
+  const step = stepOf(question, "start_ms");
+  const sql = `select ${step}, '', ${endColumns.map(mergedOf).join(", ")} from rollup_totals
     where grain = ? and kind = ? and start_ms >= ? and start_ms < ?
-      and name not in (${names.map(() => "?").join(", ")}) group by start_ms`;
-  const rows = all(raw, sql, [grain, by, range.fromMs, range.toMs, ...names]);
+      and name not in (${names.map(() => "?").join(", ")}) group by 1`;
+  const rows = all(raw, sql, [readGrain(question), by, range.fromMs, range.toMs, ...names]);
   return new Map(rows.map(([startMs, , ...ends]) => [startMs, toEnds(ends as number[])]));
 }
 
@@ -302,27 +303,25 @@ function keptNames(
   raw: Database,
   options: Totals & { readonly fresh: readonly Row[] },
 ): ReadonlySet<string> | undefined {
-  const { grain, range, by, fresh } = options;
+  const { question, range, by, fresh } = options;
   const sql = `select name, cast(sum(charged) as text) as charged, sum(receipts) as receipts
     from rollup_totals where grain = ? and kind = ? and start_ms >= ? and start_ms < ?
     group by name`;
   const rows = raw
     .query<{ name: string; charged: string; receipts: number }, SQLQueryBindings[]>(sql)
-    .all(grain, by, range.fromMs, range.toMs);
+    .all(readGrain(question), by, range.fromMs, range.toMs);
   const known = rows.map(({ name, charged, receipts }) => ({
     name,
     charged: BigInt(charged),
     receipts,
   }));
-  if (known.length <= mostNames && fresh.length === 0) return undefined;
-  return dearestNames([
-    ...known,
-    ...fresh.map(toPoint).map(({ name, sums: { charged, receipts } }) => ({
-      name,
-      charged,
-      receipts,
-    })),
-  ]);
+  if (known.length <= namesFor(question) && fresh.length === 0) return undefined;
+  const late = fresh.map(toPoint).map(({ name, sums: { charged, receipts } }) => ({
+    name,
+    charged,
+    receipts,
+  }));
+  return dearestNames([...known, ...late], namesFor(question));
 }
 
 function all(raw: Database, sql: string, values: readonly SQLQueryBindings[]): readonly Row[] {

@@ -233,8 +233,8 @@ describe("provider list and reset", () => {
       until: expect.any(String),
     });
     const said = succeeds(await stage.provider("list"));
-    expect(said).toMatch(/fake\/upstream-chat +out of service +key rejected/);
-    expect(said).toMatch(/fake\/upstream-embed +in service/);
+    expect(said).toMatch(/fake\/upstream-chat +failing \(skipped\) +key rejected/);
+    expect(said).toMatch(/fake\/upstream-embed +untested/);
     expect(said).toContain("${FAKE_KEY} set");
     expect(said).toContain("svc provider reset");
     stage.upstream.replyWith(willingVendor);
@@ -260,8 +260,8 @@ describe("provider list and reset", () => {
     stage.home.writeConfig(standardManifest.replaceAll("UPSTREAM", stage.upstream.baseUrl));
     const server = await stage.home.serve();
     const said = succeeds(await stage.provider("list"));
-    expect(said).toMatch(/fake\/upstream-chat +no key/);
-    expect(said).not.toContain("in service");
+    expect(said).toMatch(/fake\/upstream-chat +failing/);
+    expect(said).not.toContain("serving");
     expect((await stage.list())[0]?.targets?.[0]?.state).toBe("closed");
     expect(await server.stop()).toBe(0);
   });

@@ -22,7 +22,7 @@ function filesBeside(): readonly string[] {
 describe("provider add", () => {
   test("connects a vendor by the key in its usual variable, which is stored by its name", async () => {
     const environment = { GROQ_API_KEY: secret };
-    const said = succeeds(await stage.provider("add groq --no-models", { environment }));
+    const said = succeeds(await stage.provider("add groq --no-models --no-test", { environment }));
     expect(said).toContain("+ provider groq");
     expect(await stage.exported()).toContain("api_key: ${GROQ_API_KEY}\n");
     expect(await stage.list()).toMatchObject([
@@ -106,7 +106,7 @@ describe("provider add", () => {
     expect((await stage.list())[0]?.models).toEqual([]);
     const more = succeeds(await stage.provider("add mine --models big-chat"));
     expect(more).toContain("+ model big-chat");
-    expect(more).toContain("not served until a price is set");
+    expect(more).toContain("No list price found. Set a price to serve this model.");
     expect((await stage.list()).map(({ models }) => models)).toEqual([
       [{ id: "big-chat", upstream: ["big-chat"] }],
     ]);
@@ -298,40 +298,40 @@ models:
   });
 });
 
-describe("provider edit and provider key", () => {
-  test("change what they name, and keep the rest", async () => {
+describe("provider update", () => {
+  test("changes what it names, and keeps the rest", async () => {
     succeeds(
       await stage.provider(`add ${stage.own(" --key-stdin --no-models")}`, { stdin: secret }),
     );
     const other = `${stage.upstream.baseUrl}/other`;
-    succeeds(await stage.provider(`edit mine --base-url ${other} --option image_urls=true`));
+    succeeds(await stage.provider(`update mine --base-url ${other} --option image_urls=true`));
     expect(await stage.list()).toMatchObject([
       { base_url: other, allow_private: true, options: { image_urls: "true" } },
     ]);
-    succeeds(await stage.provider("edit mine --option image_urls="));
+    succeeds(await stage.provider("update mine --option image_urls="));
     expect((await stage.list())[0]?.options).toEqual({});
     expect((await stage.list())[0]?.api_key).toMatchObject({ from: "store" });
-    const refused = await stage.provider("edit mine --refuse-private");
+    const refused = await stage.provider("update mine --refuse-private");
     expect([refused.code, refused.stderr.includes("private")]).toEqual([2, true]);
   });
 
-  test("replace a key by another, by a variable, or by none, and print none", async () => {
+  test("replaces a key by another, by a variable, or by none, and prints none", async () => {
     succeeds(await stage.provider(`add ${stage.own(" --no-models")}`));
-    const said = succeeds(await stage.provider("key mine --key-stdin", { stdin: secret }));
+    const said = succeeds(await stage.provider("update mine --key-stdin", { stdin: secret }));
     expect(said).not.toContain(secret);
     succeeds(await stage.provider("test mine"));
     expect(stage.upstream.requests.at(-1)?.headers["authorization"]).toBe(`Bearer ${secret}`);
-    const warned = succeeds(await stage.provider("key mine --key-env NEW_KEY"));
+    const warned = succeeds(await stage.provider("update mine --key-env NEW_KEY"));
     expect(warned).toContain("NEW_KEY is not set");
     expect((await stage.list())[0]?.api_key).toMatchObject({ variable: "NEW_KEY" });
-    succeeds(await stage.provider("key mine --remove"));
+    succeeds(await stage.provider("update mine --remove-key"));
     expect((await stage.list())[0]?.api_key).toBeNull();
-    expect((await stage.provider("key mine")).code).toBe(2);
+    expect((await stage.provider("update mine")).code).toBe(2);
   });
 
-  test("ask for the key on a terminal, masked", async () => {
+  test("asks for the key on a terminal, masked", async () => {
     succeeds(await stage.provider(`add ${stage.own(" --no-models")}`));
-    const terminal = startOnTerminal(["provider", "key", "mine"], {
+    const terminal = startOnTerminal(["provider", "update", "mine", "--key-stdin"], {
       SVC_DATA_DIR: stage.home.dataDir,
       SVC_CONFIG: stage.home.configPath,
       SVC_ENGINE: "off",

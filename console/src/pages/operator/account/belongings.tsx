@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
-import { Moment } from "../../../components/table/moment.tsx";
+import { LastUse } from "../../../components/table/last-use.tsx";
 import { StateBadge } from "../../../components/table/state-badge.tsx";
 import { sentenceCase } from "../../../format/sentence-case.ts";
 import type { Details } from "./limits.ts";
@@ -23,7 +23,7 @@ const keyColumns: readonly Column<Key>[] = [
   {
     header: "Last used",
     isFigure: true,
-    cell: ({ last_used_at: at }) => (at === null ? "Never" : <Moment at={at} />),
+    cell: (key) => <LastUse of={key} />,
   },
 ];
 

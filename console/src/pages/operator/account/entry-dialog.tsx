@@ -1,4 +1,5 @@
 import { SegmentedControl, Text, Textarea, TextInput } from "@mantine/core";
+import { sumUsd } from "../../../../../src/base/money.ts";
 import type { Reply } from "../../../api.ts";
 import { say } from "../../../components/feedback/toasts.tsx";
 import { FormDialog } from "../../../components/form/form-dialog.tsx";
@@ -66,6 +67,12 @@ export function AddCredit({ account }: { readonly account: Details }) {
         onChange={(kind) => form.edit({ kind })}
         freeUsd={account.free_usd}
       />
+      {isBeyondCharges(form.values, account) && (
+        <p className="notice" role="status">
+          This is more than the account was ever charged ({formatUsd(chargedUsd(account))}). Use
+          “Credit” to add money that is no refund.
+        </p>
+      )}
       <TextInput
         label="Amount in USD"
         inputMode="decimal"
@@ -92,6 +99,15 @@ export function AddCredit({ account }: { readonly account: Details }) {
     </FormDialog>
   );
 }
+
+const chargedUsd = ({ by_model: models }: Details) =>
+  sumUsd(models.map(({ charged_usd }) => charged_usd));
+
+/** A refund may round up or be a courtesy, so that it is not rejected. */
+const isBeyondCharges = (
+  { kind, usd }: { readonly kind: Kind; readonly usd: string },
+  account: Details,
+) => kind === "refund" && Number(usd) > Number(chargedUsd(account));
 
 interface KindChoiceProps {
   readonly value: Kind;

@@ -1,14 +1,13 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
-import { ShareBar } from "../../../components/chart/share-bar.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
 import { Dialog } from "../../../components/form/dialog.tsx";
 import { FormDialog } from "../../../components/form/form-dialog.tsx";
 import { useForm } from "../../../components/form/use-form.ts";
 import { Facts } from "../../../components/layout/facts.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
-import { formatCount, formatShare } from "../../../format/figures.ts";
-import { formatUsd } from "../../../format/money.ts";
+import { BudgetBar } from "../../../components/money/budget-bar.tsx";
+import { formatCount } from "../../../format/figures.ts";
 import { LimitFields } from "./limit-fields.tsx";
 import type { Details } from "./limits.ts";
 import { fromLimits, toLimitFields } from "./limits.ts";
@@ -37,26 +36,15 @@ export function LimitsPanel({ account }: { readonly account: Details }) {
           ...(account.budget === null ? { Budget: "No limit" } : {}),
         }}
       />
-      {account.budget !== null && <Budget budget={account.budget} />}
+      {account.budget !== null && (
+        <div className={classes.budget}>
+          <BudgetBar budget={account.budget} />
+        </div>
+      )}
       <Dialog of={isOpen} onClose={() => setOpen(false)}>
         {() => <LimitsForm account={account} />}
       </Dialog>
     </Panel>
-  );
-}
-
-const periodWords = { month: "this month", day: "today", total: "in total" } as const;
-
-function Budget({ budget }: { readonly budget: NonNullable<Details["budget"]> }) {
-  const share = Number(budget.spent_usd) / Math.max(Number(budget.limit_usd), 1e-9);
-  return (
-    <div className={classes.budget}>
-      <p>
-        {formatUsd(budget.spent_usd)} of the {formatUsd(budget.limit_usd)} budget spent{" "}
-        {periodWords[budget.period]} ({formatShare(Math.min(share, 1))}).
-      </p>
-      <ShareBar share={share} isFull={share >= 1} />
-    </div>
   );
 }
 

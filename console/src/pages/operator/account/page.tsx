@@ -1,8 +1,6 @@
 import { Button, Group } from "@mantine/core";
 import { IconArrowRight, IconPlus } from "@tabler/icons-react";
 import { Link, useParams } from "@tanstack/react-router";
-import { useState } from "react";
-import { sumUsd } from "../../../../../src/base/money.ts";
 import { CopyButton } from "../../../components/code/copy-button.tsx";
 import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
@@ -14,7 +12,9 @@ import { Money } from "../../../components/money/money.tsx";
 import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
 import { StateBadge } from "../../../components/table/state-badge.tsx";
 import { formatCount } from "../../../format/figures.ts";
+import { useTimeZone } from "../../../format/moments.ts";
 import { useApi, useChange } from "../../../queries.ts";
+import { useOpened } from "../../../search.ts";
 import { KeysPanel, MembersPanel } from "./belongings.tsx";
 import { AddCredit } from "./entry-dialog.tsx";
 import type { Details } from "./limits.ts";
@@ -37,7 +37,7 @@ export function Page() {
 }
 
 function Account({ details }: { readonly details: Details }) {
-  const [isAdding, setAdding] = useState(false);
+  const [isAdding, setAdding] = useOpened("credit");
   const isSuspended = details.status === "suspended";
   return (
     <>
@@ -97,9 +97,10 @@ function Account({ details }: { readonly details: Details }) {
 }
 
 function Figures({ details }: { readonly details: Details }) {
-  const month = new Date().toISOString().slice(0, 7);
-  const days = details.by_day.filter(({ day }) => day.startsWith(month));
-  const requests = days.reduce((sum, { receipts }) => sum + receipts, 0);
+  const time_zone = useTimeZone();
+  const params = { account: details.id };
+  const billing = useApi("GET /api/accounts/:account/billing", { params, query: { time_zone } });
+  const spend = billing.data?.spend;
   const hasShortfall = Number(details.shortfall_usd) > 0;
   return (
     <Tiles>
@@ -125,8 +126,8 @@ function Figures({ details }: { readonly details: Details }) {
       />
       <StatTile
         label="Spent this month"
-        value={<Money usd={sumUsd(days.map(({ charged_usd }) => charged_usd))} />}
-        note={`${formatCount(requests)} ${requests === 1 ? "request" : "requests"}`}
+        value={spend === undefined ? "…" : <Money usd={spend.charged_usd} />}
+        note={spend === undefined ? "" : requestWords(spend.receipts)}
       />
       {hasShortfall && (
         <StatTile
@@ -138,6 +139,9 @@ function Figures({ details }: { readonly details: Details }) {
     </Tiles>
   );
 }
+
+const requestWords = (count: number) =>
+  `${formatCount(count)} ${count === 1 ? "request" : "requests"}`;
 
 function StateButton({ details }: { readonly details: Details }) {
   const { id, name } = details;

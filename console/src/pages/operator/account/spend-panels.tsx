@@ -1,28 +1,45 @@
-import type { ChartPoint } from "../../../components/chart/chart-scale.ts";
 import { ShareBar } from "../../../components/chart/share-bar.tsx";
 import { TimeChart } from "../../../components/chart/time-chart.tsx";
+import { Loaded } from "../../../components/feedback/loaded.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { Money } from "../../../components/money/money.tsx";
+import { DayZoneNote } from "../../../components/period/period-picker.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { formatCount, formatShare, formatUsdAxis } from "../../../format/figures.ts";
-import { formatUsd } from "../../../format/money.ts";
+import { useTimeZone } from "../../../format/moments.ts";
+import { formatUsd, usdPlaces } from "../../../format/money.ts";
+import { useApi } from "../../../queries.ts";
 import type { Details } from "./limits.ts";
 import classes from "./page.module.css";
 
-const shownDays = 30;
-
+/** Of the last 30 days, in the reader's time zone. */
 export function SpendChart({ details }: { readonly details: Details }) {
-  const points = lastDays(details.by_day, shownDays, Date.now());
+  const time_zone = useTimeZone();
+  const usage = useApi("GET /api/accounts/:account/usage", {
+    params: { account: details.id },
+    query: { range: "30d", time_zone, compare: "none" },
+  });
   return (
-    <Panel title="Spend by day" about={`Last ${shownDays} days, UTC.`}>
-      <TimeChart
-        title="Spend by day"
-        points={points}
-        series={[{ key: "charged", label: "Charged" }]}
-        format={(value) => formatUsd(value.toFixed(9))}
-        formatAxis={formatUsdAxis}
-        height={180}
-      />
+    <Panel title="Spend by day" about="Last 30 days.">
+      <Loaded from={usage} lines={5} label="Loading spend">
+        {({ points, time_zone: zone }) => (
+          <>
+            <DayZoneNote zone={zone} shown={time_zone} />
+            <TimeChart
+              title="Spend by day"
+              points={points.map(({ start, charged_usd }) => ({
+                at: start,
+                values: { charged: Number(charged_usd) },
+              }))}
+              series={[{ key: "charged", label: "Charged" }]}
+              format={(value) => formatUsd(value.toFixed(9))}
+              formatAxis={formatUsdAxis}
+              height={180}
+              zone={zone}
+            />
+          </>
+        )}
+      </Loaded>
     </Panel>
   );
 }
@@ -62,6 +79,7 @@ function SpendTable(props: {
 }) {
   const { title, what, rows } = props;
   const total = rows.reduce((sum, { charged_usd }) => sum + Number(charged_usd), 0);
+  const places = usdPlaces(rows.map(({ charged_usd }) => charged_usd));
   const columns: readonly Column<SpendRow>[] = [
     {
       header: what,
@@ -73,7 +91,11 @@ function SpendTable(props: {
       ),
     },
     { header: "Requests", isFigure: true, cell: ({ receipts }) => formatCount(receipts) },
-    { header: "Charged", isFigure: true, cell: ({ charged_usd }) => <Money usd={charged_usd} /> },
+    {
+      header: "Charged",
+      isFigure: true,
+      cell: ({ charged_usd }) => <Money usd={charged_usd} places={places} />,
+    },
     {
       header: "Share",
       isFigure: true,
@@ -99,19 +121,4 @@ function SpendTable(props: {
       />
     </Panel>
   );
-}
-
-const dayMs = 86_400_000;
-
-/** The days up to today, in UTC; those without calls are 0. */
-export function lastDays(
-  rows: readonly { readonly day: string; readonly charged_usd: string }[],
-  count: number,
-  nowMs: number,
-): readonly ChartPoint[] {
-  const charged = new Map(rows.map(({ day, charged_usd }) => [day, Number(charged_usd)]));
-  return Array.from({ length: count }, (_, at) => {
-    const day = new Date(nowMs - (count - 1 - at) * dayMs).toISOString().slice(0, 10);
-    return { at: `${day}T00:00:00Z`, values: { charged: charged.get(day) ?? 0 } };
-  });
 }

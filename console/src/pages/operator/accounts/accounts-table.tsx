@@ -64,10 +64,10 @@ export function AccountsTable({ accounts }: { readonly accounts: readonly Accoun
 
 /** An empty balance is shown in words as well as by color. */
 function Balance({ usd }: { readonly usd: string }) {
-  if (Number(usd) > 0) return <Money usd={usd} />;
+  if (Number(usd) > 0) return <Money usd={usd} digits="balance" />;
   return (
     <span className={classes.empty}>
-      <Money usd={usd} />
+      <Money usd={usd} digits="balance" />
       <span className="soft small">No credit</span>
     </span>
   );

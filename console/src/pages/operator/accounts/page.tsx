@@ -1,6 +1,5 @@
 import { Button } from "@mantine/core";
 import { IconBuilding, IconPlus } from "@tabler/icons-react";
-import { useState } from "react";
 import { sumUsd } from "../../../../../src/base/money.ts";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
@@ -13,13 +12,13 @@ import { Money } from "../../../components/money/money.tsx";
 import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
 import { formatCount } from "../../../format/figures.ts";
 import { useApi } from "../../../queries.ts";
-import { useSearchText } from "../../../search.ts";
+import { useOpened, useSearchText } from "../../../search.ts";
 import { type Account, AccountsTable } from "./accounts-table.tsx";
 import { CreateAccount } from "./create-dialog.tsx";
 
 export function Page() {
   const [search] = useSearchText();
-  const [isCreating, setCreating] = useState(false);
+  const [isCreating, setCreating] = useOpened("new");
   // The list is there at once; what each has spent takes reading.
   const plain = useApi("GET /api/accounts", {});
   const withSpend = useApi("GET /api/accounts", { query: { spend: "month" } });
@@ -96,9 +95,13 @@ function Summary({ accounts }: { readonly accounts: readonly Account[] }) {
         note={empty === 0 ? "All funded" : `${empty} without credit`}
       />
       <StatTile
-        label="Spent this month"
+        label="Spent this month (UTC)"
         value={spent.length === 0 ? "…" : <Money usd={sumUsd(spent)} />}
-        note={activeWords(spent.filter((usd) => Number(usd) > 0).length)}
+        note={
+          spent.length === 0
+            ? undefined
+            : activeWords(spent.filter((usd) => Number(usd) > 0).length)
+        }
       />
     </Tiles>
   );

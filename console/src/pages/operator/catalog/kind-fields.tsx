@@ -1,4 +1,5 @@
 import { SimpleGrid } from "@mantine/core";
+import type { ReactNode } from "react";
 import { type Endpoint, endpoints, type InputKind } from "../../../../../src/call/endpoint.ts";
 import type { ApiProblem } from "../../../api.ts";
 import { fieldError } from "../../../components/feedback/form-problem.tsx";
@@ -14,6 +15,8 @@ interface KindFieldsProps {
   readonly onEdit: (change: Partial<ModelKind>) => void;
   readonly problem: ApiProblem | null;
   readonly isLocked?: (field: string) => boolean;
+  /** More fields, in the same grid. */
+  readonly children?: ReactNode;
 }
 
 const labels: Readonly<Record<Endpoint, string>> = {
@@ -23,7 +26,8 @@ const labels: Readonly<Record<Endpoint, string>> = {
 };
 
 /** What a model is for. */
-export function KindFields({ kind, onEdit, problem, isLocked = () => false }: KindFieldsProps) {
+export function KindFields(props: KindFieldsProps) {
+  const { kind, onEdit, problem, isLocked = () => false, children } = props;
   const { endpoint, input } = kind;
   return (
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">
@@ -50,6 +54,7 @@ export function KindFields({ kind, onEdit, problem, isLocked = () => false }: Ki
           error={fieldError(problem, "input")}
         />
       )}
+      {children}
     </SimpleGrid>
   );
 }

@@ -1,7 +1,7 @@
 import { Button, NativeSelect } from "@mantine/core";
 import { IconLayoutGrid, IconPlus } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { modelStates, stateRank } from "../../../../../src/catalog/state.ts";
 import type { Reply } from "../../../api.ts";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
@@ -10,12 +10,15 @@ import { Dialog } from "../../../components/form/dialog.tsx";
 import { FindInput } from "../../../components/form/find-input.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
-import { PriceTags } from "../../../components/money/price-tags.tsx";
+import { OtherPrices, PriceFigure } from "../../../components/money/price-columns.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
+import { modelStateLabel } from "../../../components/table/model-state.tsx";
 import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
 import { formatCount } from "../../../format/figures.ts";
+import { hasWords } from "../../../format/find-words.ts";
 import { useApi } from "../../../queries.ts";
-import { useSearchText } from "../../../search.ts";
+import { useOpened, useSearchText } from "../../../search.ts";
+import { SelectionBar, usePriceSelection } from "../prices/selection.tsx";
 import { AddModel } from "./add-dialog.tsx";
 import { ModelState } from "./model-state.tsx";
 import classes from "./page.module.css";
@@ -26,7 +29,7 @@ type Entry = Reply<"GET /api/catalog">[number];
 
 export function Page() {
   const catalog = useApi("GET /api/catalog");
-  const [isAdding, setAdding] = useState(false);
+  const [isAdding, setAdding] = useOpened("new");
   const add = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
       Add model
@@ -57,31 +60,20 @@ export function Page() {
   );
 }
 
-const states = ["served", "not served", "deprecated", "retired"] as const;
+/** Whatever needs the operator stands first. */
+const worstFirst = (entries: readonly Entry[]) =>
+  entries.toSorted((one, other) => stateRank(one.state) - stateRank(other.state));
 
 function Models({ entries }: { readonly entries: readonly Entry[] }) {
   const [search, setSearch] = useSearchText();
-  const shown = entries.filter((entry) => fits(entry, search));
-  const count = (state: (typeof states)[number]) =>
-    entries.filter((entry) => isIn(entry, state)).length;
+  const shown = worstFirst(entries.filter((entry) => fits(entry, search)));
+  const selection = usePriceSelection(shown);
   return (
     <>
-      <Tiles>
-        <StatTile label="Served" value={formatCount(count("served"))} note="Available to callers" />
-        <StatTile
-          label="Not served"
-          value={formatCount(count("not served"))}
-          note={
-            count("not served") === 0
-              ? "All models have a price and a route"
-              : "See the reasons below"
-          }
-        />
-        <StatTile label="Deprecated" value={formatCount(count("deprecated"))} note="Still served" />
-        <StatTile label="Retired" value={formatCount(count("retired"))} note="Calls are rejected" />
-      </Tiles>
+      <StateTiles entries={entries} />
       <Panel
         title="Models"
+        about="Prices in USD per million tokens, unless noted."
         isFlush
         actions={
           <div className={classes.filters}>
@@ -96,14 +88,15 @@ function Models({ entries }: { readonly entries: readonly Entry[] }) {
               aria-label="State"
               value={search["state"] ?? ""}
               onChange={(event) => setSearch({ state: event.currentTarget.value || undefined })}
-              data={[{ value: "", label: "Any state" }, ...states]}
+              data={[{ value: "", label: "Any state" }, ...stateChoices(entries)]}
             />
           </div>
         }
       >
+        {shown.length > 0 && <SelectionBar of={selection} />}
         <DataTable
           caption="Models in the catalog"
-          columns={columns}
+          columns={[selection.column, ...columns]}
           rows={shown}
           rowKey={({ id }) => id}
           isLinked
@@ -114,17 +107,69 @@ function Models({ entries }: { readonly entries: readonly Entry[] }) {
   );
 }
 
-function isIn(entry: Entry, state: string): boolean {
-  if (state === "served") return entry.served;
-  if (state === "not served") return !entry.served && entry.status !== "retired";
-  return entry.status === state;
+/** With how many models there are of each, the worst first. */
+const stateChoices = (entries: readonly Entry[]) =>
+  [
+    ...modelStates.map((value) => ({ value, label: modelStateLabel(value) })),
+    { value: "deprecated", label: "Deprecated" },
+    { value: "retired", label: "Retired" },
+  ].map(({ value, label }) => {
+    const count = entries.filter((entry) => isIn(entry, value)).length;
+    return { value, label: count === 0 ? label : `${label} (${formatCount(count)})` };
+  });
+
+const isIn = ({ state, status }: Entry, wanted: string) => state === wanted || status === wanted;
+
+function StateTiles({ entries }: { readonly entries: readonly Entry[] }) {
+  const count = (...states: readonly string[]) =>
+    entries.filter((entry) => states.some((state) => isIn(entry, state))).length;
+  const link = (state: string, words: string) => (
+    <Link to="." search={{ state }}>
+      {words}
+    </Link>
+  );
+  const failing = count("failing");
+  const unpriced = count("needs_price");
+  const unrouted = count("no_route");
+  return (
+    <Tiles>
+      <StatTile
+        label="Serving"
+        value={formatCount(count("serving"))}
+        note={`${formatCount(count("untested"))} untested, ${formatCount(count("paused"))} paused`}
+      />
+      <StatTile
+        label="Failing"
+        value={formatCount(failing)}
+        note={failing === 0 ? "No models failing" : link("failing", "Show failing models")}
+      />
+      <StatTile
+        label="Needs price"
+        value={formatCount(unpriced)}
+        note={
+          unpriced === 0
+            ? "All models have a price"
+            : link("needs_price", `Set prices (${unpriced})`)
+        }
+      />
+      <StatTile
+        label="No route"
+        value={formatCount(unrouted)}
+        note={unrouted === 0 ? "All models have a route" : link("no_route", "Show them")}
+      />
+    </Tiles>
+  );
 }
 
 function fits(entry: Entry, search: Readonly<Record<string, string | undefined>>): boolean {
   const { find = "", endpoint, state } = search;
-  const names = [entry.id, ...entry.routes.map(({ provider, model }) => `${provider}/${model}`)];
+  const names = [
+    entry.id,
+    ...entry.aliases,
+    ...entry.routes.map(({ provider, model }) => `${provider}/${model}`),
+  ];
   return (
-    names.join(" ").toLowerCase().includes(find.trim().toLowerCase()) &&
+    hasWords(names.join(" "), find.trim()) &&
     (endpoint === undefined || entry.endpoint === endpoint) &&
     (state === undefined || isIn(entry, state))
   );
@@ -133,7 +178,7 @@ function fits(entry: Entry, search: Readonly<Record<string, string | undefined>>
 const columns: readonly Column<Entry>[] = [
   {
     header: "Model",
-    cell: ({ id, endpoint, input, source }) => (
+    cell: ({ id, aliases, endpoint, input, source }) => (
       <span className="lines">
         <Link className="strong" to="/operator/catalog/$model" params={{ model: id }}>
           {id}
@@ -142,10 +187,24 @@ const columns: readonly Column<Entry>[] = [
           {endpoint === "embeddings" ? `${input} embeddings` : endpoint}{" "}
           <FileBadge source={source} />
         </small>
+        {aliases.length > 0 && <small>Also {aliases.join(", ")}</small>}
       </span>
     ),
   },
   { header: "State", cell: (entry) => <ModelState entry={entry} /> },
-  { header: "Price", cell: ({ price }) => <PriceTags price={price} /> },
+  {
+    header: "Input",
+    isFigure: true,
+    cell: ({ price }) => <PriceFigure price={price} of="input" />,
+  },
+  {
+    header: "Output",
+    isFigure: true,
+    cell: ({ price }) => <PriceFigure price={price} of="output" />,
+  },
+  {
+    header: "Other prices",
+    cell: ({ price }) => <OtherPrices price={price} shown={["input", "output"]} />,
+  },
   { header: "Routes", cell: ({ routes }) => <RouteNames routes={routes} /> },
 ];

@@ -1,6 +1,5 @@
 import type { Reply } from "../../../api.ts";
-import { StateBadge } from "../../../components/table/state-badge.tsx";
-import { stateLabels } from "../providers/words.ts";
+import { ServingBadge } from "../../../components/table/model-state.tsx";
 import classes from "./page.module.css";
 
 type Route = Reply<"GET /api/catalog">[number]["routes"][number];
@@ -27,9 +26,9 @@ export function RouteNames({ routes }: { readonly routes: readonly Route[] }) {
   );
 }
 
-export function RouteState({ route }: { readonly route: Route }) {
-  if (!route.usable) return <StateBadge state="off" label="engine off" />;
-  if (route.state === null || route.state === "closed") return null;
-  const state = route.state === "open" ? "open" : "half-open";
-  return <StateBadge state={state} label={stateLabels[route.state]} />;
+function RouteState({ route }: { readonly route: Route }) {
+  // The state of the model says the rest.
+  return route.state === "failing" || route.state === "paused" ? (
+    <ServingBadge state={route.state} />
+  ) : null;
 }

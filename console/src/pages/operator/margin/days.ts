@@ -1,4 +1,5 @@
-const dayMs = 86_400_000;
+import { addDays } from "../../../../../src/base/time-zone.ts";
+import type { Days } from "../../../components/period/period.ts";
 
 export const ranges = [
   { value: "month", label: "This month" },
@@ -13,21 +14,18 @@ export type Range = (typeof ranges)[number]["value"];
 export const toRange = (text: string | undefined): Range =>
   ranges.find(({ value }) => value === text)?.value ?? "month";
 
-const toDay = (ms: number) => new Date(ms).toISOString().slice(0, 10);
-
-/** The first and the last day, in UTC, both counted. */
-export function daysOf(range: Exclude<Range, "days">, nowMs: number): { from: string; to: string } {
-  const today = toDay(nowMs);
-  const monthMs = Date.parse(`${today.slice(0, 7)}-01`);
+/** The first and the last day, both counted, seen from today (`2027-03-01`). */
+export function daysOf(range: Exclude<Range, "days">, today: string): Days {
+  const month = `${today.slice(0, 7)}-01`;
   switch (range) {
     case "month":
-      return { from: toDay(monthMs), to: today };
+      return { from: month, to: today };
     case "last-month": {
-      const last = toDay(monthMs - dayMs);
+      const last = addDays(month, -1);
       return { from: `${last.slice(0, 7)}-01`, to: last };
     }
     case "30d":
-      return { from: toDay(nowMs - 29 * dayMs), to: today };
+      return { from: addDays(today, -29), to: today };
     case "year":
       return { from: `${today.slice(0, 4)}-01-01`, to: today };
     default:

@@ -1,6 +1,7 @@
-import { Input, NativeSelect, SegmentedControl, TextInput } from "@mantine/core";
+import { NativeSelect, SegmentedControl } from "@mantine/core";
 import type { ApiProblem } from "../../../api.ts";
-import { fieldError } from "../../../components/feedback/form-problem.tsx";
+import { CompareChoice, DayInputs } from "../../../components/period/period-picker.tsx";
+import { SavedViews } from "../../../components/views/saved-views.tsx";
 import { type Range, ranges } from "./days.ts";
 import { type Group, groups } from "./margin.ts";
 import classes from "./page.module.css";
@@ -10,6 +11,7 @@ export interface Filters {
   readonly range: Range;
   readonly from: string;
   readonly to: string;
+  readonly isCompared: boolean;
 }
 
 interface FilterBarProps {
@@ -19,33 +21,19 @@ interface FilterBarProps {
 }
 
 export function FilterBar({ filters, onChange, problem }: FilterBarProps) {
-  const { by, range, from, to } = filters;
-  const day = (name: "from" | "to", label: string, value: string) => (
-    <TextInput
-      type="date"
-      w={170}
-      label={label}
-      value={value}
-      onChange={(event) => onChange({ [name]: event.currentTarget.value || undefined })}
-      error={fieldError(problem, name)}
-    />
-  );
+  const { by, range, from, to, isCompared } = filters;
   return (
     <div className={classes.filters}>
-      <div className={classes.filter}>
-        <Input.Label id="margin-by" labelElement="div">
-          {" "}
-          Group by{" "}
-        </Input.Label>
-        <SegmentedControl
-          aria-labelledby="margin-by"
-          data={[...groups]}
-          value={by}
-          onChange={(value) => onChange({ by: value })}
-        />
-      </div>
+      <SegmentedControl
+        size="xs"
+        aria-label="Group by"
+        data={groups.map(({ value, label }) => ({ value, label: `By ${label.toLowerCase()}` }))}
+        value={by}
+        onChange={(value) => onChange({ by: value })}
+      />
       <NativeSelect
-        label="Period"
+        size="xs"
+        aria-label="Period"
         data={[...ranges]}
         value={range}
         onChange={(event) => {
@@ -58,8 +46,9 @@ export function FilterBar({ filters, onChange, problem }: FilterBarProps) {
           );
         }}
       />
-      {range === "days" && day("from", "From", from)}
-      {range === "days" && day("to", "To", to)}
+      {range === "days" && <DayInputs days={{ from, to }} onChange={onChange} problem={problem} />}
+      <CompareChoice isOn={isCompared} onChange={onChange} />
+      <SavedViews page="margin" account={undefined} />
     </div>
   );
 }

@@ -2,12 +2,16 @@ import { ShareBar } from "../../../components/chart/share-bar.tsx";
 import { Money } from "../../../components/money/money.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { formatCount } from "../../../format/figures.ts";
-import { type Group, groups, type Margin, type MarginRow } from "./margin.ts";
+import { usdPlaces } from "../../../format/money.ts";
+import { type Group, groups, type Margin, type MarginRow, percentWords } from "./margin.ts";
 import classes from "./page.module.css";
 
 export function MarginTable({ margin, by }: { readonly margin: Margin; readonly by: Group }) {
   const label = groups.find(({ value }) => value === by)?.label ?? "Name";
   const { rows, total } = margin;
+  const places = usdPlaces(rows.map(({ charged_usd }) => charged_usd));
+  const amount = (usd: string | null) =>
+    usd === null ? <Unknown /> : <Money usd={usd} places={places} />;
   const columns: readonly Column<MarginRow>[] = [
     {
       header: label,
@@ -15,14 +19,10 @@ export function MarginTable({ margin, by }: { readonly margin: Margin; readonly 
         row === total ? <strong>Total</strong> : <span className="anywhere">{row.name}</span>,
     },
     { header: "Requests", isFigure: true, cell: ({ receipts }) => formatCount(receipts) },
-    { header: "Charged", isFigure: true, cell: ({ charged_usd }) => <Money usd={charged_usd} /> },
-    {
-      header: "Vendor cost",
-      isFigure: true,
-      cell: ({ vendor_cost_usd }) => <Money usd={vendor_cost_usd} />,
-    },
-    { header: "Margin", isFigure: true, cell: ({ margin_usd }) => <Money usd={margin_usd} /> },
-    { header: "% of charges", isFigure: true, cell: (row) => <Percent row={row} /> },
+    { header: "Charged", isFigure: true, cell: (row) => amount(row.charged_usd) },
+    { header: "Vendor cost", isFigure: true, cell: (row) => amount(row.vendor_cost_usd) },
+    { header: "Margin", isFigure: true, cell: (row) => amount(row.margin_usd) },
+    { header: "Margin %", isFigure: true, cell: (row) => <Percent row={row} /> },
     {
       header: "Cost unknown",
       isFigure: true,
@@ -43,7 +43,7 @@ export function MarginTable({ margin, by }: { readonly margin: Margin; readonly 
           "–"
         ) : (
           <span className={classes.warn}>
-            <Money usd={usd} />
+            <Money usd={usd} places={places} />
           </span>
         ),
     },
@@ -58,14 +58,16 @@ export function MarginTable({ margin, by }: { readonly margin: Margin; readonly 
   );
 }
 
+const Unknown = () => <span className="soft">Unknown</span>;
+
 function Percent({ row }: { readonly row: MarginRow }) {
   const { margin_percent: percent } = row;
-  if (percent === null) return <span className="soft">Unknown</span>;
+  if (percent === null) return row.known_cost === 0 ? <Unknown /> : "–";
   const share = Number(percent);
   return (
     <div className={classes.percent}>
       <ShareBar share={share / 100} width={64} />
-      <span>{percent.replace("-", "−")}%</span>
+      <span>{percentWords(percent)}</span>
     </div>
   );
 }

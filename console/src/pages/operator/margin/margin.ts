@@ -1,5 +1,6 @@
 import { csvText } from "../../../../../src/base/text/csv.ts";
 import type { Reply } from "../../../api.ts";
+import { formatCount } from "../../../format/figures.ts";
 
 export type Margin = Reply<"GET /api/margin">;
 export type MarginRow = Margin["total"];
@@ -14,6 +15,24 @@ export const groups: readonly { readonly value: Group; readonly label: string }[
 export const toGroup = (text: string | undefined): Group =>
   groups.find(({ value }) => value === text)?.value ?? "model";
 
+const tenths = new Intl.NumberFormat("en", { minimumFractionDigits: 1 });
+
+/** `-80150.0` is `−80,150.0%`. */
+export const percentWords = (percent: string) =>
+  `${tenths.format(Number(percent)).replace("-", "−")}%`;
+
+/** For how many requests the vendor cost is known. */
+export function costWords({
+  receipts,
+  known_cost: known,
+  unknown_cost: unknown,
+}: Pick<MarginRow, "receipts" | "known_cost" | "unknown_cost">): string {
+  const all = receipts === 1 ? "the only request" : `all ${formatCount(receipts)} requests`;
+  if (unknown === 0) return `Known for ${all}`;
+  if (known === 0) return `Unknown for ${all}`;
+  return `Unknown for ${formatCount(unknown)} of ${formatCount(receipts)} requests`;
+}
+
 const csvColumns = [
   "name",
   "receipts",
@@ -21,6 +40,8 @@ const csvColumns = [
   "vendor_cost_usd",
   "margin_usd",
   "margin_percent",
+  "charged_known_usd",
+  "known_cost",
   "unknown_cost",
   "shortfall_usd",
 ] as const satisfies readonly (keyof MarginRow)[];

@@ -6,14 +6,25 @@ import { Loading } from "../../../components/feedback/loaded.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { Money } from "../../../components/money/money.tsx";
+import { daysBefore, dayWords, toDays } from "../../../components/period/period.ts";
+import { DayZoneNote } from "../../../components/period/period-picker.tsx";
 import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
 import { formatCount } from "../../../format/figures.ts";
+import { dayOf, useTimeZone } from "../../../format/moments.ts";
+import { formatUsd } from "../../../format/money.ts";
 import { saveFile } from "../../../format/save-file.ts";
 import { useApi } from "../../../queries.ts";
 import { useSearchText } from "../../../search.ts";
 import { daysOf, toRange } from "./days.ts";
 import { FilterBar, type Filters } from "./filters.tsx";
-import { type Margin, type MarginRow, marginCsv, toGroup } from "./margin.ts";
+import {
+  costWords,
+  type Margin,
+  type MarginRow,
+  marginCsv,
+  percentWords,
+  toGroup,
+} from "./margin.ts";
 import { MarginBars } from "./margin-bars.tsx";
 import { MarginTable } from "./margin-table.tsx";
 import classes from "./page.module.css";
@@ -21,14 +32,25 @@ import classes from "./page.module.css";
 export function Page() {
   const [search, setSearch] = useSearchText();
   const filters = readFilters(search);
-  const { by, from, to } = filters;
-  const margin = useApi("GET /api/margin", { query: { by, from, to } }, { keepsOld: true });
+  const { by, from, to, isCompared } = filters;
+  const time_zone = useTimeZone();
+  const margin = useApi(
+    "GET /api/margin",
+    { query: { by, from, to, time_zone } },
+    { keepsOld: true },
+  );
+  const earlier = daysBefore({ from, to });
+  const before = useApi(
+    "GET /api/margin",
+    { query: { by, ...earlier, time_zone } },
+    { enabled: isCompared && from <= to },
+  );
   const { data } = margin;
   return (
     <>
       <PageHeader
         title="Margin"
-        about="Charges compared with vendor costs, by UTC day."
+        about={`Charges compared with vendor costs, ${dayWords(filters)}.`}
         actions={
           data !== undefined &&
           data.rows.length > 0 && (
@@ -56,14 +78,19 @@ export function Page() {
       )}
       {data !== undefined && data.rows.length > 0 && (
         <>
-          <Figures total={data.total} />
+          <DayZoneNote zone={data.time_zone} shown={time_zone} />
+          <Figures
+            total={data.total}
+            before={isCompared ? before.data?.total : undefined}
+            versus={dayWords(earlier)}
+          />
           <Panel
             title="Margin breakdown"
-            about="Each bar shows charges or vendor cost, whichever is higher. The figure is the margin."
+            about="Each bar shows charges or vendor cost, whichever is higher. The figure is the margin of the requests whose vendor cost is known."
           >
             <MarginBars rows={data.rows} />
           </Panel>
-          <Panel title={`${data.from} to ${data.to}`} isFlush>
+          <Panel title={dayWords(data)} isFlush>
             <MarginTable margin={data} by={toGroup(data.by)} />
           </Panel>
           <Words total={data.total} />
@@ -75,34 +102,45 @@ export function Page() {
 
 function readFilters(search: Readonly<Record<string, string | undefined>>): Filters {
   const range = toRange(search["range"]);
-  const month = daysOf("month", Date.now());
-  const days =
-    range === "days"
-      ? { from: search["from"] ?? month.from, to: search["to"] ?? month.to }
-      : daysOf(range, Date.now());
-  return { by: toGroup(search["by"]), range, ...days };
+  const today = dayOf(Date.now());
+  const chosen = range === "days" ? toDays(search["from"], search["to"]) : undefined;
+  const days = chosen ?? daysOf(range === "days" ? "month" : range, today);
+  return { by: toGroup(search["by"]), range, ...days, isCompared: search["compare"] !== "off" };
 }
 
-function Figures({ total }: { readonly total: MarginRow }) {
-  const { margin_percent: percent, unknown_cost: unknown } = total;
+interface FiguresProps {
+  readonly total: MarginRow;
+  readonly before: MarginRow | undefined;
+  /** The days of `before`, in words. */
+  readonly versus: string;
+}
+
+function Figures({ total, before, versus }: FiguresProps) {
+  const change = (name: "charged_usd" | "vendor_cost_usd" | "margin_usd") => {
+    const [now, then] = [total[name], before?.[name] ?? null];
+    if (now === null || then === null || Number(then) <= 0) return {};
+    return { change: (Number(now) - Number(then)) / Number(then), versus };
+  };
   return (
     <Tiles>
       <StatTile
         label="Charged"
         value={<Money usd={total.charged_usd} />}
         note={requestWords(total.receipts)}
+        {...change("charged_usd")}
       />
       <StatTile
         label="Vendor cost"
-        value={<Money usd={total.vendor_cost_usd} />}
-        note={unknown === 0 ? "Known for all requests" : `Unknown for ${requestWords(unknown)}`}
+        value={<MaybeMoney usd={total.vendor_cost_usd} />}
+        note={costWords(total)}
+        {...change("vendor_cost_usd")}
       />
       <StatTile
         label="Margin"
-        value={<Money usd={total.margin_usd} />}
-        note={
-          percent === null ? "No vendor cost known" : `${percent.replace("-", "−")}% of charges`
-        }
+        value={<MaybeMoney usd={total.margin_usd} />}
+        note={marginWords(total)}
+        moreIs="good"
+        {...change("margin_usd")}
       />
       <StatTile
         label="Shortfall"
@@ -111,6 +149,19 @@ function Figures({ total }: { readonly total: MarginRow }) {
       />
     </Tiles>
   );
+}
+
+const MaybeMoney = ({ usd }: { readonly usd: string | null }) =>
+  usd === null ? "Unknown" : <Money usd={usd} />;
+
+/** The share, and of what: charges with an unknown cost have no margin. */
+function marginWords(total: MarginRow): string {
+  const { margin_percent: percent, unknown_cost: unknown, charged_known_usd: known } = total;
+  if (percent === null) return "No vendor cost known";
+  const share = percentWords(percent);
+  return unknown === 0
+    ? `${share} of charges`
+    : `${share} of the ${formatUsd(known)} with a known cost`;
 }
 
 const requestWords = (count: number) =>
@@ -124,8 +175,8 @@ function Words({ total }: { readonly total: MarginRow }) {
         <li>
           <strong>Vendor cost</strong> is the cost set on the route at the time of each call.{" "}
           <strong>Cost unknown</strong> counts requests on routes without a cost.{" "}
-          {total.unknown_cost > 0 && "Their margin equals their charge. "}Set a cost on the route in
-          the catalog to include later calls.
+          {total.unknown_cost > 0 && "The margin leaves them out. "}Set a cost on the route in the
+          catalog to include later calls. Requests that reached no provider cost nothing.
         </li>
         <li>
           <strong>Shortfall</strong> is the part of a call's cost that exceeds its hold, for example

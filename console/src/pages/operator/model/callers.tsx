@@ -5,7 +5,7 @@ import { Loading } from "../../../components/feedback/loaded.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { formatCount } from "../../../format/figures.ts";
-import { formatDay } from "../../../format/moments.ts";
+import { formatDate } from "../../../format/moments.ts";
 import { useApi } from "../../../queries.ts";
 
 type Caller = Reply<"GET /api/models/:model/callers">["callers"][number];
@@ -16,7 +16,7 @@ export function Callers({ model }: { readonly model: string }) {
   return (
     <Panel
       title="Current callers"
-      about="Callers since the day it was deprecated, most recent first."
+      about="Callers since the moment it was deprecated, most recent first."
       isFlush
     >
       <div className="inset">
@@ -48,12 +48,16 @@ const columns: readonly Column<Caller>[] = [
   {
     header: "Key",
     cell: ({ key, key_name: name }) =>
-      key === null ? "Temporary keys" : name === null || name === "" ? <code>{key}</code> : name,
+      key === null ? "Temporary keys" : (name ?? <code>{key}</code>),
   },
   { header: "Calls", isFigure: true, cell: ({ receipts }) => formatCount(receipts) },
   {
     header: "Last call",
     isFigure: true,
-    cell: ({ last_day: day }) => <time dateTime={day}>{formatDay(Date.parse(day))}</time>,
+    cell: ({ last_day: day }) => (
+      <time dateTime={day} title={`${day} (UTC)`}>
+        {formatDate(day)}
+      </time>
+    ),
   },
 ];

@@ -7,6 +7,7 @@ import { say } from "../../../components/feedback/toasts.tsx";
 import { DialogBody } from "../../../components/form/dialog.tsx";
 import { FormDialog } from "../../../components/form/form-dialog.tsx";
 import { useForm } from "../../../components/form/use-form.ts";
+import { dayOf, dayStartText } from "../../../format/moments.ts";
 import { useApi } from "../../../queries.ts";
 
 type Entry = Reply<"GET /api/catalog/:model">;
@@ -44,7 +45,7 @@ interface DeprecateFormProps {
   readonly successors: readonly string[];
 }
 
-const dayOf = (moment: string | null) => moment?.slice(0, 10) ?? "";
+const toDay = (moment: string | null) => (moment === null ? "" : dayOf(Date.parse(moment)));
 
 function DeprecateForm({ entry, successors }: DeprecateFormProps) {
   const isDeprecated = entry.status === "deprecated";
@@ -52,12 +53,16 @@ function DeprecateForm({ entry, successors }: DeprecateFormProps) {
     route: "POST /api/catalog/:model/deprecate",
     values: {
       replacement: successors.find((id) => id === entry.replacement) ?? successors[0] ?? "",
-      from: isDeprecated ? "" : dayOf(entry.deprecated_at),
-      retires: dayOf(entry.retires_at),
+      from: isDeprecated ? "" : toDay(entry.deprecated_at),
+      retires: toDay(entry.retires_at),
     },
-    toInput: ({ from, ...rest }) => ({
+    toInput: ({ from, retires, replacement }) => ({
       params: { model: entry.id },
-      body: { ...rest, ...(from === "" ? {} : { from }) },
+      body: {
+        replacement,
+        retires: dayStartText(retires),
+        ...(from === "" ? {} : { from: dayStartText(from) }),
+      },
     }),
     onDone: () => say(`Deprecated ${entry.id}.`),
   });
@@ -79,7 +84,7 @@ function DeprecateForm({ entry, successors }: DeprecateFormProps) {
       )}
       <TextInput
         label="Retires on"
-        description="Calls are rejected from the start of this day, UTC."
+        description="Calls are rejected from the start of this day."
         type="date"
         required
         {...form.text("retires")}

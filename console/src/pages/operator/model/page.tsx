@@ -11,12 +11,13 @@ import { Dialog } from "../../../components/form/dialog.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { PriceTimeline } from "../../../components/money/price-timeline.tsx";
-import { StateBadge } from "../../../components/table/state-badge.tsx";
 import { useApi } from "../../../queries.ts";
+import { StateBadges } from "../catalog/model-state.tsx";
 import { FileBadge, FileNote, isInFile } from "../catalog/source.tsx";
 import { SetPrice } from "../prices/set-price-dialog.tsx";
 import { Callers } from "./callers.tsx";
 import { LifecyclePanel } from "./lifecycle-panel.tsx";
+import { NameActions } from "./name-actions.tsx";
 import classes from "./page.module.css";
 import { RoutesPanel } from "./routes-panel.tsx";
 import { SettingsPanel } from "./settings-panel.tsx";
@@ -35,13 +36,16 @@ export function Page() {
         mark={entry !== undefined && <Marks entry={entry} />}
         back={<Link to="/operator/catalog">Catalog</Link>}
         actions={
-          <Button
-            variant="default"
-            component="a"
-            href={`/operator/requests?${new URLSearchParams({ model })}`}
-          >
-            View requests
-          </Button>
+          <Group gap="xs">
+            {entry !== undefined && <NameActions entry={entry} />}
+            <Button
+              variant="default"
+              component="a"
+              href={`/operator/requests?${new URLSearchParams({ model })}`}
+            >
+              View requests
+            </Button>
+          </Group>
         }
       />
       <ErrorNotice problem={found.error} onRetry={found.refetch} />
@@ -55,11 +59,8 @@ function Marks({ entry }: { readonly entry: Entry }) {
   return (
     <>
       <CopyButton text={entry.id} what="the model ID" />
-      <StateBadge state={entry.status} />
+      <StateBadges entry={entry} />
       <FileBadge source={entry.source} />
-      {!entry.served && entry.status !== "retired" && (
-        <StateBadge state="failed" label="not served" />
-      )}
     </>
   );
 }

@@ -8,12 +8,12 @@ import { Dialog } from "../../../components/form/dialog.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { PriceTags } from "../../../components/money/price-tags.tsx";
 import { actionsColumn, type Column, DataTable } from "../../../components/table/data-table.tsx";
-import { StateBadge } from "../../../components/table/state-badge.tsx";
+import { ServingBadge } from "../../../components/table/model-state.tsx";
 import { formatShare } from "../../../format/figures.ts";
-import { RouteState } from "../catalog/route-names.tsx";
 import { FileNote, isInFile } from "../catalog/source.tsx";
 import { RouteDialog } from "./route-dialog.tsx";
 import { isSameTarget, keepRoute, type Route } from "./route-drafts.ts";
+import { shareOf } from "./route-share.ts";
 
 type Entry = Reply<"GET /api/catalog/:model">;
 
@@ -106,17 +106,6 @@ function Actions({ entry, route, onEdit }: ActionsProps) {
   );
 }
 
-function shareOf({ routes }: Entry, route: Route): string {
-  const peers = routes.filter(({ priority, usable }) => priority === route.priority && usable);
-  const total = peers.reduce((sum, { weight }) => sum + weight, 0);
-  if (!route.usable || total === 0) return "—";
-  const share = formatShare(route.weight / total);
-  const first = Math.min(...routes.filter(({ usable }) => usable).map(({ priority }) => priority));
-  if (route.priority === first) return share;
-  // It gets calls only when the routes before it fail.
-  return peers.length === 1 ? "Fallback" : `Fallback, ${share}`;
-}
-
 const columns = (entry: Entry, onEdit: (route: Route) => void): readonly Column<Route>[] => [
   {
     header: "Target",
@@ -129,19 +118,15 @@ const columns = (entry: Entry, onEdit: (route: Route) => void): readonly Column<
   },
   {
     header: "State",
-    cell: (route) =>
-      route.usable && (route.state === null || route.state === "closed") ? (
-        <StateBadge
-          state={route.state === null ? "unknown" : "closed"}
-          label={route.state === null ? "not called yet" : "in service"}
-        />
-      ) : (
-        <RouteState route={route} />
-      ),
+    cell: ({ state }) => <ServingBadge state={state} />,
   },
   { header: "Priority", isFigure: true, cell: ({ priority }) => priority },
   { header: "Weight", isFigure: true, cell: ({ weight }) => weight },
-  { header: "Share", isFigure: true, cell: (route) => shareOf(entry, route) },
+  {
+    header: "Share now",
+    isFigure: true,
+    cell: (route) => formatShare(shareOf(entry.routes, route)),
+  },
   {
     header: "Cost to you",
     cell: ({ cost }) => <PriceTags price={cost} none="Not set" />,

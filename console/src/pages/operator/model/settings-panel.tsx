@@ -67,6 +67,7 @@ export function SettingsPanel({ entry }: { readonly entry: Entry }) {
       <Facts
         of={{
           Endpoint: entry.endpoint === "embeddings" ? `${entry.input} embeddings` : entry.endpoint,
+          Aliases: entry.aliases.length === 0 ? "None" : entry.aliases.join(", "),
           "Owned by": entry.owned_by,
           ...Object.fromEntries(
             limitsOf(entry).map(({ name, label }) => [label, count(entry[name])]),
@@ -91,8 +92,12 @@ type Numbers<Name extends string> = Readonly<Record<Name, number | null>>;
 
 interface Draft extends ModelKind, Numbers<LimitName> {
   readonly owned_by: string;
+  /** As typed, separated by commas. */
+  readonly aliases: string;
   readonly timeouts: Numbers<TimeoutName>;
 }
+
+const readAliases = (text: string) => text.split(/[\s,]+/).filter((alias) => alias !== "");
 
 function toDraft(entry: Entry): Draft {
   const { endpoint, input, owned_by, context_length, max_output_tokens } = entry;
@@ -101,6 +106,7 @@ function toDraft(entry: Entry): Draft {
     endpoint,
     input,
     owned_by,
+    aliases: entry.aliases.join(", "),
     context_length,
     max_output_tokens,
     max_image_tokens,
@@ -125,6 +131,7 @@ function toChanges(before: Draft, draft: Draft) {
       ? { input }
       : {}),
     ...(draft.owned_by === before.owned_by ? {} : { owned_by: draft.owned_by.trim() }),
+    ...(draft.aliases === before.aliases ? {} : { aliases: readAliases(draft.aliases) }),
     ...Object.fromEntries(numbers),
     ...(changed.length === 0 ? {} : { timeouts: Object.fromEntries(changed) }),
   };
@@ -134,6 +141,7 @@ const fieldNames = [
   "endpoint",
   "input",
   "owned_by",
+  "aliases",
   ...limits.map(({ name }) => name),
   ...timeouts.map(({ name }) => `timeouts.${name}`),
 ];
@@ -153,6 +161,12 @@ function SettingsForm({ entry }: { readonly entry: Entry }) {
     <FormDialog title={`Edit ${entry.id}`} form={form} submit="Save changes">
       <FileNote source={entry.source} isPartial />
       <KindFields kind={draft} onEdit={edit} problem={form.problem} isLocked={isLocked} />
+      <TextInput
+        label="Aliases"
+        description="Further ids that callers can use, separated by commas."
+        {...lockProps(isLocked("aliases"))}
+        {...form.text("aliases")}
+      />
       <TextInput
         label="Owned by"
         description="Shown in the model list."

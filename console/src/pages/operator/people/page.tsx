@@ -1,6 +1,5 @@
 import { Button } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
-import { useState } from "react";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
 import { Loading } from "../../../components/feedback/loaded.tsx";
 import { Dialog } from "../../../components/form/dialog.tsx";
@@ -8,7 +7,7 @@ import { FindInput } from "../../../components/form/find-input.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { useApi } from "../../../queries.ts";
-import { useSearchText } from "../../../search.ts";
+import { useOpened, useSearchText } from "../../../search.ts";
 import { InviteOperator } from "./invite-operator.tsx";
 import { LinksTable } from "./links-table.tsx";
 import { PeopleTable } from "./people-table.tsx";
@@ -16,7 +15,7 @@ import type { Person } from "./person-actions.tsx";
 
 export function Page() {
   const [search] = useSearchText();
-  const [isInviting, setInviting] = useState(false);
+  const [isInviting, setInviting] = useOpened("new");
   const list = useApi("GET /api/people");
   const wanted = (search["find"] ?? "").trim().toLowerCase();
   const people = list.data?.people ?? [];

@@ -1,11 +1,12 @@
-import { Button, Checkbox, Group, Stack, TextInput } from "@mantine/core";
+import { Button, Checkbox, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { Reply } from "../../../api.ts";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
 import { FormProblem, fieldError } from "../../../components/feedback/form-problem.tsx";
 import { Loading } from "../../../components/feedback/loaded.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
-import { DialogBody, useDialog } from "../../../components/form/dialog.tsx";
+import { DialogBody, useDialog, useUnsaved } from "../../../components/form/dialog.tsx";
+import { DialogFooter } from "../../../components/form/form-dialog.tsx";
 import { PriceTags } from "../../../components/money/price-tags.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { useApi, useChange } from "../../../queries.ts";
@@ -37,6 +38,7 @@ export function ImportPrices() {
       dialog?.close();
     },
   });
+  useUnsaved(!make.isSuccess && (markup !== "0" || replace));
   const isShown = asked?.markup === markup.trim() && asked.replace === replace;
   return (
     <DialogBody title="Import list prices">
@@ -71,7 +73,7 @@ export function ImportPrices() {
           )}
           {isShown && plan.data !== undefined && !plan.isFetching && <PlanView plan={plan.data} />}
           <ErrorNotice problem={make.error} />
-          <Group justify="flex-end" gap="xs">
+          <DialogFooter>
             <Button variant="default" onClick={dialog?.close}>
               Cancel
             </Button>
@@ -86,7 +88,7 @@ export function ImportPrices() {
             ) : (
               <Button type="submit">Preview</Button>
             )}
-          </Group>
+          </DialogFooter>
         </Stack>
       </form>
     </DialogBody>

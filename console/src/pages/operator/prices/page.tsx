@@ -1,4 +1,4 @@
-import { Button, Drawer } from "@mantine/core";
+import { Button, Drawer, NativeSelect } from "@mantine/core";
 import { IconDownload, IconTag } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -7,17 +7,23 @@ import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
 import { Loading } from "../../../components/feedback/loaded.tsx";
 import { Dialog } from "../../../components/form/dialog.tsx";
+import { FindInput } from "../../../components/form/find-input.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
+import { OtherPrices, PriceFigure } from "../../../components/money/price-columns.tsx";
 import { PriceTags } from "../../../components/money/price-tags.tsx";
 import { PriceTimeline } from "../../../components/money/price-timeline.tsx";
 import { actionsColumn, type Column, DataTable } from "../../../components/table/data-table.tsx";
-import { StateBadge } from "../../../components/table/state-badge.tsx";
+import { ServingBadge } from "../../../components/table/model-state.tsx";
+import { formatCount } from "../../../format/figures.ts";
+import { hasWords } from "../../../format/find-words.ts";
 import { formatDay } from "../../../format/moments.ts";
 import { useApi } from "../../../queries.ts";
+import { useSearchText } from "../../../search.ts";
 import { FileBadge, isInFile } from "../catalog/source.tsx";
 import { ImportPrices } from "./import-dialog.tsx";
 import classes from "./page.module.css";
+import { SelectionBar, usePriceSelection } from "./selection.tsx";
 import { SetPrice } from "./set-price-dialog.tsx";
 
 type Entry = Reply<"GET /api/catalog">[number];
@@ -28,7 +34,6 @@ export function Page() {
   const [pricing, setPricing] = useState<string>();
   const [looking, setLooking] = useState<string>();
   const entries = catalog.data?.filter(({ status }) => status !== "retired");
-  const lacking = entries?.filter(({ price }) => price === null).length ?? 0;
   return (
     <>
       <PageHeader
@@ -47,30 +52,7 @@ export function Page() {
       <ErrorNotice problem={catalog.error} onRetry={catalog.refetch} />
       {catalog.isPending && <Loading lines={8} label="Loading prices" />}
       {entries !== undefined && (
-        <Panel
-          title="Current and scheduled prices"
-          about={
-            lacking === 0
-              ? undefined
-              : `${lacking} ${lacking === 1 ? "model has" : "models have"} no price and cannot be called.`
-          }
-          isFlush
-        >
-          <DataTable
-            caption="Prices by model"
-            columns={columns({ onSet: setPricing, onLook: setLooking })}
-            rows={entries}
-            rowKey={({ id }) => id}
-            empty={
-              <EmptyState
-                icon={IconTag}
-                title="No models yet"
-                about="Add models from a provider first. Then set their prices here."
-                action={<Link to="/operator/providers">View providers</Link>}
-              />
-            }
-          />
-        </Panel>
+        <PriceTable entries={entries} onSet={setPricing} onLook={setLooking} />
       )}
       <History model={looking} onClose={() => setLooking(undefined)} />
       <Dialog
@@ -92,6 +74,72 @@ interface Doings {
   readonly onLook: (model: string) => void;
 }
 
+function PriceTable({ entries, ...doings }: Doings & { readonly entries: readonly Entry[] }) {
+  const [{ find = "", state }, setSearch] = useSearchText();
+  const shown = entries.filter(
+    (entry) => hasWords(entry.id, find.trim()) && (state !== needsPrice || lacksPrice(entry)),
+  );
+  const selection = usePriceSelection(shown);
+  const lacking = entries.filter(lacksPrice).length;
+  return (
+    <Panel
+      title="Current and scheduled prices"
+      about={
+        lacking === 0
+          ? "USD per million tokens, unless noted."
+          : `${lacking} ${lacking === 1 ? "model needs" : "models need"} a price and cannot be called.`
+      }
+      actions={
+        <div className={classes.filters}>
+          <FindInput label="Search models" placeholder="Model" />
+          <NativeSelect
+            aria-label="Price"
+            value={state === needsPrice ? needsPrice : ""}
+            onChange={(event) => setSearch({ state: event.currentTarget.value || undefined })}
+            data={[
+              { value: "", label: "All models" },
+              { value: needsPrice, label: `Needs price (${formatCount(lacking)})` },
+            ]}
+          />
+        </div>
+      }
+      isFlush
+    >
+      {shown.length > 0 && <SelectionBar of={selection} />}
+      <DataTable
+        caption="Prices by model"
+        columns={[selection.column, ...columns(doings)]}
+        rows={shown}
+        rowKey={({ id }) => id}
+        empty={
+          entries.length > 0 ? (
+            state === needsPrice && lacking === 0 ? (
+              "All models have a price."
+            ) : (
+              "No models match. Change the filters."
+            )
+          ) : (
+            <EmptyState
+              icon={IconTag}
+              title="No models yet"
+              about="Add models from a provider first. Then set their prices here."
+              action={<Link to="/operator/providers">View providers</Link>}
+            />
+          )
+        }
+      />
+    </Panel>
+  );
+}
+
+const needsPrice = "needs_price";
+
+/** Also without a route, where its state is another. */
+const lacksPrice = ({ price, classes: all }: Entry) =>
+  all.some(({ name, needed }) => needed && price?.[name] === undefined);
+
+const shownClasses = ["input", "cached_input", "output"];
+
 const columns = ({ onSet, onLook }: Doings): readonly Column<Entry>[] => [
   {
     header: "Model",
@@ -102,10 +150,26 @@ const columns = ({ onSet, onLook }: Doings): readonly Column<Entry>[] => [
     ),
   },
   {
-    header: "Current",
+    header: "Input",
+    isFigure: true,
     cell: ({ price }) =>
-      price === null ? <StateBadge state="failed" label="no price" /> : <PriceTags price={price} />,
+      price === null ? (
+        <ServingBadge state="needs_price" />
+      ) : (
+        <PriceFigure price={price} of="input" />
+      ),
   },
+  {
+    header: "Cached",
+    isFigure: true,
+    cell: ({ price }) => <PriceFigure price={price} of="cached_input" />,
+  },
+  {
+    header: "Output",
+    isFigure: true,
+    cell: ({ price }) => <PriceFigure price={price} of="output" />,
+  },
+  { header: "Other", cell: ({ price }) => <OtherPrices price={price} shown={shownClasses} /> },
   {
     header: "Scheduled",
     cell: ({ coming }) =>

@@ -35,18 +35,21 @@ interface PriceFieldsProps {
   /** A part of a form can be left empty as a whole. */
   readonly isOptional?: boolean;
   readonly hasFocus?: boolean;
+  /** Required fields that are empty say so. */
+  readonly isChecked?: boolean;
 }
 
 /** One field per class that a model is priced by. */
 export function PriceFields(props: PriceFieldsProps) {
   const { texts, onEdit, problem, prefix = "", isOptional = false, hasFocus = false } = props;
+  const lacking = props.isChecked === true ? lackingClasses(props.classes, texts) : [];
   return (
-    <div className={classes["pair"]}>
+    <div className={classes["fields"]}>
       {props.classes.map(({ name, needed }, at) => (
         <TextInput
           key={name}
           label={`${priceLabel(name)}, USD ${priceUnit(name)}`}
-          {...(isOptional
+          {...(isOptional || lacking.includes(name)
             ? {}
             : { description: needed ? "Enter 0 for free" : "Defaults to the input price" })}
           inputMode="decimal"
@@ -54,11 +57,31 @@ export function PriceFields(props: PriceFieldsProps) {
           data-autofocus={hasFocus && at === 0 ? true : undefined}
           value={texts[name] ?? ""}
           onChange={(event) => onEdit({ ...texts, [name]: event.currentTarget.value })}
-          error={fieldError(problem, `${prefix}${name}`)}
+          error={
+            amountError(texts[name]) ??
+            (lacking.includes(name) ? missingAmount : fieldError(problem, `${prefix}${name}`))
+          }
+          // Errors stand above the inputs, which stay in line.
+          inputWrapperOrder={["label", "description", "error", "input"]}
         />
       ))}
     </div>
   );
+}
+
+const missingAmount = "Enter an amount, or 0 for free.";
+
+/** Without these the price is not whole. */
+export const lackingClasses = (given: readonly PriceClass[], texts: PriceTexts) =>
+  given
+    .filter(({ name, needed }) => needed && (texts[name] ?? "").trim() === "")
+    .map(({ name }) => name);
+
+/** Said of every field at once, before the platform is asked. */
+export function amountError(text = ""): string | undefined {
+  const amount = text.trim();
+  if (amount === "" || /^\d{1,15}(\.\d{1,18})?$/.test(amount)) return undefined;
+  return "Enter an amount in USD such as 2.50, without a currency sign or comma.";
 }
 
 /** Without the classes that are left empty. */

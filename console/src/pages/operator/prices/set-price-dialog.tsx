@@ -3,7 +3,8 @@ import type { Reply } from "../../../api.ts";
 import { say } from "../../../components/feedback/toasts.tsx";
 import { FormDialog } from "../../../components/form/form-dialog.tsx";
 import { useForm } from "../../../components/form/use-form.ts";
-import { filledTexts, PriceFields, type PriceTexts } from "./price-fields.tsx";
+import { dayStartText } from "../../../format/moments.ts";
+import { amountError, filledTexts, PriceFields, type PriceTexts } from "./price-fields.tsx";
 
 type Entry = Reply<"GET /api/catalog">[number];
 
@@ -19,14 +20,20 @@ export function SetPrice({ entry }: { readonly entry: Entry }) {
       body: {
         model: entry.id,
         price: filledTexts(texts),
-        ...(when === "later" ? { from } : {}),
+        ...(when === "later" ? { from: dayStartText(from) } : {}),
       },
     }),
     onDone: () => say(`Saved the price of ${entry.id}.`),
   });
   const { texts, when } = form.values;
   return (
-    <FormDialog title={`Price of ${entry.id}`} form={form} submit="Set price" gap="lg">
+    <FormDialog
+      title={`Price of ${entry.id}`}
+      form={form}
+      submit="Set price"
+      gap="lg"
+      isDisabled={Object.values(texts).some((text) => amountError(text) !== undefined)}
+    >
       <PriceFields
         classes={entry.classes}
         texts={texts}
@@ -43,7 +50,7 @@ export function SetPrice({ entry }: { readonly entry: Entry }) {
       {when === "later" && (
         <TextInput
           label="Date"
-          description="The price applies from the start of this day, UTC."
+          description="The price applies from the start of this day."
           type="date"
           required
           {...form.text("from")}

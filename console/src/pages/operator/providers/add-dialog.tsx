@@ -12,6 +12,7 @@ import {
   providerFieldNames,
   readMoreOptions,
 } from "./provider-fields.tsx";
+import { SaveAnyway } from "./save-anyway.tsx";
 import type { Vendor } from "./words.ts";
 
 type OnAdded = (name: string) => void;
@@ -36,11 +37,12 @@ interface NewDraft extends ProviderDraft {
   readonly choice: string;
   /** Undefined: the vendor's own id. */
   readonly name?: string | undefined;
+  readonly savesAnyway?: boolean;
 }
 
 const usualName = (choice: string) => (choice === sdkPackage ? "" : choice);
 
-function toBody({ choice, name, baseUrl, key, isPrivate, ...draft }: NewDraft) {
+function toBody({ choice, name, baseUrl, key, isPrivate, savesAnyway, ...draft }: NewDraft) {
   const texts = Object.entries({ ...draft.options, ...readMoreOptions(draft.moreOptions) });
   const options = Object.fromEntries(
     texts.flatMap(([option, value]) =>
@@ -54,6 +56,7 @@ function toBody({ choice, name, baseUrl, key, isPrivate, ...draft }: NewDraft) {
     ...(key === null || key.trim() === "" ? {} : { api_key: key.trim() }),
     ...(isPrivate ? { allow_private: true } : {}),
     ...(Object.keys(options).length === 0 ? {} : { options }),
+    ...(savesAnyway === true ? { save_anyway: true } : {}),
   };
 }
 
@@ -80,7 +83,18 @@ function AddForm({ vendors, onAdded }: AddFormProps) {
   const { choice } = draft;
   const vendor = vendors.find(({ id }) => id === choice);
   return (
-    <FormDialog title="Add provider" form={form} submit="Add provider">
+    <FormDialog
+      title="Add provider"
+      form={form}
+      submit="Add provider"
+      more={
+        <SaveAnyway
+          problem={form.problem}
+          isPending={form.isPending}
+          onSave={() => form.submit({ savesAnyway: true })}
+        />
+      }
+    >
       <NativeSelect
         label="Vendor"
         data-autofocus

@@ -13,7 +13,8 @@ import {
   providerFieldNames,
   readMoreOptions,
 } from "./provider-fields.tsx";
-import type { Provider } from "./words.ts";
+import { SaveAnyway } from "./save-anyway.tsx";
+import { type Provider, secretWords } from "./words.ts";
 
 /** False where a file states all that the form has. */
 export const isEditable = (provider: Provider) =>
@@ -25,6 +26,7 @@ const isHidden = (option: Provider["options"][number]) => option.secret?.from ==
 
 interface EditDraft extends ProviderDraft {
   readonly kind: string;
+  readonly savesAnyway?: boolean;
 }
 
 function toDraft({ kind, base_url: baseUrl, allow_private: isPrivate, options }: Provider) {
@@ -54,6 +56,7 @@ function toChanges(before: EditDraft, { baseUrl, key, isPrivate, ...draft }: Edi
     ...(key === "" ? {} : { api_key: key?.trim() ?? null }),
     ...(isPrivate === before.isPrivate ? {} : { allow_private: isPrivate }),
     ...(Object.keys(options).length === 0 ? {} : { options }),
+    ...(draft.savesAnyway === true ? { save_anyway: true } : {}),
   };
 }
 
@@ -78,6 +81,13 @@ export function EditProvider({ provider }: { readonly provider: Provider }) {
       form={form}
       submit={canSave ? "Save changes" : undefined}
       cancel={canSave ? "Cancel" : "Close"}
+      more={
+        <SaveAnyway
+          problem={form.problem}
+          isPending={form.isPending}
+          onSave={() => form.submit({ savesAnyway: true })}
+        />
+      }
     >
       <FileNote source={provider.source} isPartial={canSave} />
       <LockableSelect
@@ -115,12 +125,8 @@ function addressProps(provider: Provider, usual: string | null) {
 
 function keyAbout(provider: Provider): string {
   const { api_key: key } = provider;
-  const now =
-    key === null
-      ? "Not set."
-      : key.variable === null
-        ? "Stored encrypted."
-        : `Read from ${key.variable}.`;
+  const words = key === null ? "not set" : secretWords(key);
+  const now = `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
   if (isInFile(provider, "api_key")) return now;
-  return `${now} Enter a ${key === null ? "" : "new "}key, or \${NAME} to read it from the gateway's environment.`;
+  return `${now} Enter a ${key === null ? "" : "new "}key, or \${NAME} to read it from the gateway's environment. It is tested before it is saved.`;
 }

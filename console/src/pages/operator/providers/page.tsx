@@ -7,17 +7,20 @@ import { Loading } from "../../../components/feedback/loaded.tsx";
 import { Dialog } from "../../../components/form/dialog.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
+import { formatCount, formatShare } from "../../../format/figures.ts";
 import { useApi } from "../../../queries.ts";
+import { useOpened } from "../../../search.ts";
 import { AddProvider } from "./add-dialog.tsx";
 import { OfferedModels } from "./offer-dialog.tsx";
 import { ProviderCard } from "./provider-card.tsx";
+import { servedModels } from "./served-models.ts";
 import { keyWords, type Provider } from "./words.ts";
 
 const everyMs = 5_000;
 
 export function Page() {
   const found = useApi("GET /api/providers", {}, { everyMs });
-  const [isAdding, setAdding] = useState(false);
+  const [isAdding, setAdding] = useOpened("new");
   const [offering, setOffering] = useState<string>();
   const providers = found.data?.providers;
   const add = (
@@ -59,7 +62,7 @@ export function Page() {
       <Dialog of={isAdding} onClose={() => setAdding(false)} size="lg">
         {() => <AddProvider onAdded={setOffering} />}
       </Dialog>
-      <Dialog of={offering} onClose={() => setOffering(undefined)} size="lg">
+      <Dialog of={offering} onClose={() => setOffering(undefined)} size="xl">
         {(name) => <OfferedModels name={name} />}
       </Dialog>
     </>
@@ -67,11 +70,15 @@ export function Page() {
 }
 
 function Summary({ providers }: { readonly providers: readonly Provider[] }) {
-  const targets = providers.flatMap((one) => one.targets);
-  const out = targets.filter(({ state }) => state !== "closed").length;
+  const models = providers.flatMap(servedModels);
+  const count = (wanted: string) => models.filter(({ state }) => state === wanted).length;
   const keyless = providers.filter((one) => keyWords(one).isMissing).length;
-  const requests = targets.reduce((sum, one) => sum + one.requests, 0);
-  const failures = targets.reduce((sum, one) => sum + one.failures, 0);
+  const days = providers.flatMap((one) => one.last_24h ?? []);
+  const calls = days.reduce((sum, day) => sum + day.calls, 0);
+  const errors = days.reduce((sum, day) => sum + day.errors, 0);
+  const worse = (["failing", "untested", "paused"] as const)
+    .filter((state) => count(state) > 0)
+    .map((state) => `${count(state)} ${state}`);
   return (
     <Tiles>
       <StatTile
@@ -80,14 +87,14 @@ function Summary({ providers }: { readonly providers: readonly Provider[] }) {
         note={keyless === 0 ? "All keys set" : `${keyless} without a key`}
       />
       <StatTile
-        label="Targets in service"
-        value={`${targets.length - out} of ${targets.length}`}
-        note={out === 0 ? "All in service" : `${out} out of service`}
+        label="Models serving"
+        value={`${count("serving")} of ${models.length}`}
+        note={worse.length === 0 ? "No models failing" : worse.join(", ")}
       />
       <StatTile
-        label="Calls, last 10 s"
-        value={requests}
-        note={failures === 0 ? "No failures" : `${failures} failed`}
+        label="Calls, last 24 h"
+        value={formatCount(calls)}
+        note={errors === 0 ? "No errors" : `${formatShare(errors / calls)} errors`}
       />
     </Tiles>
   );

@@ -1,20 +1,24 @@
 import { Button, Group } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
 import { Dialog } from "../../../components/form/dialog.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
-import { type Column, DataTable } from "../../../components/table/data-table.tsx";
-import { Moment } from "../../../components/table/moment.tsx";
+import { Money } from "../../../components/money/money.tsx";
+import { ServingBadge } from "../../../components/table/model-state.tsx";
 import { StateBadge } from "../../../components/table/state-badge.tsx";
-import { formatCount } from "../../../format/figures.ts";
+import { formatCount, formatMs, formatShare } from "../../../format/figures.ts";
 import { useApi, useChange } from "../../../queries.ts";
+import { lazyDialog } from "../../../shell/lazy-dialog.tsx";
 import { FileBadge } from "../catalog/source.tsx";
 import { EditProvider, isEditable } from "./edit-dialog.tsx";
+import { ModelTable } from "./model-table.tsx";
 import classes from "./page.module.css";
 import { TestResults, useTest } from "./provider-test.tsx";
-import { keyWords, type Provider, reasonWords, stateLabels, type Target } from "./words.ts";
+import { partFailing } from "./served-models.ts";
+import { keyWords, type Provider } from "./words.ts";
 
 const listingFreshMs = 10 * 60_000;
 
@@ -26,7 +30,7 @@ interface ProviderCardProps {
 export function ProviderCard({ provider, onOffer }: ProviderCardProps) {
   const { name, targets } = provider;
   const test = useTest(name);
-  const isOut = targets.some(({ state }) => state !== "closed");
+  const isOut = !provider.paused && targets.some(({ state }) => state !== "closed");
   const isKeyMissing = keyWords(provider).isMissing;
   const listing = useApi(
     "GET /api/providers/:name/listing",
@@ -50,7 +54,7 @@ export function ProviderCard({ provider, onOffer }: ProviderCardProps) {
           >
             Test
           </Button>
-          {isOut && <Resume name={name} />}
+          {isOut && <Reset name={name} />}
           <Button
             size="xs"
             variant="default"
@@ -60,19 +64,16 @@ export function ProviderCard({ provider, onOffer }: ProviderCardProps) {
             Add models
           </Button>
           <Edit provider={provider} />
+          <Keys provider={provider} />
+          <Pause provider={provider} />
           {provider.source.file === null && <Remove provider={provider} />}
         </Group>
       }
       isFlush
     >
+      <LastDay day={provider.last_24h} />
       <TestResults test={test} />
-      <DataTable
-        caption={`Targets of ${name}`}
-        columns={columns({ isKeyMissing, unlisted })}
-        rows={targets}
-        rowKey={({ model }) => model}
-        empty="No model uses this provider yet. Choose “Add models” to see what it offers."
-      />
+      <ModelTable provider={provider} unlisted={unlisted} />
     </Panel>
   );
 }
@@ -83,6 +84,7 @@ function Facts({ provider }: { readonly provider: Provider }) {
   const plain = options.filter(({ name, value }) => value !== null && name !== "vendor");
   return (
     <span className={classes.facts}>
+      <ProviderState provider={provider} />
       <FileBadge source={provider.source} />
       <span>{vendor === null || vendor === kind ? kind : `${vendor} (${kind})`}</span>
       {baseUrl !== null && <code>{baseUrl}</code>}
@@ -97,76 +99,62 @@ function Facts({ provider }: { readonly provider: Provider }) {
   );
 }
 
-const columns = ({
-  isKeyMissing,
-  unlisted,
-}: {
-  readonly isKeyMissing: boolean;
-  readonly unlisted: ReadonlySet<string>;
-}): readonly Column<Target>[] => [
-  {
-    header: "Upstream model",
-    cell: ({ model }) => <code className="small anywhere">{model}</code>,
-  },
-  {
-    header: "State",
-    cell: (target) =>
-      isKeyMissing ? (
-        <StateBadge state="failed" label="no key" />
-      ) : (
-        <TargetState target={target} isUnlisted={unlisted.has(target.model)} />
-      ),
-  },
-  {
-    header: "Last 10 s",
-    isFigure: true,
-    cell: ({ requests, failures }) =>
-      requests === 0
-        ? "No calls"
-        : `${formatCount(requests)} ${requests === 1 ? "call" : "calls"}, ${formatCount(failures)} failed`,
-  },
-];
-
-interface TargetStateProps {
-  readonly target: Target;
-  readonly isUnlisted: boolean;
-}
-
-function TargetState({ target, isUnlisted }: TargetStateProps) {
-  const { state, reason, since, until } = target;
-  const isAhead = until !== null && Date.parse(until) > Date.now();
+/** Models without a price are a to-do, and nothing is green before they have one. */
+function ProviderState({ provider }: { readonly provider: Provider }) {
+  const { name, status, needs_price: unpriced } = provider;
+  const part = partFailing(provider);
+  const label = `Needs price (${formatCount(unpriced.length)})`;
   return (
-    <span className={classes.state}>
-      <StateBadge state={state === "resting" ? "half-open" : state} label={stateLabels[state]} />
-      {state !== "closed" && (
-        <small>
-          {reasonWords(reason)}
-          {since !== null && (
-            <>
-              {" "}
-              Started <Moment at={since} />.
-            </>
-          )}
-          {isAhead && (
-            <>
-              {" "}
-              Next try <Moment at={until} />.
-            </>
-          )}
-        </small>
+    <>
+      {part !== undefined && <StateBadge state="failed" label={part} />}
+      {part === undefined && (unpriced.length === 0 || status !== "serving") && (
+        <ServingBadge state={status} />
       )}
-      {isUnlisted && (
-        <small className={classes.unlisted}>
-          Not in the vendor's list of models. It may have been shut down. Change the route.
-        </small>
+      {unpriced.length > 0 && (
+        <Link to="/operator/catalog" search={{ state: "needs_price", find: `${name}/` }}>
+          <StateBadge state="pending" label={label} />
+        </Link>
       )}
-    </span>
+    </>
   );
 }
 
-function Resume({ name }: { readonly name: string }) {
+/** Calls, error rate, latency and cost, so that a slow decline shows. */
+function LastDay({ day }: { readonly day: Provider["last_24h"] }) {
+  if (day === null) return null;
+  if (day.calls === 0) return <p className={classes.day}>No calls in the last 24 hours.</p>;
+  const { calls, errors, latency_p95_ms: p95, cost_usd: cost, cost_known_calls: known } = day;
+  return (
+    <dl className={classes.day} aria-label="Last 24 hours">
+      <div>
+        <dt>Calls, 24 h</dt>
+        <dd>{formatCount(calls)}</dd>
+      </div>
+      <div>
+        <dt>Error rate</dt>
+        <dd data-bad={errors > 0}>{formatShare(errors / calls)}</dd>
+      </div>
+      <div>
+        <dt>p95 latency</dt>
+        <dd>{p95 === null ? "–" : formatMs(p95)}</dd>
+      </div>
+      <div>
+        <dt>Spend</dt>
+        <dd title={cost === null ? "No route to it has a cost." : undefined}>
+          {cost === null ? "Unknown" : <Money usd={cost} />}
+          {cost !== null && known < calls - errors && (
+            <small> for {formatCount(known)} calls</small>
+          )}
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+/** Calls a target that is skipped or backs off at once, without waiting for its time. */
+function Reset({ name }: { readonly name: string }) {
   const reset = useChange("POST /api/providers/:name/reset", {
-    onDone: () => say(`Resumed ${name}.`),
+    onDone: () => say(`${name} is called again.`),
   });
   return (
     <Button
@@ -174,13 +162,62 @@ function Resume({ name }: { readonly name: string }) {
       variant="default"
       loading={reset.isPending}
       onClick={() => reset.mutate({ params: { name }, body: {} })}
-      aria-label={`Resume ${name}`}
+      aria-label={`Retry ${name} now`}
     >
-      {" "}
-      Resume{" "}
+      Retry now
     </Button>
   );
 }
+
+function Pause({ provider: { name, paused } }: { readonly provider: Provider }) {
+  const verb = paused ? "Resume" : "Pause";
+  const change = useChange("PATCH /api/providers/:name", {
+    onDone: () => say(`${verb}d ${name}.`),
+  });
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      loading={change.isPending}
+      onClick={() => change.mutate({ params: { name }, body: { paused: !paused } })}
+      aria-label={`${verb} ${name}`}
+    >
+      {verb}
+    </Button>
+  );
+}
+
+function Keys({ provider: { name } }: { readonly provider: Provider }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        onClick={() => setOpen(true)}
+        aria-label={`Keys of ${name}`}
+      >
+        Keys
+      </Button>
+      <KeysDialog isOpen={isOpen} onClose={() => setOpen(false)} name={name} />
+    </>
+  );
+}
+
+interface KeysDialogProps {
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly name: string;
+}
+
+const KeysDialog = lazyDialog(async () => {
+  const { ProviderKeys } = await import("./keys-dialog.tsx");
+  return ({ isOpen, onClose, name }: KeysDialogProps) => (
+    <Dialog of={isOpen} onClose={onClose} size="xl">
+      {() => <ProviderKeys name={name} />}
+    </Dialog>
+  );
+});
 
 function Edit({ provider }: { readonly provider: Provider }) {
   const [isOpen, setOpen] = useState(false);

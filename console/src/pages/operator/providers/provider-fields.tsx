@@ -57,6 +57,11 @@ interface ProviderFieldsProps {
   readonly isAlwaysPrivate?: boolean;
 }
 
+const privateLabel = "Allow a private address";
+/** Messages name the fields of the API; people see a checkbox. */
+const withLabels = (message: string | undefined) =>
+  message?.replace("Set allow_private ", `Select “${privateLabel}” `);
+
 /** Address, key and options of a provider, whether it is new or not. */
 export function ProviderFields(props: ProviderFieldsProps) {
   const { kind, draft, onEdit, problem, address, keyAbout, stored = [] } = props;
@@ -72,7 +77,7 @@ export function ProviderFields(props: ProviderFieldsProps) {
         {...lockProps(isLocked("base_url"))}
         value={draft.baseUrl}
         onChange={(event) => onEdit({ baseUrl: event.currentTarget.value })}
-        error={fieldError(problem, "base_url")}
+        error={withLabels(fieldError(problem, "base_url"))}
       />
       <SecretInput
         label="API key"
@@ -99,7 +104,7 @@ export function ProviderFields(props: ProviderFieldsProps) {
         <MoreOptions {...props} stored={stored} isLocked={isLocked} setOption={setOption} />
       )}
       <Checkbox
-        label="Allow a private address"
+        label={privateLabel}
         description="For your own servers: localhost, 10.x, 192.168.x."
         checked={draft.isPrivate || isAlwaysPrivate}
         disabled={isAlwaysPrivate || isLocked("allow_private")}

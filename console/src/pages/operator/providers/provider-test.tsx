@@ -29,17 +29,18 @@ export function useTest(name: string): Test {
   const [steps, setSteps] = useState<readonly Step[]>([]);
   const [isRunning, setRunning] = useState(false);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
-  const run = async () => {
+  const runAll = async () => {
     setRunning(true);
     setProblem(null);
     setSteps([]);
+    const run = newRun();
     try {
       const planned = await call("GET /api/providers/:name/trials", { params: { name } });
       setSteps(planned.map((one) => ({ planned: one, made: undefined })));
-      for (const [at, { kind }] of planned.entries()) {
+      for (const [at, { kind, key }] of planned.entries()) {
         const made = await call("POST /api/providers/:name/test", {
           params: { name },
-          body: { kind },
+          body: { kind, run, ...(key === null ? {} : { key }) },
         });
         setSteps((old) => old.map((step, place) => (place === at ? { ...step, made } : step)));
       }
@@ -53,13 +54,19 @@ export function useTest(name: string): Test {
     steps,
     isRunning,
     problem,
-    start: () => void run(),
+    start: () => void runAll(),
     clear: () => {
       setSteps([]);
       setProblem(null);
     },
   };
 }
+
+/** `crypto.randomUUID` is missing where the console is served over plain HTTP. */
+const newRun = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");
 
 export function TestResults({ test }: { readonly test: Test }) {
   const { steps, isRunning, problem, clear } = test;
@@ -85,7 +92,11 @@ export function TestResults({ test }: { readonly test: Test }) {
       <ErrorNotice problem={problem} />
       <ol className={classes.steps}>
         {steps.map((step, at) => (
-          <StepLine key={step.planned.kind} step={step} isNow={isRunning && at === running} />
+          <StepLine
+            key={`${step.planned.kind} ${step.planned.key}`}
+            step={step}
+            isNow={isRunning && at === running}
+          />
         ))}
       </ol>
     </div>
@@ -104,6 +115,7 @@ function StepLine({ step, isNow }: { readonly step: Step; readonly isNow: boolea
         <div className={classes.stepHead}>
           <span>{trialLabels[planned.kind]}</span>
           {planned.model !== null && <code>{planned.model}</code>}
+          {planned.key !== null && <span>Key {planned.key}</span>}
           {made !== undefined && <span>{formatMs(made.duration_ms)}</span>}
           {made?.ok === true && <span>{made.result}</span>}
           {made === undefined && !isNow && <span>Waiting</span>}

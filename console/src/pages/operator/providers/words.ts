@@ -8,13 +8,14 @@ import type { Reply } from "../../../api.ts";
 export type Provider = Reply<"GET /api/providers">["providers"][number];
 export type Vendor = Reply<"GET /api/vendors">[number];
 export type Target = Provider["targets"][number];
+export type Key = Provider["keys"][number];
 
-/** The states of a circuit breaker, in plain words. */
-export const stateLabels: Readonly<Record<Target["state"], string>> = {
-  closed: "in service",
-  open: "out of service",
-  "half-open": "retrying",
-  resting: "backing off",
+/** What the circuit breaker does with a target that it does not simply call. */
+export const breakerNotes: Readonly<Record<Target["state"], string | undefined>> = {
+  closed: undefined,
+  open: "Skipped.",
+  "half-open": "Retrying.",
+  resting: "Backing off.",
 };
 
 const reasons: Readonly<Record<string, string>> = {
@@ -41,21 +42,31 @@ export const trialLabels: Readonly<Record<string, string>> = {
   models: "Model list",
 };
 
-/** Where the key comes from; never the key itself. */
-export function keyWords({ api_key: key, options }: Provider): {
+/** Where a secret is; never the secret itself. */
+export function secretWords({ variable, hint, is_set: isSet }: Key["secret"]): string {
+  if (variable !== null) return isSet ? `from ${variable}` : `${variable} is not set`;
+  return hint === null ? "stored encrypted" : `stored encrypted, ends in ${hint}`;
+}
+
+/** Where the keys come from; one that is not set is named. */
+export function keyWords({ keys, options }: Provider): {
   readonly text: string;
   readonly isMissing: boolean;
 } {
-  const secrets = [key, ...options.map(({ secret }) => secret)].filter((one) => one !== null);
-  const lacking = secrets.find((one) => !one.is_set);
-  if (lacking !== undefined)
-    return {
-      text: lacking.variable === null ? "not set" : `${lacking.variable} is not set`,
-      isMissing: true,
-    };
-  const names = secrets.flatMap(({ variable }) => variable ?? []);
+  const secrets = options.flatMap(({ secret }) => secret ?? []);
+  const unset = keys.filter((key) => !key.secret.is_set).map((key) => key.secret);
+  // One key that is set is enough.
+  const lacking = [
+    ...(unset.length === keys.length ? unset : []),
+    ...secrets.filter((one) => !one.is_set),
+  ][0];
+  if (lacking !== undefined) return { text: secretWords(lacking), isMissing: true };
+  if (keys.length > 1) return { text: `${keys.length} keys`, isMissing: false };
+  const all = [...keys.map(({ secret }) => secret), ...secrets];
+  const names = all.flatMap(({ variable }) => variable ?? []);
   if (names.length > 0) return { text: `from ${names.join(", ")}`, isMissing: false };
-  return { text: secrets.length > 0 ? "stored encrypted" : "not needed", isMissing: false };
+  const [first] = all;
+  return { text: first === undefined ? "not needed" : secretWords(first), isMissing: false };
 }
 
 /** What a provider of a kind can be given beside its address and key. */

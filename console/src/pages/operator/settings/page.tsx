@@ -18,7 +18,11 @@ export function Page() {
   const settings = useApi("GET /api/settings");
   return (
     <>
-      <PageHeader title="Settings" about="Active settings and where each value comes from." />
+      <PageHeader
+        title="Settings"
+        about="Active settings and where each value comes from."
+        hasTimes={false}
+      />
       <ErrorNotice problem={settings.error} onRetry={() => settings.refetch()} />
       {settings.isPending && <Loading lines={8} label="Loading settings" />}
       {settings.data !== undefined && (

@@ -50,6 +50,8 @@ export function Composer(props: ComposerProps) {
         <Thumbnails pictures={pictures} onRemove={remove} />
         <Textarea
           aria-label="Message"
+          // On a phone the keyboard would cover the page.
+          autoFocus={matchMedia("(pointer: fine)").matches}
           placeholder="Message the model"
           variant="unstyled"
           autosize

@@ -8,7 +8,7 @@ import shared from "../playground.module.css";
 import { Receipt } from "../receipt/receipt.tsx";
 import classes from "./chat.module.css";
 import { type Answer, type Exchange, isUnderWay, type Question } from "./conversation.ts";
-import { FencedText } from "./fenced-text.tsx";
+import { Markdown } from "./markdown.tsx";
 
 interface TurnProps {
   readonly exchange: Exchange;
@@ -72,7 +72,7 @@ function AnswerText({ answer }: { readonly answer: Answer }) {
     );
   return (
     <div className={classes.text} data-coming={answer.state === "coming"}>
-      <FencedText text={answer.text} />
+      <Markdown text={answer.text} />
     </div>
   );
 }

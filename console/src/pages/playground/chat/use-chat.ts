@@ -1,4 +1,6 @@
 import { useEffect, useRef, useState } from "react";
+import { useUser } from "../../../session.tsx";
+import { usePlaygroundAccount } from "../account.ts";
 import type { GatewayAccess } from "../gateway/gateway-access.ts";
 import { callGateway } from "../gateway/gateway-call.ts";
 import { toTrouble } from "../gateway/use-run.ts";
@@ -12,6 +14,7 @@ import {
   type Question,
   toChatBody,
 } from "./conversation.ts";
+import { keepChat, keptName, readChat as readKept } from "./kept-chat.ts";
 
 interface ChatOptions {
   readonly access: GatewayAccess;
@@ -31,10 +34,16 @@ export interface Chat {
 
 /** A conversation: every question is sent with all that was said before it. */
 export function useChat({ access, model, parameters }: ChatOptions): Chat {
-  const [exchanges, setExchanges] = useState<readonly Exchange[]>([]);
+  const name = keptName(useUser().id, usePlaygroundAccount());
+  const [exchanges, setExchanges] = useState(() => readKept(sessionStorage, name));
   const controller = useRef<AbortController>(undefined);
-  const nextId = useRef(1);
+  const nextId = useRef(exchanges.length + 1);
   useEffect(() => () => controller.current?.abort(), []);
+  const isBusy = exchanges.some(({ answer }) => isUnderWay(answer));
+  useEffect(() => {
+    // Not with every word that comes.
+    if (!isBusy) keepChat(sessionStorage, name, exchanges);
+  }, [isBusy, name, exchanges]);
 
   const start = (history: readonly Exchange[], question: Question) => {
     controller.current?.abort();
@@ -50,7 +59,7 @@ export function useChat({ access, model, parameters }: ChatOptions): Chat {
   const last = exchanges.at(-1);
   return {
     exchanges,
-    isBusy: last !== undefined && isUnderWay(last.answer),
+    isBusy,
     ask: (question) => start(exchanges, question),
     retry: () => last !== undefined && start(exchanges.slice(0, -1), last.question),
     stop: () => controller.current?.abort(),

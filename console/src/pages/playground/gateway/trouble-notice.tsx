@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Notice, RetryButton } from "../../../components/feedback/error-notice.tsx";
 import { formatMs } from "../../../format/figures.ts";
-import { useAccount } from "../../../session.tsx";
+import { usePlaygroundAccount } from "../account.ts";
 import type { Trouble } from "./use-run.ts";
 
 interface TroubleNoticeProps {
@@ -25,15 +25,18 @@ export function TroubleNotice({ trouble, onRetry }: TroubleNoticeProps) {
   );
 }
 
+/** Their messages name the wait themselves. */
+const saysWhen: ReadonlySet<string> = new Set(["rate_limit_exceeded", "store_unavailable"]);
+
 function Advice({ trouble }: { readonly trouble: Trouble }) {
-  const account = useAccount();
+  const account = usePlaygroundAccount();
   const { status, code } = trouble;
   const waitMs = "waitMs" in trouble ? trouble.waitMs : undefined;
   if (code === "insufficient_quota")
     return (
       <p>
         The balance must cover the maximum cost of a call before it starts.{" "}
-        <Link to="/a/$account/billing" params={{ account: account.id }}>
+        <Link to="/a/$account/billing" params={{ account }}>
           View billing
         </Link>
         .
@@ -42,13 +45,13 @@ function Advice({ trouble }: { readonly trouble: Trouble }) {
   if (status === 402)
     return (
       <p>
-        <Link to="/a/$account/billing" params={{ account: account.id }}>
+        <Link to="/a/$account/billing" params={{ account }}>
           Billing
         </Link>{" "}
         shows the balance and what was spent.
       </p>
     );
-  if (waitMs !== undefined && !trouble.message.includes("Try again in"))
+  if (waitMs !== undefined && !saysWhen.has(code))
     return <p>Try again in {formatMs(Math.ceil(waitMs / 1_000) * 1_000)}.</p>;
   return null;
 }

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { ApiProblem, call, type Reply } from "../../../api.ts";
 import { formatCount, formatMs } from "../../../format/figures.ts";
 import { formatUsdExact } from "../../../format/money.ts";
-import { useAccount } from "../../../session.tsx";
+import { usePlaygroundAccount } from "../account.ts";
 import classes from "./receipt.module.css";
 
 const perWords: Readonly<Record<string, string>> = {
@@ -14,15 +14,15 @@ const perWords: Readonly<Record<string, string>> = {
 
 /** What a call cost, and why, beside its answer. */
 export function Receipt({ requestId }: { readonly requestId: string }) {
-  const account = useAccount();
-  const receipt = useReceipt(account.id, requestId);
+  const account = usePlaygroundAccount();
+  const receipt = useReceipt(account, requestId);
   return (
     <div role="group" className={classes.slip} aria-label="Receipt">
       <div className={classes.head}>
         <span className={classes.title}>Receipt</span>
         <Link
           to="/a/$account/requests/$request"
-          params={{ account: account.id, request: requestId }}
+          params={{ account, request: requestId }}
           aria-label={`Open request ${requestId}`}
         >
           Open

@@ -1,20 +1,22 @@
-import { defined } from "../../base/defined.ts";
-import { Problem } from "../../base/problem.ts";
-import { endpoints } from "../../call/endpoint.ts";
-import { priceKeys } from "../../call/price.ts";
-import { type VoiceMap, voices } from "../../call/speak.ts";
-import { engineProvider } from "../../catalog/model.ts";
-import type { SourceView } from "../../platform/http/schemas.ts";
+import { Problem } from "../../../base/problem.ts";
+import { endpoints } from "../../../call/endpoint.ts";
+import { priceKeys } from "../../../call/price.ts";
+import { type VoiceMap, voices } from "../../../call/speak.ts";
+import { engineProvider } from "../../../catalog/model.ts";
+import { stateRank } from "../../../catalog/state.ts";
+import type { SourceView } from "../../../platform/http/schemas.ts";
 import type {
-  CatalogEntryView,
   ModelChanges,
   ModelView,
   RouteChanges,
   TimeoutChanges,
-} from "../../platform/models/schemas.ts";
-import type { Operations } from "../../platform/operations.ts";
-import { type Command, type Invocation, viewCommand } from "../command.ts";
-import { print, printTable, style } from "../terminal/output.ts";
+} from "../../../platform/models/schemas.ts";
+import type { Operations } from "../../../platform/operations.ts";
+import { type Command, type Invocation, viewCommand } from "../../command.ts";
+import { print, printTable } from "../../terminal/output.ts";
+import { lifecycleCommands } from "./lifecycle.ts";
+import { nameCommands } from "./names.ts";
+import { priceText, printSaved } from "./saved.ts";
 
 const modelList = viewCommand({
   name: "model list",
@@ -25,12 +27,13 @@ const modelList = viewCommand({
     if (models.length === 0)
       return print("No models yet. svc init finds providers, and svc model add adds a model.");
     printTable(
-      ["id", "endpoint", "state", "price (USD)", "routes", "defined in"],
-      models.map((model) => [
+      ["id", "endpoint", "state", "price (USD)", "aliases", "routes", "defined in"],
+      worstFirst(models).map((model) => [
         model.id,
         model.endpoint,
         stateText(model),
         priceText(model),
+        model.aliases.join(", ") || null,
         model.routes.join(", ") || null,
         sourceText(model),
       ]),
@@ -38,21 +41,18 @@ const modelList = viewCommand({
   },
 });
 
+const worstFirst = (models: readonly ModelView[]) =>
+  models.toSorted((one, other) => stateRank(one.state) - stateRank(other.state));
+
 /** The file that defines it; null if the database owns it. */
 export const sourceText = ({ source }: { readonly source: SourceView }) => source.file;
 
-function stateText({ status, served, deprecated_at, retires_at }: ModelView): string {
-  if (status === "deprecated") return `deprecated, retires ${retires_at?.slice(0, 10)}`;
-  const from = deprecated_at === null ? "" : `, deprecated from ${deprecated_at.slice(0, 10)}`;
-  return status === "active" ? `${served ? "active" : "active, not served"}${from}` : status;
-}
-
-function priceText({ price }: Pick<ModelView, "price">): string | null {
-  return price === null
-    ? null
-    : Object.entries(price)
-        .map(([key, usd]) => `${key} ${usd}`)
-        .join(", ");
+/** The state as the console names it, with the lifecycle where that says more. */
+function stateText({ state, status, deprecated_at, retires_at }: ModelView): string {
+  if (state === null) return "retired";
+  const words = state.replace("_", " ");
+  if (status === "deprecated") return `${words}, deprecated, retires ${retires_at?.slice(0, 10)}`;
+  return deprecated_at === null ? words : `${words}, deprecated from ${deprecated_at.slice(0, 10)}`;
 }
 
 /** Ends the help of flags that change what exists. */
@@ -118,22 +118,24 @@ function readCount(text: string, field: string): number | null {
 const invalidCount = (field: string, expected: string) =>
   new Problem({ code: "invalid", message: `Expected ${expected}.`, field });
 
-/** `name=value` each, with one of some names. */
+/** `name=value` each, or several with commas, with one of some names. */
 function readPairs<const T extends string>(
   texts: readonly string[],
   field: string,
   names: readonly T[],
 ): readonly (readonly [T, string])[] {
-  return texts.map((text) => {
-    const at = text.indexOf("=");
-    const name = names.find((one) => one === text.slice(0, at));
-    if (name !== undefined) return [name, text.slice(at + 1)] as const;
-    throw new Problem({
-      code: "invalid",
-      message: `"${text}" must be name=value with one of: ${names.join(", ")}.`,
-      field,
+  return texts
+    .flatMap((text) => text.split(","))
+    .map((text) => {
+      const at = text.indexOf("=");
+      const name = names.find((one) => one === text.slice(0, at));
+      if (name !== undefined) return [name, text.slice(at + 1)] as const;
+      throw new Problem({
+        code: "invalid",
+        message: `"${text}" must be name=value with one of: ${names.join(", ")}.`,
+        field,
+      });
     });
-  });
 }
 
 const routeFlags = (none: string) =>
@@ -152,7 +154,7 @@ const routeFlags = (none: string) =>
       choices: ["own", "3072", "none"],
     },
     cost: {
-      about: `vendor's price in USD, such as input=0.30${none}`,
+      about: `vendor's price in USD, such as input=0.30,output=2.50${none}`,
       value: "class=USD",
       multiple: true,
     },
@@ -215,11 +217,12 @@ const modelAdd = viewCommand({
   positionals: ["ID"],
   flags: {
     ...modelFlags(""),
+    alias: { about: "further id that callers can use", value: "ID", multiple: true },
     provider: { about: "provider of its first route", value: "NAME" },
     upstream: { about: "the provider's name for the model", value: "MODEL" },
     ...routeFlags(""),
     price: {
-      about: "price for callers in USD, such as output=2.50",
+      about: "price for callers in USD, such as input=0.30,output=2.50",
       value: "class=USD",
       multiple: true,
     },
@@ -247,9 +250,11 @@ const modelAdd = viewCommand({
         field: "provider",
       });
     const prices = readPairs(lists["price"] ?? [], "price", priceKeys);
+    const aliases = lists["alias"] ?? [];
     return operations.catalog.create({
       id,
       ...readModel(invocation),
+      ...(aliases.length === 0 ? {} : { aliases }),
       ...(prices.length === 0 ? {} : { price: Object.fromEntries(prices) }),
       ...(provider === undefined || upstream === undefined
         ? {}
@@ -331,68 +336,11 @@ const routeCommands = [
   }),
 ];
 
-function printSaved(model: CatalogEntryView, verb: string): void {
-  print(`${style.green(verb)} ${model.id}`);
-  for (const { provider, model: upstream, priority, weight, cost } of model.routes) {
-    const costs = cost === null ? "" : `, costs ${priceText({ price: cost })}`;
-    print(style.dim(`  ${provider}/${upstream}: priority ${priority}, weight ${weight}${costs}`));
-  }
-  const { id, status, routes, not_served_because: reason } = model;
-  const because =
-    routes.length === 0 && status !== "retired"
-      ? `: ${id} has no route. Add one: svc model route add ${id} PROVIDER MODEL`
-      : `. ${reason}`;
-  if (reason !== null) print(`${style.yellow("!")} Not served${because}`);
-}
-
-const modelDeprecate = viewCommand({
-  name: "model deprecate",
-  about:
-    "Deprecate a model. Callers see its retirement date and replacement. Run it again to change the dates.",
-  positionals: ["ID"],
-  flags: {
-    retires: {
-      about: "retirement date (midnight UTC) or time",
-      value: "DATE",
-      required: true,
-    },
-    replacement: {
-      about: "active model of the same endpoint that replaces it",
-      value: "ID",
-      required: true,
-    },
-    from: { about: "start of the deprecation (default: now)", value: "DATE" },
-  },
-  examples: [
-    "svc model deprecate svc-2-flash --retires 2027-01-31 --replacement svc-3-flash",
-    "svc model deprecate old --from 2027-01-01 --retires 2027-06-30 --replacement svc-3-flash",
-  ],
-  load: (operations, { positionals: [id = ""], flags: { from, retires = "", replacement = "" } }) =>
-    operations.models.deprecate({ id, retires, replacement, ...defined({ from }) }),
-  show(model) {
-    const when = model.status === "active" ? ` from ${model.deprecated_at}` : "";
-    print(
-      `${style.yellow("deprecated")} ${model.id}${when}: retires ${model.retires_at}, replaced by ${model.replacement}`,
-    );
-  },
-});
-
-const modelRetire = viewCommand({
-  name: "model retire",
-  about: "Retire a deprecated model now.",
-  positionals: ["ID"],
-  examples: ["svc model retire svc-2-flash"],
-  load: (operations, { positionals: [id = ""] }) => operations.models.retire({ id }),
-  show(model) {
-    print(`${style.red("retired")} ${model.id}, replaced by ${model.replacement}`);
-  },
-});
-
 export const modelCommands: readonly Command[] = [
   modelList,
   modelAdd,
   modelEdit,
   ...routeCommands,
-  modelDeprecate,
-  modelRetire,
+  ...nameCommands,
+  ...lifecycleCommands,
 ];

@@ -1,0 +1,177 @@
+import { invalid, Problem } from "../../base/problem.ts";
+import { type CallFilter, mostCalls } from "../../platform/calls/operations.ts";
+import type { CallView } from "../../platform/calls/views.ts";
+import type { Operations } from "../../platform/operations.ts";
+import { type Command, type Invocation, jsonFlag } from "../command.ts";
+import { interruptible } from "../terminal/interrupt.ts";
+import { print, printJson, printJsonLine, printTable, style } from "../terminal/output.ts";
+
+const usualLimit = 50;
+const askEveryMs = 500;
+
+const requests: Command = {
+  name: "requests",
+  about:
+    "List calls, newest first: admitted ones and rejected ones, which have no receipt. With --follow: as they end.",
+  flags: {
+    account: { about: "only this account (id or name)", value: "A" },
+    key: { about: "only this key (id)", value: "K" },
+    model: { about: "only this model", value: "M" },
+    code: { about: "only this error code, for example insufficient_quota", value: "C" },
+    rejected: { about: "only calls that were rejected before admission" },
+    failed: { about: "only admitted calls that failed; with --rejected, both" },
+    since: { about: "only from this date (UTC), time or duration on, for example 1h", value: "T" },
+    limit: {
+      about: `maximum number of calls, up to ${mostCalls} (default: ${usualLimit})`,
+      value: "N",
+    },
+    follow: { about: "print new calls as they end, until Ctrl-C", short: "f" },
+    ...jsonFlag,
+  },
+  examples: [
+    "svc requests",
+    "svc requests --account acme --rejected --since 1h",
+    "svc requests --follow",
+    "svc requests --rejected --code insufficient_quota --json",
+  ],
+  async run({ flags, switches, wiring }) {
+    const filter: CallFilter = {
+      account: flags.account,
+      key: flags.key,
+      model: flags.model,
+      code: flags.code,
+      rejected: switches.has("rejected"),
+      failed: switches.has("failed"),
+    };
+    const isJson = switches.has("json");
+    if (switches.has("follow")) {
+      refuseWithFollow(flags);
+      return interruptible((signal) =>
+        wiring.withOperations((operations) => follow({ operations, filter, isJson, signal })),
+      );
+    }
+    const limit = readLimit(flags.limit);
+    const { since } = flags;
+    const calls = await wiring.withOperations((operations) =>
+      operations.calls.list({ ...filter, limit, ...(since === undefined ? {} : { since }) }),
+    );
+    if (isJson) return printJson(calls);
+    printCalls(calls);
+    if (calls.length === limit && limit < mostCalls)
+      print(style.dim(`Showing the newest ${limit}. --limit N shows more.`));
+  },
+};
+
+export const requestCommands: readonly Command[] = [requests];
+
+function refuseWithFollow(flags: Invocation["flags"]): void {
+  for (const name of ["since", "limit"])
+    if (flags[name] !== undefined)
+      throw invalid({ [name]: `${name} cannot be combined with --follow.` });
+}
+
+function readLimit(text: string | undefined): number {
+  if (text === undefined) return usualLimit;
+  const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  if (limit >= 1 && limit <= mostCalls) return limit;
+  throw invalid({
+    limit: `limit must be a whole number between 1 and ${mostCalls}, not "${text}".`,
+  });
+}
+
+interface Following {
+  readonly operations: Operations;
+  readonly filter: CallFilter;
+  readonly isJson: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Asks the server until the signal ends it. What it prints can be read line by line. */
+async function follow({ operations, filter, isJson, signal }: Following): Promise<void> {
+  let after: number | undefined;
+  while (!signal.aborted) {
+    const since = after === undefined ? {} : { after };
+    const news = await operations.calls.news({ ...filter, ...since }).catch(toStopped);
+    if (after === undefined && !isJson)
+      process.stderr.write("Waiting for calls. Press Ctrl-C to stop.\n");
+    after = news.after;
+    for (const call of news.calls)
+      if (isJson) printJsonLine(call);
+      else print(lineOf(call));
+    if (news.missed > 0)
+      process.stderr.write(`${news.missed} calls are not shown: too many at once.\n`);
+    await pause(signal);
+  }
+  signal.throwIfAborted();
+}
+
+function toStopped(error: unknown): never {
+  if (error instanceof Problem) throw error;
+  throw new Problem({ code: "failed", message: "The server has stopped.", cause: error });
+}
+
+function pause(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, askEveryMs);
+    function done() {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    }
+    signal.addEventListener("abort", done);
+  });
+}
+
+const nameOf = ({ account, account_name }: CallView) => account_name ?? account;
+/** Temporary keys, as the playground's, have no name. */
+const keyOf = ({ key, key_name }: CallView) => key_name ?? key;
+/** What the caller was told, and what the operator can do about it. */
+const messageOf = ({ message, reason }: CallView) =>
+  [reason === null ? "" : `[${reason}]`, message ?? ""].filter((word) => word !== "").join(" ");
+const outcomeOf = ({ outcome, count }: CallView) =>
+  count === 1 ? outcome : `${count} × ${outcome}`;
+
+function printCalls(calls: readonly CallView[]): void {
+  if (calls.length === 0) return print("No calls match.");
+  printTable(
+    [
+      "started",
+      "request",
+      "account",
+      "key",
+      "model",
+      "status",
+      "outcome",
+      "charged USD",
+      "ms",
+      "message",
+    ],
+    calls.map((call) => [
+      call.at,
+      call.id,
+      nameOf(call),
+      keyOf(call),
+      call.model,
+      call.status,
+      outcomeOf(call),
+      call.charged_usd,
+      call.duration_ms,
+      messageOf(call),
+    ]),
+  );
+}
+
+function lineOf(call: CallView): string {
+  const { at, id, model, status, kind, charged_usd, duration_ms } = call;
+  const paint = status === 200 ? style.green : kind === "rejected" ? style.yellow : style.red;
+  const facts = [
+    style.dim(at),
+    paint(`${status ?? "–"} ${outcomeOf(call)}`),
+    nameOf(call),
+    keyOf(call),
+    model ?? "–",
+    ...(kind === "rejected" ? [messageOf(call)] : [`${charged_usd} USD`, `${duration_ms} ms`]),
+    style.dim(id),
+  ];
+  return facts.join("  ");
+}

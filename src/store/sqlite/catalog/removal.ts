@@ -1,0 +1,90 @@
+import { sql, type Transaction } from "kysely";
+import { announce } from "../feed.ts";
+import type { Db, Tables } from "../schema.ts";
+
+/**
+ * A removed model keeps its row: a call that was in flight may still write a receipt that refers to
+ * its price. A new model with the same id starts without the old prices.
+ */
+export async function removeModel(
+  transaction: Transaction<Tables>,
+  id: string,
+  atMs: number,
+): Promise<void> {
+  // What was scheduled never happens, and no receipt can refer to it.
+  await transaction
+    .deleteFrom("prices")
+    .where("model_id", "=", id)
+    .where("effective_at_ms", ">", atMs)
+    .execute();
+  const newest = await newestVersion(transaction, id);
+  await transaction
+    .updateTable("models")
+    .set({ removed_at_ms: atMs, prices_after: newest, aliases: null, origin: null })
+    .where("id", "=", id)
+    .execute();
+}
+
+/** The new model is saved already. */
+export async function moveModel(
+  transaction: Transaction<Tables>,
+  { from, to, atMs }: { readonly from: string; readonly to: string; readonly atMs: number },
+): Promise<void> {
+  const newest = await newestVersion(transaction, to);
+  // Until now, the prices of a removed model with the new id were active.
+  const earliestMs = newest === 0 ? 0 : atMs;
+  const { prices_after: after } = await transaction
+    .selectFrom("models")
+    .select("prices_after")
+    .where("id", "=", from)
+    .executeTakeFirstOrThrow();
+  await sql`insert into prices (model_id, version, effective_at_ms, created_at_ms, price)
+    select ${to}, ${newest} + version - ${after}, max(effective_at_ms, ${earliestMs}),
+      created_at_ms, price
+    from prices where model_id = ${from} and version > ${after}`.execute(transaction);
+  await moveInKeys(transaction, from, to);
+  await removeModel(transaction, from, atMs);
+}
+
+/** A key that could use the model can use it under its new id. */
+async function moveInKeys(
+  transaction: Transaction<Tables>,
+  from: string,
+  to: string,
+): Promise<void> {
+  const rows = await transaction
+    .selectFrom("keys")
+    .select(["id", "models"])
+    .where("models", "is not", null)
+    .execute();
+  for (const { id, models } of rows) {
+    const ids: readonly string[] = JSON.parse(models ?? "[]");
+    if (!ids.includes(from)) continue;
+    const moved = [...new Set(ids.map((one) => (one === from ? to : one)))];
+    await transaction
+      .updateTable("keys")
+      .set({ models: JSON.stringify(moved) })
+      .where("id", "=", id)
+      .execute();
+    await announce(transaction, { topic: "keys", subject: id });
+  }
+}
+
+export async function newestVersion(transaction: Transaction<Tables>, id: string): Promise<number> {
+  const newest = await transaction
+    .selectFrom("prices")
+    .select((select) => select.fn.max("version").as("version"))
+    .where("model_id", "=", id)
+    .executeTakeFirst();
+  return newest?.version ?? 0;
+}
+
+/** Totals by day hold all hours that are folded; the later ones are in the sums by hour. */
+export async function hasCalls(db: Db, id: string): Promise<boolean> {
+  const { rows } = await sql`select 1 from rollup_totals
+      where grain = 'day' and kind = 'model' and name = ${id}
+    union all select 1 from rollups where model = ${id} and hour_ms >=
+      coalesce((select cast(value as integer) from meta where key = 'rollups_folded_to_ms'), 0)
+    limit 1`.execute(db);
+  return rows.length > 0;
+}

@@ -1,0 +1,76 @@
+import type { Database } from "bun:sqlite";
+import type { ProviderFailureStore } from "../../../ledger/provider-failures.ts";
+import type { ProviderSums } from "../../../ledger/reports.ts";
+import type { Db } from "../schema.ts";
+import { durationColumns, mergedOf } from "./rollup-columns.ts";
+
+export function createProviderFailureStore(db: Db): ProviderFailureStore {
+  return {
+    async add(rows, keepFromMs) {
+      await db.transaction().execute(async (transaction) => {
+        for (const { hourMs, provider, failures } of rows)
+          await transaction
+            .insertInto("provider_failures")
+            .values({ hour_ms: hourMs, provider, failures })
+            .onConflict((conflict) =>
+              conflict.columns(["hour_ms", "provider"]).doUpdateSet((row) => ({
+                failures: row("provider_failures.failures", "+", failures),
+              })),
+            )
+            .execute();
+        await transaction
+          .deleteFrom("provider_failures")
+          .where("hour_ms", "<", keepFromMs)
+          .execute();
+      });
+    },
+  };
+}
+
+const read = ["receipts", "failures", "vendor_known", "shortest_ms", "longest_ms"];
+const sums = [...read, ...durationColumns].map(mergedOf).join(", ");
+
+type Row = readonly [provider: string, vendorCost: string, ...sums: number[]];
+
+/** Whole hours from this moment on; the key of the sums begins with the hour. */
+export function readProviders(raw: Database, fromMs: number): readonly ProviderSums[] {
+  const rows = raw
+    .query<unknown, [number]>(
+      `select provider, cast(sum(vendor_cost) as text), ${sums} from rollups
+        where hour_ms >= ? and provider <> '' group by provider`,
+    )
+    .values(fromMs) as unknown as readonly Row[];
+  const failed = new Map(
+    raw
+      .query<{ provider: string; failures: number }, [number]>(
+        `select provider, sum(failures) as failures from provider_failures
+          where hour_ms >= ? group by provider`,
+      )
+      .all(fromMs)
+      .map(({ provider, failures }) => [provider, failures]),
+  );
+  const served = new Map(rows.map((row) => [row[0], toSums(row)]));
+  const names = new Set([...served.keys(), ...failed.keys()]);
+  return [...names].map((provider) => ({
+    ...(served.get(provider) ?? nothing),
+    provider,
+    fallbacks: failed.get(provider) ?? 0,
+  }));
+}
+
+const nothing = {
+  receipts: 0,
+  failures: 0,
+  vendorCost: 0n,
+  vendorKnown: 0,
+  shortestMs: 0,
+  longestMs: 0,
+  durations: [],
+};
+
+function toSums([, vendorCost, ...counts]: Row) {
+  const [receipts = 0, failures = 0, vendorKnown = 0, shortestMs = 0, longestMs = 0] = counts;
+  const durations = counts.slice(read.length);
+  const cost = BigInt(vendorCost);
+  return { receipts, failures, vendorCost: cost, vendorKnown, shortestMs, longestMs, durations };
+}

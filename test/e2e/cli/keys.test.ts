@@ -1,0 +1,63 @@
+/** Keys at the command line: named, paused, listed within a terminal. */
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createHome } from "../../setup/child.ts";
+
+const home = createHome();
+const words = (line: string) => line.split(" ");
+const out = async (line: string) => (await home.svc(words(line))).stdout;
+let first: { readonly id: string };
+
+beforeAll(async () => {
+  await home.json(words("account create acme-corporation-of-a-long-name"));
+  await home.json(words("account create beta"));
+  first = await home.json(
+    words("key create --account acme-corporation-of-a-long-name --name laptop"),
+  );
+  await home.json(words("key create --account beta --name ci --models a,b,c"));
+  await home.json(words("key create --account beta --name twice"));
+  await home.json(words("key create --account beta --name twice"));
+});
+afterAll(() => home.remove());
+
+test("the list has the names of accounts and fits in 100 columns; --wide has all of it", async () => {
+  const list = await out("key list");
+  for (const line of list.split("\n")) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(100);
+  expect(list).toMatch(/laptop .*acme-corporatio… .*active .*all .*never/);
+  expect(list).toMatch(/ci .*beta .*3 models/);
+  expect(list).not.toContain(first.id);
+  const wide = await out("key list --wide");
+  expect(wide).toContain(first.id);
+  expect(wide).toContain("acme-corporation-of-a-long-name");
+  expect(wide).toContain("command line");
+  const [json] = await home.json<readonly { account_name: string }[]>(words("key list"));
+  expect(json?.account_name).toBe("acme-corporation-of-a-long-name");
+});
+
+test("a key is paused and resumed by its name", async () => {
+  expect(await out("key pause laptop")).toStartWith(`paused ${first.id}`);
+  expect(await out("key list")).toMatch(/laptop .*paused/);
+  expect(await out("key resume laptop")).toStartWith(`resumed ${first.id}`);
+  expect(await out("key list")).toMatch(/laptop .*active/);
+});
+
+test("the expiration date is set and taken away", async () => {
+  const set = await home.json<{ expires_at: string }>(
+    words("key update laptop --expires 2099-01-31"),
+  );
+  expect(set.expires_at).toBe("2099-01-31T00:00:00Z");
+  expect(await out("key update laptop --expires never")).toContain("never expires");
+  const past = await home.svc(words("key update laptop --expires 2001-01-31"));
+  expect([past.code, past.stderr]).toEqual([2, expect.stringContaining("must be in the future")]);
+});
+
+test("a name that no key has, or two have, is refused with what helps", async () => {
+  const none = await home.svc(words("key pause nobody"));
+  expect([none.code, none.stderr]).toEqual([3, expect.stringContaining('Unknown key "nobody"')]);
+  const both = await home.svc(words("key pause twice"));
+  expect([both.code, both.stderr]).toEqual([
+    2,
+    expect.stringContaining('2 keys are named "twice". Use the id of one of them.'),
+  ]);
+  expect(both.stderr).toContain("svc key list --wide");
+});

@@ -1,0 +1,122 @@
+/** `svc model alias`, `unalias`, `rename` and `remove`, without a running server and with one. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chatJson } from "../../fake/recordings.ts";
+import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
+import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { hello } from "../../setup/money-home.ts";
+
+let upstream: FakeUpstream;
+let home: Home;
+let server: ChildServer | undefined;
+let key: string;
+
+const words = (line: string) => line.split(" ");
+const model = (line: string) => home.svc(words(`model ${line}`));
+const json = <T extends object>(line: string) => home.json<T>(words(`model ${line}`));
+const ids = async () => (await json<readonly { id: string }[]>("list")).map(({ id }) => id);
+async function problem(line: string) {
+  const { code, stdout, stderr } = await model(`${line} --json`);
+  return { exit: code, stdout, ...(JSON.parse(stderr) as { error: object }).error };
+}
+
+beforeAll(async () => {
+  upstream = await startFakeUpstream();
+  upstream.replyWith(chatJson());
+  home = createHome();
+  home.writeConfig(`
+providers: { fake: { kind: openai, base_url: "${upstream.baseUrl}", api_key: x, allow_private: true } }
+models: { in-file: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ provider: fake, model: m }] } }`);
+  await home.json(words("account create acme"));
+  ({ key } = await home.json<{ key: string }>(words("key create --account acme")));
+  server = await home.serve();
+  for (const id of ["fast", "slow", "called"]) {
+    await home.json(words(`model add ${id} --provider fake --upstream ${id}`));
+    await home.json(words(`price set ${id} --input 0 --output 0`));
+  }
+});
+afterAll(async () => {
+  await home.remove();
+  await upstream.stop();
+});
+
+const chat = async (name: string) => {
+  const reply = await fetch(`${server?.baseUrl}/chat/completions`, {
+    method: "POST",
+    body: JSON.stringify({ ...hello, model: name }),
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+  });
+  await reply.arrayBuffer();
+  return reply.status;
+};
+
+describe("an alias", () => {
+  test("is added, works at once, and is removed", async () => {
+    const { code, stdout } = await model("alias fast quick");
+    expect([code, stdout]).toEqual([0, expect.stringContaining("fast")]);
+    expect(await json("alias fast swift")).toMatchObject({
+      id: "fast",
+      aliases: ["quick", "swift"],
+    });
+    expect((await model("unalias fast quick")).code).toBe(0);
+    expect(await json("unalias fast swift")).toMatchObject({ id: "fast", aliases: [] });
+    expect(await chat("quick")).toBe(403);
+  });
+
+  test("that is taken, invalid or unknown is refused, with an exit code for each", async () => {
+    await model("alias fast taken");
+    expect(await problem("alias slow taken")).toMatchObject({
+      exit: 4,
+      code: "conflict",
+      stdout: "",
+    });
+    expect(await problem("alias slow fast")).toMatchObject({ exit: 4, code: "conflict" });
+    expect(await problem("alias slow bad%name")).toMatchObject({ exit: 2, field: "alias" });
+    expect(await problem("unalias slow taken")).toMatchObject({ exit: 3, field: "alias" });
+    expect(await problem("alias none any")).toMatchObject({ exit: 3, code: "not_found" });
+    const { code, stderr } = await model("alias fast");
+    expect([code, stderr]).toEqual([2, expect.stringContaining("ALIAS")]);
+  });
+});
+
+describe("a model that was never called", () => {
+  test("is renamed, and keeps its old id as an alias where that is asked for", async () => {
+    const { code, stdout } = await model("rename slow steady");
+    expect([code, stdout]).toEqual([0, expect.stringContaining("steady")]);
+    expect(await json("rename steady calm --keep-alias")).toMatchObject({
+      id: "calm",
+      aliases: ["steady"],
+    });
+    expect(await ids()).not.toContain("slow");
+    expect(await problem("rename calm fast")).toMatchObject({ exit: 4, field: "id" });
+    expect(await problem("rename calm bad%name")).toMatchObject({ exit: 2, field: "id" });
+  });
+
+  test("is deleted, and the keys that are limited to it are named", async () => {
+    await home.json(words("key create --account acme --name ci --models calm"));
+    const { code, stdout } = await model("remove calm");
+    expect(code).toBe(0);
+    expect(stdout).toStartWith("removed calm\n");
+    expect(stdout).toContain("Keys that are still limited to it: ci");
+    expect(await ids()).not.toContain("calm");
+    expect(await problem("remove calm")).toMatchObject({ exit: 3, code: "not_found" });
+  });
+});
+
+test("a model that was called stays, and the refusal names the command to use", async () => {
+  expect(await chat("called")).toBe(200);
+  const renamed = await model("rename called other");
+  expect([renamed.code, renamed.stdout]).toEqual([4, ""]);
+  expect(renamed.stderr).toContain("Try: svc model alias called other");
+  const removed = await model("remove called");
+  expect(removed.code).toBe(4);
+  expect(removed.stderr).toContain("Try: svc model deprecate called");
+});
+
+test("a model of the file stays, and the refusal names the file", async () => {
+  for (const line of ["remove in-file", "rename in-file other"]) {
+    const { code, stderr } = await model(line);
+    expect(code).toBe(4);
+    expect(stderr).toContain("is defined in svc.yaml");
+  }
+});

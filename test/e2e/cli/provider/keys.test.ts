@@ -1,0 +1,153 @@
+/** Keys are tried before they are kept, one provider can have several, and both can be paused. */
+
+import { beforeEach, describe, expect, test } from "bun:test";
+import { operatorErrors } from "../../../fake/recordings.ts";
+import { willingVendor } from "../../../fake/willing-vendor.ts";
+import { succeeds, useProviderHome } from "../../../setup/provider-home.ts";
+import { startOnTerminal } from "../../../setup/terminal.ts";
+
+const stage = useProviderHome();
+const goodKey = "sk-good-0123456789abcd";
+const badKey = "sk-bad-0123456789-wxyz";
+
+beforeEach(() =>
+  stage.upstream.replyWith((request) =>
+    String(request.headers["authorization"]).includes("sk-bad")
+      ? operatorErrors.badKey()
+      : willingVendor(request),
+  ),
+);
+
+const add = (more = "") =>
+  stage.provider(`add ${stage.own(` --key-stdin --no-models${more}`)}`, { stdin: goodKey });
+const keys = async () =>
+  (await stage.list())[0]?.keys.map(({ name, weight, paused }) => [name, weight, paused]);
+
+describe("a key that the provider rejects", () => {
+  test("keeps a provider from being added, until --no-test", async () => {
+    const line = `add ${stage.own(" --key-stdin --no-models")}`;
+    const { code, stderr } = await stage.provider(line, { stdin: badKey });
+    expect(code).toBe(1);
+    expect(stderr).toContain("mine rejected the key (401");
+    expect(stderr).toContain("Nothing was changed. To save it anyway, use --no-test.");
+    expect(stderr).not.toContain(badKey);
+    expect(await stage.list()).toEqual([]);
+    succeeds(await stage.provider(`${line} --no-test`, { stdin: badKey }));
+    expect(await stage.list()).toMatchObject([{ name: "mine", status: "untested" }]);
+  });
+
+  test("is saved anyway by someone who says so in a terminal, and by nobody else", async () => {
+    const answered = async (answer: string) => {
+      const terminal = startOnTerminal(
+        ["provider", "add", ...stage.own(" --key-env MINE_API_KEY").split(" ")],
+        {
+          SVC_DATA_DIR: stage.home.dataDir,
+          SVC_CONFIG: stage.home.configPath,
+          SVC_ENGINE: "off",
+          MINE_API_KEY: badKey,
+        },
+      );
+      await terminal.waitFor("mine rejected the key (401");
+      await terminal.waitFor("Save anyway?");
+      terminal.type(answer);
+      return { code: await terminal.exited, shown: terminal.shown() };
+    };
+    const refused = await answered("n");
+    expect(refused.code).toBe(1);
+    expect(refused.shown).toContain("Nothing was changed.");
+    expect(await stage.list()).toEqual([]);
+    const saved = await answered("y");
+    expect([saved.code, saved.shown]).toEqual([0, expect.stringContaining("added mine")]);
+    expect(await stage.list()).toMatchObject([
+      { name: "mine", models: [], status: "failing", keys: [{ status: "failing" }] },
+    ]);
+  });
+
+  test("does not replace one that works", async () => {
+    succeeds(await add());
+    const { code } = await stage.provider("update mine --key-stdin", { stdin: badKey });
+    expect(code).toBe(1);
+    expect((await stage.list())[0]?.keys).toMatchObject([{ secret: { hint: "abcd" } }]);
+    const said = succeeds(
+      await stage.provider("update mine --key-stdin", { stdin: `${goodKey}2` }),
+    );
+    expect(said).toContain("changed mine, test call passed");
+    expect((await stage.list())[0]?.keys).toMatchObject([{ secret: { hint: "bcd2" } }]);
+  });
+
+  test("is found by a test, even if only the list of models can be requested", async () => {
+    succeeds(await add());
+    stage.upstream.replyWith(operatorErrors.badKey());
+    const { code, stdout } = await stage.provider("test mine");
+    expect([code, stdout.includes("ok ")]).toEqual([1, false]);
+  });
+});
+
+test("a provider without its key never passes a test by its list alone", async () => {
+  const environment = { GROQ_API_KEY: "" };
+  const config = `
+providers:
+  groq: { vendor: groq, api_key: "\${GROQ_API_KEY}", base_url: "${stage.upstream.baseUrl}", allow_private: true }
+models:
+  fast: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: groq, model: m }] }
+`;
+  stage.home.writeConfig(config);
+  succeeds(await stage.home.svc(["apply"]));
+  const { code, stdout } = await stage.provider("test groq", { environment });
+  expect(code).toBe(1);
+  expect(stdout).toContain("GROQ_API_KEY is not set");
+  expect(stdout).not.toContain("ok ");
+});
+
+describe("several keys", () => {
+  test("are added, listed, weighted, renamed, paused and removed, and never printed", async () => {
+    succeeds(await add());
+    const outputs = [
+      await stage.provider("key add mine second --key-stdin --weight 3", { stdin: `${goodKey}-2` }),
+      await stage.provider("key list mine"),
+      await stage.provider("key list mine --json"),
+      await stage.provider("list"),
+      await stage.provider("test mine"),
+    ];
+    for (const output of outputs) expect(succeeds(output)).not.toContain("sk-good");
+    expect(outputs[1]?.stdout).toMatch(/second +\S+ +3 +stored, …cd-2/);
+    expect(await keys()).toEqual([
+      ["default", 1, false],
+      ["second", 3, false],
+    ]);
+    succeeds(await stage.provider("key update mine second --rename spare --weight 0 --pause"));
+    expect(await keys()).toEqual([
+      ["default", 1, false],
+      ["spare", 0, true],
+    ]);
+    succeeds(await stage.provider("key update mine spare --resume"));
+    succeeds(await stage.provider("key remove mine default"));
+    expect(await keys()).toEqual([["spare", 0, false]]);
+  });
+
+  test("are refused with the flag that is wrong", async () => {
+    succeeds(await add());
+    for (const [line, code, says] of [
+      ["key add mine default --key-env A_KEY --no-test", 4, 'Key "default" already exists'],
+      ["key add mine second", 2, "The key is missing"],
+      ["key update mine second --weight 1", 3, 'mine has no key "second"'],
+      ["key update mine default", 2, "Nothing to change"],
+      ["key update mine default --weight many", 2, "Weight must be a whole number"],
+      ["key update mine default --pause --resume", 2, "Use either --pause or --resume"],
+      ["key list nobody", 3, 'Unknown provider "nobody"'],
+    ] as const) {
+      const result = await stage.provider(line);
+      expect([line, result.code]).toEqual([line, code]);
+      expect(result.stderr).toContain(says);
+    }
+    expect(await keys()).toEqual([["default", 1, false]]);
+  });
+});
+
+test("a provider is paused and resumed", async () => {
+  succeeds(await add());
+  expect(succeeds(await stage.provider("pause mine"))).toContain("paused mine");
+  expect(await stage.list()).toMatchObject([{ paused: true, status: "paused" }]);
+  expect(succeeds(await stage.provider("resume mine --json"))).toContain('"paused": false');
+  expect(await stage.list()).toMatchObject([{ paused: false }]);
+});

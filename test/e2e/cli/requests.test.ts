@@ -1,0 +1,173 @@
+/** `svc requests`: admitted and rejected calls, listed or followed. */
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import type { CallView } from "../../../src/platform/calls/views.ts";
+import { chatJson, failures } from "../../fake/recordings.ts";
+import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
+import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { standardManifest } from "../../setup/harness.ts";
+import { hello, waitUntil } from "../../setup/money-home.ts";
+
+let upstream: FakeUpstream;
+let home: Home;
+let server: ChildServer;
+const keys: Record<string, { readonly id: string; readonly key: string }> = {};
+
+const words = (line: string) => line.split(" ");
+const keyOf = (account: string) => keys[account] ?? { id: "", key: "" };
+async function chat(account: string, rest: object = {}): Promise<void> {
+  const reply = await fetch(`${server.baseUrl}/chat/completions`, {
+    method: "POST",
+    body: JSON.stringify({ ...hello, ...rest }),
+    headers: {
+      authorization: `Bearer ${keyOf(account).key}`,
+      "content-type": "application/json",
+    },
+  });
+  await reply.arrayBuffer();
+}
+const list = (line = "") =>
+  home.json<readonly CallView[]>(["requests", ...(line === "" ? [] : words(line))]);
+const outcomes = async (line?: string) =>
+  (await list(line)).map(({ account_name, outcome }) => `${account_name} ${outcome}`);
+
+/** A served call, a failed one and two rejected ones of "rich"; twelve of "poor". */
+beforeAll(async () => {
+  upstream = await startFakeUpstream();
+  upstream.replyWith(chatJson());
+  home = createHome();
+  home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
+  for (const account of ["rich", "poor"]) {
+    await home.json(words(`account create ${account}`));
+    keys[account] = await home.json(words(`key create --account ${account}`));
+  }
+  await home.json(words("account credit rich 5"));
+  server = await home.serve({ FAKE_KEY: "x", SVC_RETRIES: "0" });
+  await chat("rich");
+  upstream.replyOnce(failures.internal());
+  await chat("rich");
+  await chat("rich", { temperature: 9 });
+  await chat("rich", { model: "no-such-model" });
+  for (let at = 0; at < 12; at++) await chat("poor");
+  await waitUntil("two receipts", async () => (await list("--account rich")).length === 4);
+});
+afterAll(async () => {
+  await home.remove();
+  await upstream.stop();
+});
+
+test("lists admitted and rejected calls by time, the newest first", async () => {
+  const calls = await list();
+  expect(calls.map(({ id }) => id)).toEqual(
+    calls
+      .map(({ id }) => id)
+      .toSorted()
+      .toReversed(),
+  );
+  expect(await outcomes("--account rich")).toEqual([
+    "rich model_not_allowed",
+    "rich invalid_request",
+    "rich upstream_error",
+    "rich ok",
+  ]);
+  const poor = await list("--account poor");
+  expect(poor.map(({ count }) => count)).toEqual([2, ...Array(10).fill(1)]);
+  expect(poor[0]).toMatchObject({
+    kind: "rejected",
+    key: keyOf("poor").id,
+    key_name: expect.stringContaining("sk-svc-"),
+    reason: null,
+    status: 402,
+    outcome: "insufficient_quota",
+    message: expect.stringContaining("USD"),
+    charged_usd: "0.00",
+    duration_ms: null,
+  });
+});
+
+test("keeps to its filters", async () => {
+  expect(await outcomes("--account rich --rejected")).toEqual([
+    "rich model_not_allowed",
+    "rich invalid_request",
+  ]);
+  expect(await outcomes("--failed")).toEqual(["rich upstream_error"]);
+  expect(await outcomes("--account rich --rejected --failed")).toHaveLength(3);
+  expect(await outcomes("--code invalid_request")).toEqual(["rich invalid_request"]);
+  expect(await outcomes("--code upstream_error")).toEqual(["rich upstream_error"]);
+  expect(await outcomes("--model no-such-model")).toEqual(["rich model_not_allowed"]);
+  expect(await outcomes(`--key ${keyOf("poor").id}`)).toHaveLength(11);
+  expect(await outcomes("--since 1h --limit 3")).toHaveLength(3);
+  expect(await outcomes("--since 2099-01-01")).toEqual([]);
+});
+
+test("is readable, and says what is wrong with a flag", async () => {
+  const { stdout } = await home.svc(words("requests --account poor --limit 1"));
+  expect(stdout).toContain("2 × insufficient_quota");
+  expect(stdout).toMatch(/account +key +model/);
+  const unknown = await home.svc(words("requests --model no-such-model"));
+  expect(unknown.stdout).toContain("[unknown_model] Model");
+  expect(stdout).toContain("Showing the newest 1. --limit N shows more.");
+  expect((await home.svc(words("requests --model none"))).stdout).toContain("No calls match.");
+  for (const [line, text] of [
+    ["--limit 0", "--limit"],
+    ["--limit 1001", "between 1 and 1000"],
+    ["--since soon", "--since"],
+    ["--follow --limit 5", "cannot be combined with --follow"],
+  ] as const) {
+    const { code, stderr } = await home.svc(words(`requests ${line}`));
+    expect([line, code]).toEqual([line, 2]);
+    expect(stderr).toContain(text);
+  }
+  expect((await home.svc(words("requests --account nobody"))).code).toBe(3);
+});
+
+test("follows calls as they end, until it is interrupted", async () => {
+  const main = join(import.meta.dir, "../../../src/main.ts");
+  const child = Bun.spawn([process.execPath, main, "requests", "--follow", "--json"], {
+    env: { PATH: process.env["PATH"] ?? "", SVC_DATA_DIR: home.dataDir },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  let text = "";
+  const reading = (async () => {
+    for await (const bytes of child.stdout) text += new TextDecoder().decode(bytes);
+  })();
+  const seen = () =>
+    text
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line): CallView => JSON.parse(line));
+  // Nothing tells that it has begun but that it shows what comes.
+  await waitUntil("the first line", async () => {
+    await chat("rich", { model: "begin" });
+    return seen().length > 0;
+  });
+  await chat("rich");
+  for (let at = 0; at < 30; at++) await chat("poor", { max_tokens: 7 });
+  const count = (outcome: string) =>
+    seen()
+      .filter((call) => call.outcome === outcome)
+      .reduce((sum, call) => sum + call.count, 0);
+  await waitUntil("all calls", () => count("ok") === 1 && count("insufficient_quota") >= 20);
+  expect(seen().filter(({ key_name }) => key_name === null)).toEqual([]);
+  child.kill("SIGINT");
+  expect(await child.exited).toBe(130);
+  await reading;
+});
+
+test("without a server it lists what is stored, and has nothing to follow", async () => {
+  await server.stop();
+  expect(await outcomes("--failed")).toEqual(["rich upstream_error"]);
+  expect((await list("--account poor --rejected")).length).toBeGreaterThan(10);
+  const { code, stderr } = await home.svc(words("requests --follow"));
+  expect([code, stderr]).toEqual([1, expect.stringContaining("No server is running")]);
+});
+
+test("the list of keys tells a key that was only ever rejected from one that was not used", async () => {
+  await home.json(words("key create --account poor --name idle"));
+  const { stdout } = await home.svc(words("key list --account poor"));
+  expect(stdout).toMatch(/idle .*never\n/);
+  expect(stdout).toMatch(/rejected (just now|\d+ min ago)\n/);
+  for (const line of stdout.split("\n")) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(100);
+});

@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import type { KeyRecord } from "../../src/keys/directory.ts";
+import { auditOf } from "./audit-sample.ts";
+import type { Opened } from "./ledger-samples.ts";
+
+const key: KeyRecord = {
+  id: "key_1",
+  accountId: "acct_1",
+  name: "k",
+  hash: "h1",
+  hint: "sk-svc-…abcd",
+  createdAtMs: 2,
+  createdBy: "ada@example.com",
+};
+
+/** What of a key can be changed and changed back. */
+export function keyTests(opened: () => Opened): void {
+  test("a key is paused and resumed, each once, and announced", async () => {
+    const { keys, feed } = opened().store;
+    await keys.insert(key, auditOf());
+    const before = await feed.latest();
+    expect(await keys.setPaused("key_1", undefined, auditOf())).toBe(false);
+    expect(await keys.setPaused("key_1", 70, auditOf())).toBe(true);
+    expect(await keys.setPaused("key_1", 80, auditOf())).toBe(false);
+    expect(await keys.get("key_1")).toEqual({ ...key, pausedAtMs: 70 });
+    expect(await keys.setPaused("key_1", undefined, auditOf())).toBe(true);
+    expect(await keys.get("key_1")).toEqual(key);
+    expect((await feed.since(before))?.map(({ subject }) => subject)).toEqual(["key_1", "key_1"]);
+  });
+
+  test("neither an unknown key nor a revoked one is paused", async () => {
+    const { keys } = opened().store;
+    await keys.insert(key, auditOf());
+    await keys.revoke("key_1", 50, auditOf());
+    for (const id of ["key_1", "key_9"])
+      expect(await keys.setPaused(id, 70, auditOf())).toBe(false);
+  });
+
+  test("the expiration date is set, moved and taken away, and nothing else with it", async () => {
+    const { keys } = opened().store;
+    await keys.insert(key, auditOf());
+    for (const expiresAtMs of [70, 90]) {
+      expect(await keys.update("key_1", { expiresAtMs }, auditOf())).toBe(true);
+      expect(await keys.get("key_1")).toEqual({ ...key, expiresAtMs });
+    }
+    await keys.update("key_1", { expiresAtMs: null }, auditOf());
+    expect(await keys.get("key_1")).toEqual(key);
+  });
+}

@@ -206,7 +206,7 @@ export function isHeld(lockPath) {
   try {
     const holder = readFileSync(lockPath, "utf8");
     return holder === ""
-      ? Date.now() - statSync(lockPath).mtimeMs < 10_000
+      ? Math.abs(Date.now() - statSync(lockPath).mtimeMs) < 10_000
       : isAlive(Number(holder));
   } catch {
     return false;

@@ -1,10 +1,21 @@
+import { Type } from "typebox";
 import type { CallFilters } from "../../call/call-filters.ts";
+import { nullable, text } from "../http/schemas.ts";
 import { toMoment } from "../input/values.ts";
 
 /** Calls per page, unless the query sets a limit. */
 export const usualLimit = 50;
 /** Calls that an export reads at a time. */
 export const csvPage = 1_000;
+
+/** Filters that every list of calls has. */
+export const callFilters = {
+  key: Type.Optional(text({ most: 60, about: "Key id." })),
+  model: Type.Optional(text({ most: 200 })),
+  id: Type.Optional(text({ most: 60, about: "Request id or its beginning." })),
+  from: Type.Optional(text({ most: 40, about: "Day or time in UTC." })),
+  to: Type.Optional(text({ most: 40, about: "Day or time in UTC; exclusive." })),
+};
 
 interface Asked {
   readonly account?: string | undefined;
@@ -39,6 +50,22 @@ function readMoment(field: string, asked: string | undefined): number | undefine
   const text = given(asked);
   return text === undefined ? undefined : toMoment(text, field);
 }
+
+/** What `pageEnd` returns. `counted`: what is counted of all matches, such as "10000 rows". */
+export const pageEndReply = (counted: string) => ({
+  after: nullable(Type.String({ description: "Cursor for the next page; null on the last page." })),
+  total: Type.Optional(
+    Type.Object(
+      {
+        count: Type.Integer(),
+        is_capped: Type.Boolean({
+          description: `Whether there may be more: only the newest ${counted} are counted.`,
+        }),
+      },
+      { description: "Number of matching calls, if asked for." },
+    ),
+  ),
+});
 
 interface Total {
   readonly count: number;

@@ -2,22 +2,26 @@ import { Type } from "typebox";
 import { csvLine } from "../../base/text/csv.ts";
 import { endpoints } from "../../call/endpoint.ts";
 import { mostCounted, type Rejection } from "../../rejections/rejection.ts";
-import { csvPage, given, pageEnd, toCallFilters, usualLimit } from "../calls/filters.ts";
+import {
+  callFilters,
+  csvPage,
+  given,
+  pageEnd,
+  pageEndReply,
+  toCallFilters,
+  usualLimit,
+} from "../calls/filters.ts";
 import { type Context, route } from "../context.ts";
 import { csvReply } from "../http/csv-reply.ts";
-import { fields, type Input, nullable, oneOf, text } from "../http/schemas.ts";
+import { fields, type Input, oneOf, text } from "../http/schemas.ts";
 import { type RejectionView, rejectionReply } from "./schemas.ts";
 import { toRejectionView } from "./views.ts";
 
 const filters = {
-  key: Type.Optional(text({ most: 60, about: "Key id." })),
-  model: Type.Optional(text({ most: 200 })),
+  ...callFilters,
   endpoint: Type.Optional(oneOf([...endpoints, "models"])),
   code: Type.Optional(text({ most: 60, about: "Error code." })),
   status: Type.Optional(Type.Integer({ minimum: 400, maximum: 499 })),
-  id: Type.Optional(text({ most: 60, about: "Request id or its beginning." })),
-  from: Type.Optional(text({ most: 40, about: "Day or time in UTC." })),
-  to: Type.Optional(text({ most: 40, about: "Day or time in UTC; exclusive." })),
 };
 const paging = {
   count: Type.Optional(Type.Boolean({ description: "Whether to count all matches." })),
@@ -32,18 +36,7 @@ type Asked = Input<typeof operatorQuery>;
 
 const pageReply = Type.Object({
   rejections: Type.Array(rejectionReply),
-  after: nullable(Type.String({ description: "Cursor for the next page; null on the last page." })),
-  total: Type.Optional(
-    Type.Object(
-      {
-        count: Type.Integer({ description: "Calls, not rows." }),
-        is_capped: Type.Boolean({
-          description: `Whether there may be more: only the newest ${mostCounted} rows are counted.`,
-        }),
-      },
-      { description: "Number of matching calls, if asked for." },
-    ),
-  ),
+  ...pageEndReply(`${mostCounted} rows`),
 });
 
 /** Calls that were refused before admission, and so have no receipt. */

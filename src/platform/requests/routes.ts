@@ -3,10 +3,18 @@ import { Problem } from "../../base/problem.ts";
 import { csvLine } from "../../base/text/csv.ts";
 import { endpoints } from "../../call/endpoint.ts";
 import { mostLooked, type ReceiptFilters } from "../../ledger/reports.ts";
-import { csvPage, given, pageEnd, toCallFilters, usualLimit } from "../calls/filters.ts";
+import {
+  callFilters,
+  csvPage,
+  given,
+  pageEnd,
+  pageEndReply,
+  toCallFilters,
+  usualLimit,
+} from "../calls/filters.ts";
 import { type Context, route } from "../context.ts";
 import { csvReply } from "../http/csv-reply.ts";
-import { fields, type Input, nullable, oneOf, text } from "../http/schemas.ts";
+import { fields, type Input, oneOf, text } from "../http/schemas.ts";
 import { accountNames } from "../input/values.ts";
 import { memberColumns, operatorColumns, type ReceiptNames } from "./columns.ts";
 import { fromRankCursor, toRankCursor } from "./rank-cursor.ts";
@@ -14,8 +22,7 @@ import { receiptReply, receiptRowReply } from "./schemas.ts";
 import { priceOfReceipt, toReceiptRow, toReceiptView } from "./views.ts";
 
 const filters = {
-  key: Type.Optional(text({ most: 60, about: "Key id." })),
-  model: Type.Optional(text({ most: 200 })),
+  ...callFilters,
   endpoint: Type.Optional(oneOf(endpoints)),
   outcome: Type.Optional(
     text({ most: 60, about: "ok, left, an error code, or failed for all errors." }),
@@ -23,9 +30,6 @@ const filters = {
   status: Type.Optional(
     Type.Integer({ minimum: 100, maximum: 599, description: "HTTP status of the reply." }),
   ),
-  id: Type.Optional(text({ most: 60, about: "Request id or its beginning." })),
-  from: Type.Optional(text({ most: 40, about: "Day or time in UTC." })),
-  to: Type.Optional(text({ most: 40, about: "Day or time in UTC; exclusive." })),
 };
 const paging = {
   sort: Type.Optional(
@@ -44,18 +48,7 @@ const forOperator = {
 };
 const pageReply = Type.Object({
   requests: Type.Array(receiptRowReply),
-  after: nullable(Type.String({ description: "Cursor for the next page; null on the last page." })),
-  total: Type.Optional(
-    Type.Object(
-      {
-        count: Type.Integer(),
-        is_capped: Type.Boolean({
-          description: `Whether there may be more: only the newest ${mostLooked} requests are counted.`,
-        }),
-      },
-      { description: "Number of matches, if asked for." },
-    ),
-  ),
+  ...pageEndReply(`${mostLooked} requests`),
 });
 
 const operatorQuery = fields({ ...filters, ...forOperator, ...paging });

@@ -120,7 +120,7 @@ describe("an upstream that says nothing at first", () => {
 });
 
 describe("an upstream that falls silent", () => {
-  const gateway = useTestGateway({ environment: { SVC_IDLE_S: "0.1" } });
+  const gateway = useTestGateway({ environment: { SVC_IDLE_S: "0.5" } });
 
   test("in mid-stream: an error event, no [DONE], and the upstream is let go", async () => {
     const arrival = gateway.upstream.nextRequest();
@@ -137,7 +137,7 @@ describe("an upstream that falls silent", () => {
 });
 
 describe("an upstream that never falls silent", () => {
-  const gateway = useTestGateway({ environment: { SVC_MAX_CALL_S: "0.6" } });
+  const gateway = useTestGateway({ environment: { SVC_MAX_CALL_S: "3" } });
 
   test("for longer than max_call: an error event, no [DONE], and the upstream is let go", async () => {
     const { head, parts, end } = chatStreams.openai();

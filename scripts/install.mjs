@@ -181,8 +181,8 @@ function takeInstallLock(folder) {
   const lockPath = join(folder, ".install.lock");
   const pause = new Int32Array(new SharedArrayBuffer(4));
   try {
-    while (!isWritten(lockPath)) {
-      if (!isHeld(lockPath)) removeLeftLock(lockPath);
+    while (!isTaken(lockPath)) {
+      if (isLeft(lockPath)) removeLeft(lockPath);
       Atomics.wait(pause, 0, 0, 200);
     }
     heldLock = lockPath;
@@ -191,7 +191,7 @@ function takeInstallLock(folder) {
   }
 }
 
-function isWritten(lockPath) {
+function isTaken(lockPath) {
   try {
     writeFileSync(lockPath, String(process.pid), { flag: "wx" });
     return true;
@@ -201,29 +201,36 @@ function isWritten(lockPath) {
   }
 }
 
-/** A lock exists for a moment before its holder's id is in it, so an empty one counts as held. */
-export function isHeld(lockPath) {
+/**
+ * Whether the process that took a lock has ended without removing it. A lock exists for a moment
+ * before its holder's id is in it, so an empty one is left only if it is old.
+ */
+export function isLeft(lockPath) {
   try {
     const holder = readFileSync(lockPath, "utf8");
-    return holder === ""
-      ? Math.abs(Date.now() - statSync(lockPath).mtimeMs) < 10_000
-      : isAlive(Number(holder));
+    return holder === "" ? isOld(lockPath) : !isAlive(Number(holder));
   } catch {
     return false;
   }
 }
 
-/** Another process may have replaced the lock since it was read; then it is put back. */
-function removeLeftLock(lockPath) {
-  const aside = `${lockPath}.${process.pid}`;
-  try {
-    renameSync(lockPath, aside);
-  } catch (error) {
-    if (error.code === "ENOENT") return;
-    throw error;
+/** One process at a time: a second one could remove the lock that a third one has just taken. */
+function removeLeft(lockPath) {
+  const turnPath = `${lockPath}.removing`;
+  if (!isTaken(turnPath)) {
+    if (isLeft(turnPath)) rmSync(turnPath, { force: true });
+    return;
   }
-  if (isHeld(aside)) renameSync(aside, lockPath);
-  else rmSync(aside);
+  try {
+    if (isLeft(lockPath)) rmSync(lockPath, { force: true });
+  } finally {
+    rmSync(turnPath, { force: true });
+  }
+}
+
+/** By its time, however the clock was set since. */
+function isOld(path) {
+  return Math.abs(Date.now() - statSync(path).mtimeMs) > 10_000;
 }
 
 function isAlive(pid) {

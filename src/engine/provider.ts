@@ -1,4 +1,5 @@
 import { ApiError } from "../base/errors.ts";
+import type { Signal } from "../call/signal.ts";
 import type { Provider, ProviderCall } from "../providers/contract.ts";
 import { Dialer } from "../providers/kit/dial.ts";
 import { createOpenAiProvider } from "../providers/openai/provider.ts";
@@ -7,6 +8,7 @@ const connectTries = 20;
 const connectPauseMs = 50;
 
 const unconnectedCodes = ["FailedToOpenSocket", "ConnectionRefused", "ENOENT", "ECONNREFUSED"];
+const lostCodes = ["ECONNRESET", "EPIPE", "ConnectionClosed"];
 
 function networkCode(error: unknown): string {
   const cause = error instanceof ApiError ? error.cause : undefined;
@@ -16,7 +18,7 @@ function networkCode(error: unknown): string {
 export interface EngineProviderOptions {
   readonly socket: string;
   /** Resolves when the engine can take a call for this model; throws `model_loading` until then. */
-  readonly whenReady: (model: string, signal: AbortSignal) => Promise<void>;
+  readonly whenReady: (model: string, signal: Signal) => Promise<void>;
 }
 
 /** The engine is an upstream like any other, spoken to over its socket, once it is there. */
@@ -42,7 +44,7 @@ export function createEngineProvider({ socket, whenReady }: EngineProviderOption
           // It died a moment ago: the next one is on its way. A call that was on its way into the
           // old one is made again once, since it may be what killed it.
           const code = networkCode(error);
-          const isLost = code === "ECONNRESET" && tries === 1;
+          const isLost = lostCodes.includes(code) && tries === 1;
           if (!isLost && !(unconnectedCodes.includes(code) && tries < connectTries)) throw error;
           await Bun.sleep(connectPauseMs);
         }

@@ -6,6 +6,7 @@ import { readyDir } from "../../engine/weights/state.ts";
 import { ApiError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { tryAgainIn } from "../base/text/try-again.ts";
+import type { Signal } from "../call/signal.ts";
 import { childEnvironment, type Environment } from "../config/child-environment.ts";
 import type { OwnModel } from "../config/engine-section.ts";
 import { projectDir } from "../config/settings.ts";
@@ -126,7 +127,7 @@ export class EngineSupervisor {
   }
 
   /** Throws `model_loading` with the progress; waits for an engine that is (re)starting. */
-  async whenReady(model: string, signal: AbortSignal): Promise<void> {
+  async whenReady(model: string, signal: Signal): Promise<void> {
     const set = this.#setOf(model);
     if (set !== undefined && !this.#isReady(set)) {
       // They may have been removed while we ran.
@@ -146,7 +147,7 @@ export class EngineSupervisor {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const patience = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(this.#starting()), patienceMs);
-      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      signal.addEventListener("abort", () => reject(signal.reason));
     });
     await Promise.race([this.#listening.promise, patience]).finally(() => clearTimeout(timer));
   }

@@ -1,6 +1,7 @@
 import { monotonicMs } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import type { Endpoint } from "../call/endpoint.ts";
+import { CallSignal, type Signal } from "../call/signal.ts";
 import type { Timeouts } from "../catalog/model.ts";
 import type { RoutedCall } from "../router/attempt.ts";
 
@@ -24,7 +25,7 @@ interface ReadOnSlots {
  */
 export class ActiveCall implements RoutedCall {
   readonly accountId: string;
-  #controller = new AbortController();
+  #signal = new CallSignal();
   readonly #limits: CallLimits;
   readonly #slots: ReadOnSlots;
   readonly #startedMs: number;
@@ -74,8 +75,8 @@ export class ActiveCall implements RoutedCall {
   }
 
   /** Of the attempt under way: another target gets another one. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
+  get signal(): Signal {
+    return this.#signal;
   }
 
   get isWaitingForReader(): boolean {
@@ -95,7 +96,7 @@ export class ActiveCall implements RoutedCall {
   abort(reason: ApiError): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
-    this.#controller.abort(reason);
+    this.#signal.abort(reason);
     this.onAbort?.();
   }
 
@@ -104,7 +105,7 @@ export class ActiveCall implements RoutedCall {
     // The first one began with the call.
     if (this.#attempts++ === 0) return;
     this.#attemptMs = monotonicMs();
-    if (this.#controller.signal.aborted && !this.isOver) this.#controller = new AbortController();
+    if (this.#signal.aborted && !this.isOver) this.#signal = new CallSignal();
   }
 
   /** A target is being asked, and how to see whether it is there. */
@@ -125,16 +126,16 @@ export class ActiveCall implements RoutedCall {
   /** Ends the attempt and not the call: another target may still serve it. */
   #failAttempt(reason: ApiError): void {
     this.#probe = undefined;
-    this.#controller.abort(reason);
+    this.#signal.abort(reason);
   }
 
   #look(): void {
     const probe = this.#probe;
     if (probe === undefined) return;
     this.#probe = undefined;
-    const controller = this.#controller;
+    const signal = this.#signal;
     probe(this.#limits.connectMs).then((problem) => {
-      if (problem !== undefined && controller === this.#controller && !this.#hasBegun)
+      if (problem !== undefined && signal === this.#signal && !this.#hasBegun)
         this.#failAttempt(unreachable(problem));
     });
   }

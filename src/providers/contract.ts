@@ -1,6 +1,7 @@
 import type { ChatCall, ChatResult, ChatStream } from "../call/chat.ts";
 import type { EmbedCall, EmbedResult } from "../call/embed.ts";
 import type { Endpoint, InputKind } from "../call/endpoint.ts";
+import type { Signal } from "../call/signal.ts";
 import type { SpeakCall, SpeakOption, SpeakStream, VoiceMap } from "../call/speak.ts";
 
 /** Where a call goes: the model by the upstream's own name. */
@@ -16,7 +17,7 @@ export interface ProviderCall<T> {
   readonly call: T;
   readonly target: Target;
   /** Aborted when the caller leaves or time is up; its reason is the error to throw. */
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
   /** Called when the upstream has taken the call and begins to answer. */
   readonly onAccepted: () => void;
   /** Called when a connection is about to be used: a call that hears nothing may look into it. */
@@ -47,7 +48,7 @@ export interface Provider {
   /** What `speak` takes beyond text and voice; absent: nothing. */
   speakOptions?(model: string): readonly SpeakOption[];
   /** What it offers, for the operator to choose from. */
-  listModels?(signal: AbortSignal): Promise<readonly UpstreamModel[]>;
+  listModels?(signal: Signal): Promise<readonly UpstreamModel[]>;
 }
 
 /** One of several keys of a provider. */

@@ -1,4 +1,5 @@
 import type { ApiError } from "../base/errors.ts";
+import type { Signal } from "../call/signal.ts";
 import type { Model, Route } from "../catalog/model.ts";
 import type { Provider } from "../providers/contract.ts";
 import type { Breaker } from "./breaker.ts";
@@ -8,7 +9,7 @@ export interface RoutedCall {
   /** Who pays for it: one account's failures say less of a target than those of two. */
   readonly accountId: string;
   /** Of the attempt under way. */
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
   /** Nobody waits for the answer any more. */
   readonly isOver: boolean;
   /** A target is about to be asked: it gets a signal and a time of its own. */

@@ -1,4 +1,5 @@
 import { ApiError } from "../base/errors.ts";
+import type { Signal } from "../call/signal.ts";
 import type { ServedTarget, TargetHealth } from "../catalog/health.ts";
 import { type Model, type Route, withRoutes } from "../catalog/model.ts";
 import type { ChangedProvider, KeyTerms, Provider } from "../providers/contract.ts";
@@ -33,7 +34,7 @@ export interface RouterOptions {
   readonly probe?: (target: ProbedTarget) => Promise<unknown>;
   readonly nowMs?: () => number;
   /** Resolves after so long, or when the signal is aborted. */
-  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly sleep?: (ms: number, signal: Signal) => Promise<void>;
 }
 
 export interface ProbedTarget {
@@ -61,7 +62,7 @@ export class Router {
   readonly #random: () => number;
   readonly #retries: number;
   readonly #nowMs: () => number;
-  readonly #sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly #sleep: (ms: number, signal: Signal) => Promise<void>;
   /** Rebuilt when the catalog or the keys change. */
   #plans = new WeakMap<Model, Plan>();
   readonly #breakers = new Map<string, Breaker>();
@@ -340,7 +341,7 @@ const targetKey = (
 ) => `${provider}\n${model}\n${key ?? ""}`;
 
 /** Ends early when the call does. */
-function pause(waitMs: number, signal: AbortSignal): Promise<void> {
+function pause(waitMs: number, signal: Signal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer);

@@ -14,7 +14,7 @@ for (const name of ["one.example", "two.example", "one.example", "two.example", 
   const { signal } = new AbortController();
   const headers = baseHeaders(pin);
   const said = await send({ provider: "acme", pin, path: "/v1/models", headers, signal }).then(
-    (response) => response.text(),
+    async (reply) => Buffer.from(await reply.whole(1_000)).toString(),
     (error: Error & { detail?: string }) => `refused: ${error.detail}`,
   );
   process.stdout.write(`${name} ${said}\n`);

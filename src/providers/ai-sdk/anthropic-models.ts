@@ -1,6 +1,8 @@
+import type { Signal } from "../../call/signal.ts";
 import type { UpstreamModel } from "../contract.ts";
 import type { Dialer } from "../kit/dial.ts";
-import { baseHeaders, readJson, send } from "../kit/http.ts";
+import { baseHeaders, send } from "../kit/http.ts";
+import { readJson } from "../kit/reply.ts";
 import { isFields } from "./model.ts";
 
 const maxPages = 20;
@@ -12,7 +14,7 @@ export async function listAnthropicModels(options: {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly dialer: Dialer;
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
 }): Promise<readonly UpstreamModel[]> {
   const { provider, baseUrl, apiKey = "", dialer, signal } = options;
   const pin = dialer.pin(baseUrl);

@@ -1,9 +1,11 @@
 import { isTooHeavy, smallJsonChars } from "../../base/json/bounds.ts";
+import { type Signal, toAbortSignal } from "../../call/signal.ts";
 import type { ProviderCall } from "../contract.ts";
 import type { Dialer, Pin } from "../kit/dial.ts";
 import { upstreamError } from "../kit/failure.ts";
-import { maxReplyBytes, readWhole, send, toNetworkError } from "../kit/http.ts";
+import { send, toNetworkError } from "../kit/http.ts";
 import { PacketReader } from "../kit/packets.ts";
+import { maxReplyBytes, toResponse, type UpstreamReply } from "../kit/reply.ts";
 import type { ReplyFix } from "./chat/reply-fixes.ts";
 import { WholeReply } from "./chat/whole-reply.ts";
 import { toldIn } from "./failure.ts";
@@ -12,7 +14,7 @@ import type { AwsSigner } from "./sign-aws.ts";
 
 /** Of one call: what the package's request belongs to, found by the signal that it passes on. */
 export class Call {
-  readonly #given: AbortSignal;
+  readonly #given: Signal;
   readonly #onAccepted: () => void;
   readonly onDial: ProviderCall<unknown>["onDial"];
   /** Packages say nothing of pings. */
@@ -37,7 +39,7 @@ export class Call {
   }
 
   get signal(): AbortSignal {
-    return this.#abort?.signal ?? this.#given;
+    return this.#abort?.signal ?? toAbortSignal(this.#given);
   }
 
   get isStream(): boolean {
@@ -147,7 +149,7 @@ export function createBridgeFetch(options: BridgeFetchOptions): BridgeFetch {
       const request = { method: "POST", host: pin.host, path, body, nowMs: Date.now() };
       Object.assign(headers, signer.sign(request));
     }
-    const response = await send({
+    const reply = await send({
       provider,
       pin,
       path,
@@ -157,9 +159,9 @@ export function createBridgeFetch(options: BridgeFetchOptions): BridgeFetch {
       onAccepted: known?.accept ?? ignore,
       onDial: known?.onDial,
     });
-    if (known === undefined) return response;
-    if (known.isStream) return streamed(bounded(response, { call: known, provider }), provider);
-    return whole(response, { provider, signal: signal ?? never, fixReply });
+    if (known === undefined) return toResponse(reply);
+    if (known.isStream) return streamed(bounded(reply, { call: known, provider }), provider);
+    return whole(reply, { provider, signal: signal ?? never, fixReply });
   };
 }
 
@@ -172,6 +174,7 @@ function toHeaders(given: RequestInit["headers"], host: string): Record<string, 
   if (given instanceof Headers || Array.isArray(given))
     for (const [name, value] of given) headers[name.toLowerCase()] = value;
   else for (const name in given) headers[name.toLowerCase()] = String(Reflect.get(given, name));
+  headers["accept"] ??= "*/*";
   headers["host"] = host;
   headers["user-agent"] = "svc-gateway";
   headers["accept-encoding"] = "identity";
@@ -180,21 +183,19 @@ function toHeaders(given: RequestInit["headers"], host: string): Record<string, 
 
 /** All of a reply, looked at before a package parses it. */
 async function whole(
-  response: Response,
+  reply: UpstreamReply,
   {
     provider,
     signal,
     fixReply,
-  }: Pick<BridgeFetchOptions, "provider" | "fixReply"> & { readonly signal: AbortSignal },
+  }: Pick<BridgeFetchOptions, "provider" | "fixReply"> & { readonly signal: Signal },
 ): Promise<WholeReply> {
   try {
-    const length = response.headers.get("content-length");
-    const isKnown = length !== null && Number(length) <= maxReplyBytes;
-    const bytes = isKnown ? await response.bytes() : await readWhole(response);
+    const bytes = await reply.whole(maxReplyBytes);
     if (bytes.length > smallJsonChars && isTooHeavy(new TextDecoder().decode(bytes)))
       throw new RangeError("it is nested too deeply or has too many values");
     const fixed = fixReply?.(new TextDecoder().decode(bytes));
-    return new WholeReply(response, fixed === undefined ? bytes : Buffer.from(fixed));
+    return new WholeReply(reply, fixed === undefined ? bytes : Buffer.from(fixed));
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw toNetworkError({ provider, signal, cause });
     throw upstreamError("upstream_error", {
@@ -219,13 +220,11 @@ const bridgedBytes = 32 * 1024;
 
 /** Packages keep what they cannot read yet, however much it is. */
 function bounded(
-  response: Response,
+  reply: UpstreamReply,
   { call, provider }: { readonly call: Call; readonly provider: string },
 ): Response {
-  const { body, headers, status } = response;
-  if (body === null) return response;
-  const packets = new PacketReader(body, bridgedBytes);
-  const stream = new ReadableStream<Uint8Array>(
+  const packets = new PacketReader(reply, bridgedBytes);
+  const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
       async pull(controller) {
         const value = await packets.read();
@@ -235,16 +234,16 @@ function bounded(
         }
         call.onHeard?.();
         if (call.isTooMuch(value)) {
-          packets.cancel().catch(ignore);
+          packets.cancel();
           throw upstreamError("upstream_error", {
             detail: `${provider} sent an event that is too large or has too many values`,
           });
         }
         controller.enqueue(value);
       },
-      cancel: (reason) => packets.cancel(reason),
+      cancel: () => packets.cancel(),
     },
     { highWaterMark: 0 },
   );
-  return new Response(stream, { status, headers });
+  return toResponse(reply, stream);
 }

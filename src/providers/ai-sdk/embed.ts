@@ -1,4 +1,5 @@
 import { type EmbedCall, type EmbedResult, lengthOf } from "../../call/embed.ts";
+import type { Signal } from "../../call/signal.ts";
 import type { Usage } from "../../call/usage.ts";
 import { toCount } from "../kit/count.ts";
 import { upstreamError } from "../kit/failure.ts";
@@ -11,7 +12,7 @@ export interface EmbedOptions {
   readonly model: EmbeddingModel;
   readonly modelId: string;
   readonly provider: string;
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
 }
 
 /** Vectors of texts: as many at a time as the package takes, one after the other, in order. */

@@ -1,5 +1,6 @@
 import { ApiError } from "../../base/errors.ts";
 import { parseBounded } from "../../base/json/bounds.ts";
+import type { Signal } from "../../call/signal.ts";
 import { toldStatus } from "../kit/error-body.ts";
 import { toApiFailure, upstreamError } from "../kit/failure.ts";
 import { toNetworkError } from "../kit/http.ts";
@@ -7,7 +8,7 @@ import { type Fields, isFields } from "./model.ts";
 
 export interface Thrown {
   readonly provider: string;
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
   readonly thrown: unknown;
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { JsonObject } from "../../call/chat.ts";
+import { FetchReply } from "../kit/reply.ts";
 import { toCallOptions } from "./chat/call-options.ts";
 import { WholeReply } from "./chat/whole-reply.ts";
 import { isFields, type LanguageModel } from "./model.ts";
@@ -62,7 +63,8 @@ test("an effort goes to packages of each version in its form", async () => {
 
 test("a reply that is all there can be read in every way in which packages read", async () => {
   const text = '{"a":"ü"}';
-  const reply = () => new WholeReply(new Response(null, { status: 201 }), Buffer.from(text));
+  const reply = () =>
+    new WholeReply(new FetchReply(new Response(null, { status: 201 })), Buffer.from(text));
   const bytes = Buffer.from(text);
   expect([reply().ok, reply().status]).toEqual([true, 201]);
   expect(await reply().text()).toBe(text);

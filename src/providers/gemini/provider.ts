@@ -1,7 +1,9 @@
+import type { Signal } from "../../call/signal.ts";
 import type { Provider, UpstreamModel } from "../contract.ts";
 import type { Dialer } from "../kit/dial.ts";
-import { baseHeaders, readJson, send, toBody } from "../kit/http.ts";
+import { baseHeaders, send, toBody } from "../kit/http.ts";
 import { LengthMemory } from "../kit/length-memory.ts";
+import { readJson } from "../kit/reply.ts";
 import { createGenerateCalls, type GenerateSending } from "./chat/generate.ts";
 import { fromEmbedReply, toEmbedRequest } from "./embeddings.ts";
 import { fromModelPage } from "./models.ts";
@@ -27,7 +29,7 @@ export function createGeminiProvider({ name, baseUrl, apiKey, dialer }: GeminiOp
   const post = (path: string, body: string, { signal, onAccepted, onDial }: GenerateSending) =>
     send({ provider: name, pin, path: base + path, headers, body, signal, onAccepted, onDial });
   const lengths = new LengthMemory();
-  const readPage = async (token: string | undefined, signal: AbortSignal) => {
+  const readPage = async (token: string | undefined, signal: Signal) => {
     const next = token === undefined ? "" : `&pageToken=${encodeURIComponent(token)}`;
     const path = `${base}/models?pageSize=1000${next}`;
     const response = await send({ provider: name, pin, path, headers, signal });

@@ -5,11 +5,14 @@ import {
   geminiReply,
 } from "../../../test/fake/vendors/gemini-replies.ts";
 import { ApiError } from "../../base/errors.ts";
+import { FetchReply } from "../kit/reply.ts";
 import { GeminiSpeech, toSpeechBody } from "./speech.ts";
 
 function speechOf(events: readonly unknown[]): GeminiSpeech {
   const body = events.map((event) => geminiEvent(event)).join("");
-  const response = new Response(body, { headers: { "content-type": "text/event-stream" } });
+  const response = new FetchReply(
+    new Response(body, { headers: { "content-type": "text/event-stream" } }),
+  );
   return new GeminiSpeech({ provider: "up", response, signal: new AbortController().signal });
 }
 

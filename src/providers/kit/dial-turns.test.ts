@@ -73,7 +73,7 @@ test("an address that works is kept when the name is looked up anew, wherever it
   expect(await originOf(pin)).toBe(`http://${b}:8080`);
   // And left when it is gone.
   state.addresses = [c, a];
-  pin.next({ origin: "http://elsewhere.example:8080", tls: undefined });
+  pin.next({ origin: "http://elsewhere.example:8080", tls: undefined, pool: undefined });
   await pin.dial();
   await Bun.sleep(0);
   expect(await originOf(pin)).toBe(`http://${c}:8080`);

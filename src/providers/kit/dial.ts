@@ -4,6 +4,8 @@ import type { ApiError } from "../../base/errors.ts";
 import type { Probe } from "../contract.ts";
 import { hostOf, placeOf, placeProblem } from "./address.ts";
 import { upstreamError } from "./failure.ts";
+import type { Place } from "./http1/connection.ts";
+import { Pool } from "./http1/pool.ts";
 
 /** The addresses of a name, as the operating system finds them. */
 export type Lookup = (name: string) => Promise<readonly string[]>;
@@ -20,10 +22,14 @@ export interface DialerOptions {
 export interface Dialled {
   readonly origin: string;
   readonly tls: { readonly serverName: string } | undefined;
+  /** Our own connections to it; undefined where the runtime's client has to do it. */
+  readonly pool: Pool | undefined;
 }
 
 const keepMs = 30_000;
 const lookupMs = 5_000;
+/** A name with more addresses than this opens connections more often. */
+const maxPools = 32;
 
 const systemLookup: Lookup = async (name) => {
   const found = await lookup(name, { all: true });
@@ -64,6 +70,8 @@ export class Pin {
   readonly #name: string;
   readonly #options: DialerOptions;
   readonly #isFixed: boolean;
+  /** By address or path: names that lead to many addresses come back to the same ones. */
+  readonly #pools = new Map<string, Pool>();
   #addresses: readonly string[] = [];
   #at = 0;
   #dialled: Dialled | undefined;
@@ -75,11 +83,15 @@ export class Pin {
   constructor(url: URL, options: DialerOptions) {
     this.#url = url;
     this.host = url.host;
-    this.named = { origin: url.origin, tls: undefined };
     this.#name = hostOf(url);
     this.#options = options;
     const isLiteral = isIP(this.#name) !== 0;
-    this.#isFixed = isLiteral || options.usesProxy?.(url) === true;
+    const usesProxy = options.usesProxy?.(url) === true;
+    this.#isFixed = isLiteral || usesProxy;
+    // Certificates of bare addresses are left to the runtime's client.
+    const isPlain = isLiteral && !usesProxy && url.protocol === "http:";
+    const pool = isPlain ? this.#poolOf(this.#name, undefined) : undefined;
+    this.named = { origin: url.origin, tls: undefined, pool };
     if (isLiteral) this.#refusal = this.#problemOf([this.#name]);
     if (!this.#isFixed || this.#refusal !== undefined) return;
     this.#dialled = this.named;
@@ -95,6 +107,13 @@ export class Pin {
     if (this.#dialled === undefined) return finding;
     finding.catch(() => {});
     return this.#dialled;
+  }
+
+  /** The connections to a unix socket that stands for this origin. */
+  socketPool(unix: string): Pool {
+    const known = this.#pools.get(unix);
+    if (known !== undefined) return known;
+    return this.#keepPool(unix, { hostname: "", port: 0, serverName: undefined, unix });
   }
 
   /** How many addresses there are to try. */
@@ -117,8 +136,7 @@ export class Pin {
     const address = this.#addresses[this.#at];
     const dialled = this.#dialled;
     if (address === undefined || dialled === undefined) return undefined;
-    const port = Number(this.#url.port || (this.#url.protocol === "https:" ? 443 : 80));
-    const problem = await reach({ host: address, port, withinMs });
+    const problem = await reach({ host: address, port: this.#port, withinMs });
     if (problem !== undefined) this.next(dialled);
     return problem;
   };
@@ -178,8 +196,27 @@ export class Pin {
     const host = address.includes(":") ? `[${address}]` : address;
     const origin = `${protocol}//${host}${port === "" ? "" : `:${port}`}`;
     const tls = protocol === "https:" ? { serverName: this.#name } : undefined;
-    this.#dialled = { origin, tls };
+    this.#dialled = { origin, tls, pool: this.#poolOf(address, tls?.serverName) };
     return this.#dialled;
+  }
+
+  #poolOf(hostname: string, serverName: string | undefined): Pool {
+    return this.#keepPool(hostname, { hostname, port: this.#port, serverName, unix: undefined });
+  }
+
+  get #port(): number {
+    return Number(this.#url.port || (this.#url.protocol === "https:" ? 443 : 80));
+  }
+
+  #keepPool(id: string, place: Place): Pool {
+    const pool = this.#pools.get(id) ?? new Pool(place);
+    // The one that was used last is the last to go.
+    this.#pools.delete(id);
+    this.#pools.set(id, pool);
+    for (const oldest of this.#pools.keys())
+      if (this.#pools.size > maxPools) this.#pools.delete(oldest);
+      else break;
+    return pool;
   }
 }
 

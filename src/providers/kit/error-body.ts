@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../call/chat.ts";
+import type { ReplyHeaders } from "./reply.ts";
 
 /** What an error body tells, of whatever vendor's form. */
 export interface Said {
@@ -28,7 +29,7 @@ const nothingSaid: Said = {
 const maxMessageChars = 16 * 1024;
 
 /** The body as text, or what was parsed of one that was told inside a reply. */
-export function readErrorBody(body: unknown, headers?: Headers): Said {
+export function readErrorBody(body: unknown, headers?: ReplyHeaders): Said {
   const error = errorIn(body);
   if (typeof error === "string") return fromText(error);
   if (error === undefined) return nothingSaid;
@@ -56,7 +57,7 @@ const fromText = (text: string): Said => ({
   message: text.slice(0, 500).trimStart().toLowerCase(),
 });
 
-function fromError(error: JsonObject, headers: Headers | undefined): Said {
+function fromError(error: JsonObject, headers: ReplyHeaders | undefined): Said {
   const details = Array.isArray(error["details"]) ? error["details"].filter(isJsonObject) : [];
   const words = sentenceIn(error).slice(0, maxMessageChars);
   const param = error["param"];
@@ -126,7 +127,7 @@ const statusWords: readonly (readonly [RegExp, number])[] = [
 function codeWords(
   error: JsonObject,
   details: readonly JsonObject[],
-  headers: Headers | undefined,
+  headers: ReplyHeaders | undefined,
 ): string {
   const { metadata } = error;
   const words = [
@@ -169,7 +170,10 @@ function bodyDelayMs(details: readonly JsonObject[]): number | undefined {
 }
 
 /** `retry-after-ms` before `Retry-After` (seconds or a date); never below zero. */
-export function toldDelayMs(headers: Headers | undefined, nowMs = Date.now()): number | undefined {
+export function toldDelayMs(
+  headers: ReplyHeaders | undefined,
+  nowMs = Date.now(),
+): number | undefined {
   const exact = toNumber(headers?.get("retry-after-ms"));
   if (exact !== undefined) return exact;
   const text = headers?.get("retry-after");

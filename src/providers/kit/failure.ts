@@ -2,12 +2,13 @@ import { ApiError, type ErrorCode, type UpstreamTrouble } from "../../base/error
 import { tryAgainIn } from "../../base/text/try-again.ts";
 import { readErrorBody, toldDelayMs } from "./error-body.ts";
 import { verdictOf } from "./failure-rules.ts";
+import type { ReplyHeaders } from "./reply.ts";
 
 /** What an upstream sent when it did not serve a call. */
 export interface UpstreamFailure {
   readonly provider: string;
   readonly status: number;
-  readonly headers?: Headers;
+  readonly headers?: ReplyHeaders;
   /** The start of its body as text, or an error that was told inside a reply, parsed. */
   readonly body: unknown;
   /** Our own engine: its words hold no vendor, key or address, and name the field at fault. */

@@ -4,7 +4,8 @@ import { httpReply } from "../../../test/fake/http/reply.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../../test/fake/upstream.ts";
 import { ApiError } from "../../base/errors.ts";
 import { Dialer } from "./dial.ts";
-import { baseHeaders, readReply, send } from "./http.ts";
+import { baseHeaders, send } from "./http.ts";
+import { FetchReply, readReply } from "./reply.ts";
 
 let upstream: FakeUpstream;
 beforeAll(async () => {
@@ -63,13 +64,15 @@ for (const [name, headers] of [
 ] as const)
   test(`a reply ${name} is read no further than 16 MiB`, async () => {
     const { response, state } = large(20, headers);
-    await expect(readReply(response)).rejects.toThrow(RangeError);
+    await expect(readReply(new FetchReply(response))).rejects.toThrow(RangeError);
     expect(state.takenMib).toBeLessThanOrEqual(18);
   });
 
 test("a reply within the bound is read whole, whether its length is told or not", async () => {
-  expect(await readReply(large(3, { "content-length": String(3 * mib + 2) }).response)).toEqual({});
-  expect(await readReply(large(3, {}).response)).toEqual({});
+  expect(
+    await readReply(new FetchReply(large(3, { "content-length": String(3 * mib + 2) }).response)),
+  ).toEqual({});
+  expect(await readReply(new FetchReply(large(3, {}).response))).toEqual({});
 });
 
 test("a reply in single bytes is read whole", async () => {
@@ -81,15 +84,15 @@ test("a reply in single bytes is read whole", async () => {
       else controller.enqueue(new TextEncoder().encode(text[at++]));
     },
   });
-  expect(await readReply(new Response(body))).toEqual(JSON.parse(text));
+  expect(await readReply(new FetchReply(new Response(body)))).toEqual(JSON.parse(text));
 });
 
 test("a reply that is nested without end is not parsed, whether its length is told or not", async () => {
   const deep = `${"[".repeat(12_000)}${"]".repeat(12_000)}`;
   for (const headers of [{ "content-length": String(deep.length) }, {}])
-    expect(readReply(new Response(new Blob([deep]).stream(), { headers }))).rejects.toThrow(
-      RangeError,
-    );
+    expect(
+      readReply(new FetchReply(new Response(new Blob([deep]).stream(), { headers }))),
+    ).rejects.toThrow(RangeError);
 });
 
 test("an error whose body does not come is judged by its status, and its connection is let go", async () => {

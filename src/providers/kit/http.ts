@@ -1,8 +1,11 @@
 import { ApiError } from "../../base/errors.ts";
-import { parseBoundedInTurns, smallJsonChars } from "../../base/json/bounds.ts";
+import { type Signal, toAbortSignal } from "../../call/signal.ts";
 import type { Probe } from "../contract.ts";
 import type { Dialer, Dialled, Pin } from "./dial.ts";
 import { placeName, toApiFailure, upstreamError } from "./failure.ts";
+import type { Message } from "./http1/connection.ts";
+import type { Pool } from "./http1/pool.ts";
+import { FetchReply, readStart, toResponse, type UpstreamReply, unpacked } from "./reply.ts";
 
 export interface UpstreamRequest {
   readonly provider: string;
@@ -13,7 +16,7 @@ export interface UpstreamRequest {
   readonly headers: Headers | Readonly<Record<string, string>>;
   /** Posted; without one it is a GET. */
   readonly body?: string | undefined;
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
   /** A unix socket, in place of the address's host and port. */
   readonly socket?: string | undefined;
   /** The upstream is our own: what it says of a request is told to the caller as it stands. */
@@ -26,8 +29,6 @@ export interface UpstreamRequest {
 
 const maxErrorBytes = 64 * 1024;
 const errorBodyMs = 2_000;
-/** A hundred vectors of 3,072 numbers, one to a line, are nine million bytes; no chat is longer. */
-export const maxReplyBytes = 16 * 1024 * 1024;
 
 /** What all requests to a vendor carry. */
 export function baseHeaders(pin: Pin): Readonly<Record<string, string>> {
@@ -35,37 +36,33 @@ export function baseHeaders(pin: Pin): Readonly<Record<string, string>> {
     host: pin.host,
     "content-type": "application/json",
     "user-agent": "svc-gateway",
+    accept: "*/*",
     // Packed replies are unpacked by us, piece by piece, if they come all the same.
     "accept-encoding": "identity",
   };
 }
 
 /** Sends JSON; a status other than 2xx, a redirect included, becomes an ApiError. */
-export function send(options: UpstreamRequest): Promise<Response> {
-  if (options.socket !== undefined) return sendTo(options, options.pin.named);
-  const dialled = options.pin.dial();
-  options.onDial?.(options.pin.probe);
+export function send(options: UpstreamRequest): Promise<UpstreamReply> {
+  const { pin, socket } = options;
+  if (socket !== undefined) return sendTo(options, { ...pin.named, pool: pin.socketPool(socket) });
+  const dialled = pin.dial();
+  options.onDial?.(pin.probe);
   return dialled instanceof Promise
     ? dialled.then((found) => sendTo(options, found))
     : sendTo(options, dialled);
 }
 
-function sendTo(options: UpstreamRequest, dialled: Dialled, tries = 1): Promise<Response> {
-  const { origin, tls } = dialled;
-  const { path, headers, body, signal, socket, onAccepted } = options;
-  const method = body === undefined ? "GET" : "POST";
-  // Spelled out: copying properties costs a microsecond.
-  const init =
-    socket !== undefined
-      ? { method, headers, body, signal, redirect, decompress: false, unix: socket }
-      : tls !== undefined
-        ? { method, headers, body, signal, redirect, decompress: false, tls }
-        : { method, headers, body, signal, redirect, decompress: false };
-  return fetch(origin + path, init as RequestInit).then(
-    (response) => {
-      if (!response.ok) return refused(options, response);
-      onAccepted?.();
-      return unpacked(response);
+function sendTo(options: UpstreamRequest, dialled: Dialled, tries = 1): Promise<UpstreamReply> {
+  const { signal } = options;
+  if (signal.aborted) return Promise.reject(signal.reason);
+  const { pool } = dialled;
+  const replied = pool === undefined ? fetchFrom(options, dialled) : sendOn(pool, options);
+  return replied.then(
+    (reply) => {
+      if (reply.status < 200 || reply.status > 299) return refused(options, reply);
+      options.onAccepted?.();
+      return unpacked(reply);
     },
     (cause: unknown) => {
       const isElsewhere = isUnconnected(cause) && !signal.aborted && tries < options.pin.count;
@@ -73,6 +70,62 @@ function sendTo(options: UpstreamRequest, dialled: Dialled, tries = 1): Promise<
       throw toNetworkError({ provider: options.provider, signal, cause });
     },
   );
+}
+
+function sendOn(pool: Pool, options: UpstreamRequest): Promise<UpstreamReply> {
+  try {
+    return pool.send(toMessage(options));
+  } catch (cause) {
+    return Promise.reject(cause);
+  }
+}
+
+const headLines = new WeakMap<UpstreamRequest["headers"], string>();
+/** What an URL parser would leave as it is. */
+const plainPath = /^\/[!-~]*$/;
+
+function toMessage(options: UpstreamRequest): Message {
+  const { path, headers, body, signal, pin } = options;
+  let lines = headLines.get(headers);
+  if (lines === undefined) {
+    lines = toLines(headers, options.provider);
+    headLines.set(headers, lines);
+  }
+  const target = plainPath.test(path) ? path : escaped(pin, path);
+  const head = `${body === undefined ? "GET" : "POST"} ${target} HTTP/1.1\r\n${lines}`;
+  return { head, body, signal };
+}
+
+/** Names and values that cannot end their line, whoever wrote them. */
+const fieldForm = /^[!#-'*+\-.0-9A-Z^-z|~]+: [\t -~]*$/;
+
+function toLines(headers: UpstreamRequest["headers"], provider: string): string {
+  const entries = headers instanceof Headers ? headers.entries() : Object.entries(headers);
+  let lines = "";
+  for (const [name, value] of entries) {
+    const line = `${name}: ${value}`;
+    if (!fieldForm.test(line))
+      throw upstreamError("upstream_unavailable", {
+        detail: `${provider}: the header ${name} has characters that HTTP does not allow`,
+      });
+    lines += `${line}\r\n`;
+  }
+  return lines;
+}
+
+function escaped(pin: Pin, path: string): string {
+  const { pathname, search } = new URL(pin.named.origin + path);
+  return pathname + search;
+}
+
+/** The runtime's client, for what ours does not do: proxies, and certificates of bare addresses. */
+function fetchFrom(options: UpstreamRequest, { origin, tls }: Dialled): Promise<UpstreamReply> {
+  const { path, headers, body, signal: given } = options;
+  const method = body === undefined ? "GET" : "POST";
+  const signal = toAbortSignal(given);
+  const init = { method, headers, body, signal, redirect, decompress: false };
+  const whole = tls === undefined ? init : { ...init, tls };
+  return fetch(origin + path, whole as RequestInit).then((response) => new FetchReply(response));
 }
 
 const redirect = "manual" as const;
@@ -99,7 +152,8 @@ export function createFetch(dialer: Dialer): (url: string, init: RequestInit) =>
       const pinned = { ...init, headers, redirect, decompress: false };
       const whole = tls === undefined ? pinned : { ...pinned, tls };
       try {
-        return unpacked(await fetch(`${origin}${pathname}${search}`, whole as RequestInit));
+        const response = await fetch(`${origin}${pathname}${search}`, whole as RequestInit);
+        return toResponse(unpacked(new FetchReply(response)));
       } catch (cause) {
         if (!isUnconnected(cause) || tries >= pin.count) throw cause;
         dialled = pin.next(dialled);
@@ -108,33 +162,14 @@ export function createFetch(dialer: Dialer): (url: string, init: RequestInit) =>
   };
 }
 
-const packings: Readonly<Record<string, string>> = {
-  gzip: "gzip",
-  "x-gzip": "gzip",
-  deflate: "deflate",
-  br: "brotli",
-  zstd: "zstd",
-};
-
-/** Piece by piece, as it is read: a small reply cannot become a large one in our memory. */
-function unpacked(response: Response): Response {
-  const packing = response.headers.get("content-encoding");
-  if (packing === null || packing === "identity" || response.body === null) return response;
-  const format = packings[packing.toLowerCase()];
-  if (format === undefined) return response;
-  const headers = new Headers(response.headers);
-  headers.delete("content-encoding");
-  headers.delete("content-length");
-  const body = response.body.pipeThrough(new DecompressionStream(format as CompressionFormat));
-  return new Response(body, { status: response.status, headers });
-}
-
-async function refused(options: UpstreamRequest, response: Response): Promise<never> {
-  options.onRefused?.(response.status);
+async function refused(options: UpstreamRequest, reply: UpstreamReply): Promise<never> {
+  options.onRefused?.(reply.status);
   const { provider, signal, isOwn = false } = options;
-  const text = await readStart(unpacked(response)).catch(() => "");
+  // The status says most of it: a body that does not come is not waited for.
+  const limits = { maxBytes: maxErrorBytes, withinMs: errorBodyMs };
+  const text = await readStart(unpacked(reply), limits).catch(() => "");
   if (signal.aborted) throw signal.reason;
-  const { status, headers } = response;
+  const { status, headers } = reply;
   throw toApiFailure({ provider, status, headers, body: text, isOwn });
 }
 
@@ -149,7 +184,7 @@ const networkWords: Readonly<Record<string, string>> = {
 /** Whatever broke the connection: the caller's leaving and our own time limits keep their reason. */
 export function toNetworkError(options: {
   readonly provider: string;
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
   readonly cause: unknown;
   readonly isSignIn?: boolean;
 }): unknown {
@@ -178,91 +213,4 @@ export function toBody(value: unknown): string {
       cause,
     });
   }
-}
-
-/** A reply as JSON, read only as far as it may go, whatever its headers promise. */
-export function readReply(response: Response, maxBytes = maxReplyBytes): Promise<unknown> {
-  const length = response.headers.get("content-length");
-  // The runtime's own readers are quicker, where the size is known.
-  if (length !== null && Number(length) <= smallJsonChars) return response.json();
-  if (length !== null && Number(length) <= maxBytes)
-    return response.text().then(parseBoundedInTurns);
-  return readWhole(response, maxBytes).then((bytes) => parseBoundedInTurns(bytes.toString("utf8")));
-}
-
-/** A reply's bytes; throws a RangeError where they are more than may be. */
-export async function readWhole(
-  response: Response,
-  maxBytes = maxReplyBytes,
-): Promise<Buffer<ArrayBuffer>> {
-  const { bytes, isWhole } = await readBytes(response, { maxBytes });
-  if (!isWhole) throw new RangeError(`it is larger than ${maxBytes} bytes`);
-  return bytes;
-}
-
-/** The same as JSON, where anything that is no JSON is the upstream's failure. */
-export function readJson(
-  response: Response,
-  {
-    provider,
-    signal,
-    maxBytes,
-  }: {
-    readonly provider: string;
-    readonly signal: AbortSignal;
-    readonly maxBytes?: number | undefined;
-  },
-): Promise<unknown> {
-  return readReply(response, maxBytes).catch((cause: unknown) => {
-    if (signal.aborted) throw signal.reason;
-    // The parser's own words quote the reply.
-    const kind = cause instanceof Error ? cause.name : typeof cause;
-    const detail = `${provider} sent invalid JSON (${kind})`;
-    throw upstreamError("upstream_error", { detail, symptom: "not_an_api", cause });
-  });
-}
-
-/** The status says most of it: a body that does not come is not waited for, and its connection let go. */
-async function readStart(response: Response): Promise<string> {
-  const limits = { maxBytes: maxErrorBytes, withinMs: errorBodyMs };
-  return (await readBytes(response, limits)).bytes.toString("utf8");
-}
-
-async function readBytes(
-  response: Response,
-  { maxBytes, withinMs }: { readonly maxBytes: number; readonly withinMs?: number },
-): Promise<{ readonly bytes: Buffer<ArrayBuffer>; readonly isWhole: boolean }> {
-  // One buffer that grows: a piece of its own for each byte would take a hundred times as much.
-  let kept = Buffer.allocUnsafe(Math.min(maxBytes, firstBytes));
-  let sizeBytes = 0;
-  const reader = response.body?.getReader();
-  const leave = () => reader?.cancel().catch(() => {});
-  const timer = withinMs === undefined ? undefined : setTimeout(leave, withinMs);
-  try {
-    for (;;) {
-      const read = await reader?.read();
-      if (read === undefined || read.done) break;
-      const { value } = read;
-      if (sizeBytes + value.length > kept.length)
-        kept = grown(kept, sizeBytes + value.length, maxBytes);
-      kept.set(value.subarray(0, kept.length - sizeBytes), sizeBytes);
-      sizeBytes += value.length;
-      if (sizeBytes <= maxBytes) continue;
-      leave();
-      break;
-    }
-  } finally {
-    clearTimeout(timer);
-  }
-  const isWhole = sizeBytes <= maxBytes;
-  return { bytes: kept.subarray(0, Math.min(sizeBytes, maxBytes)), isWhole };
-}
-
-const firstBytes = 16 * 1024;
-
-/** Twice as large, or as large as needed; never larger than may be. */
-function grown(kept: Buffer, neededBytes: number, maxBytes: number): Buffer<ArrayBuffer> {
-  const larger = Buffer.allocUnsafe(Math.min(maxBytes, Math.max(neededBytes, 2 * kept.length)));
-  larger.set(kept);
-  return larger;
 }

@@ -1,13 +1,19 @@
 import { expect, test } from "bun:test";
 import { PacketReader } from "./packets.ts";
+import { FetchReply } from "./reply.ts";
+
+const replyOf = (body: ReadableStream<Uint8Array<ArrayBuffer>>) =>
+  new FetchReply(new Response(body));
 
 const packetsOf = (...sizes: readonly number[]) =>
-  new ReadableStream<Uint8Array>({
-    start(controller) {
-      for (const [at, size] of sizes.entries()) controller.enqueue(new Uint8Array(size).fill(at));
-      controller.close();
-    },
-  });
+  replyOf(
+    new ReadableStream<Uint8Array<ArrayBuffer>>({
+      start(controller) {
+        for (const [at, size] of sizes.entries()) controller.enqueue(new Uint8Array(size).fill(at));
+        controller.close();
+      },
+    }),
+  );
 
 test("a large packet comes in pieces, in order, and others have a turn between them", async () => {
   const reader = new PacketReader(packetsOf(3, 300_000, 5));
@@ -32,7 +38,9 @@ test("a large packet comes in pieces, in order, and others have a turn between t
 
 test("one that is cancelled frees its body", async () => {
   const cancelled = Promise.withResolvers<string>();
-  const body = new ReadableStream<Uint8Array>({ cancel: () => cancelled.resolve("cancelled") });
-  await new PacketReader(body).cancel();
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    cancel: () => cancelled.resolve("cancelled"),
+  });
+  new PacketReader(replyOf(body)).cancel();
   expect(await cancelled.promise).toBe("cancelled");
 });

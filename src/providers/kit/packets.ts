@@ -1,35 +1,38 @@
 import { nextTurn } from "../../base/clock.ts";
+import type { Bytes, UpstreamReply } from "./reply.ts";
 
 /** What is parsed without a break: some milliseconds, whatever is in it. */
 const usualPieceBytes = 128 * 1024;
+
+type PacketSource = Pick<UpstreamReply, "read" | "cancel">;
 
 /**
  * Reads a body a packet at a time. A packet of megabytes, which comes when an upstream is faster
  * than we are, is handed on in pieces, with a turn of the event loop for others between them.
  */
 export class PacketReader {
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #source: PacketSource;
   readonly #pieceBytes: number;
-  #rest: Uint8Array | undefined;
+  #rest: Bytes | undefined;
 
-  constructor(body: ReadableStream<Uint8Array>, pieceBytes = usualPieceBytes) {
-    this.#reader = body.getReader();
+  constructor(source: PacketSource, pieceBytes = usualPieceBytes) {
+    this.#source = source;
     this.#pieceBytes = pieceBytes;
   }
 
   /** Undefined at the end. */
-  read(): Promise<Uint8Array | undefined> {
+  read(): Promise<Bytes | undefined> {
     if (this.#rest !== undefined) return nextTurn().then(() => this.#cut(this.#rest));
-    return this.#reader.read().then(({ value }) => this.#cut(value));
+    return this.#source.read().then(this.#cut);
   }
 
-  cancel(reason?: unknown): Promise<void> {
-    return this.#reader.cancel(reason);
+  cancel(): void {
+    this.#source.cancel();
   }
 
-  #cut(packet: Uint8Array | undefined): Uint8Array | undefined {
+  readonly #cut = (packet: Bytes | undefined): Bytes | undefined => {
     const isLong = packet !== undefined && packet.length > this.#pieceBytes;
     this.#rest = isLong ? packet.subarray(this.#pieceBytes) : undefined;
     return isLong ? packet.subarray(0, this.#pieceBytes) : packet;
-  }
+  };
 }

@@ -1,9 +1,11 @@
 import { parseBounded } from "../../base/json/bounds.ts";
 import { SseReader } from "../../base/network/sse.ts";
 import { type ChatPart, type ChatStream, isJsonObject, type JsonObject } from "../../call/chat.ts";
+import type { Signal } from "../../call/signal.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { toNetworkError } from "../kit/http.ts";
 import { PacketReader } from "../kit/packets.ts";
+import type { UpstreamReply } from "../kit/reply.ts";
 import {
   dropOddTexts,
   isPlace,
@@ -25,14 +27,15 @@ const mostChoices = 128;
 
 export interface ChatStreamOptions {
   readonly provider: string;
-  readonly body: ReadableStream<Uint8Array>;
-  readonly signal: AbortSignal;
+  readonly reply: UpstreamReply;
+  readonly signal: Signal;
 }
 
 /** Reads an upstream's events one packet at a time; nothing is read ahead of the caller. */
 export class OpenAiChatStream implements ChatStream {
   readonly #provider: string;
-  readonly #signal: AbortSignal;
+  readonly #signal: Signal;
+  readonly #reply: UpstreamReply;
   readonly #packets: PacketReader;
   readonly #sse = new SseReader();
   readonly #calledTools = new Set<number>();
@@ -43,10 +46,11 @@ export class OpenAiChatStream implements ChatStream {
   /** Found in a packet that also held good events: those go first. */
   #failure: unknown;
 
-  constructor({ provider, body, signal }: ChatStreamOptions) {
+  constructor({ provider, reply, signal }: ChatStreamOptions) {
     this.#provider = provider;
     this.#signal = signal;
-    this.#packets = new PacketReader(body);
+    this.#reply = reply;
+    this.#packets = new PacketReader(reply);
   }
 
   get extras(): JsonObject | undefined {
@@ -75,7 +79,7 @@ export class OpenAiChatStream implements ChatStream {
 
   cancel(): void {
     this.#ended = true;
-    this.#packets.cancel().catch(() => {});
+    this.#packets.cancel();
   }
 
   #take(event: string, parts: ChatPart[]): void {
@@ -172,6 +176,7 @@ export class OpenAiChatStream implements ChatStream {
 
   #letClose(): void {
     this.#ended = true;
+    if (this.#reply.isEnded) return;
     const timer = setTimeout(() => this.cancel(), closeWithinMs);
     this.#packets
       .read()

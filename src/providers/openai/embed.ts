@@ -9,13 +9,14 @@ import {
 } from "../../call/embed.ts";
 import type { Provider, ProviderCall } from "../contract.ts";
 import { upstreamError } from "../kit/failure.ts";
-import { maxReplyBytes, readJson, toBody } from "../kit/http.ts";
+import { toBody } from "../kit/http.ts";
 import { LengthMemory } from "../kit/length-memory.ts";
+import { maxReplyBytes, readJson, type UpstreamReply } from "../kit/reply.ts";
 import { isPlace } from "./chat-reply.ts";
 import { fromOpenAiUsage } from "./usage.ts";
 
 type Sending = Pick<ProviderCall<unknown>, "signal" | "onAccepted" | "onDial">;
-type Send = (path: string, body: string, sending: Sending) => Promise<Response>;
+type Send = (path: string, body: string, sending: Sending) => Promise<UpstreamReply>;
 
 /** 8,192 numbers as text, each on a line of its own: twice as long as those of any vendor. */
 const bytesPerVector = 8_192 * 32;

@@ -1,10 +1,12 @@
 import type { ChatCall, ChatPart, ChatResult, ChatStream } from "../../call/chat.ts";
 import { plainQuirks, type Quirks } from "../../call/quirks.ts";
+import type { Signal } from "../../call/signal.ts";
 import { type SpeakOption, type SpeakStream, speakOptions } from "../../call/speak.ts";
 import type { Provider, ProviderCall } from "../contract.ts";
 import type { Dialer } from "../kit/dial.ts";
 import { upstreamError } from "../kit/failure.ts";
-import { baseHeaders, readJson, send as sendTo, toBody, toNetworkError } from "../kit/http.ts";
+import { baseHeaders, send as sendTo, toBody, toNetworkError } from "../kit/http.ts";
+import { readJson, type UpstreamReply } from "../kit/reply.ts";
 import { fromOpenAiReply, toParts } from "./chat-reply.ts";
 import { OpenAiChatStream } from "./chat-stream.ts";
 import { createEmbed } from "./embed.ts";
@@ -27,7 +29,7 @@ export interface OpenAiOptions {
 }
 
 type Sending = Pick<ProviderCall<unknown>, "signal" | "onAccepted" | "onDial">;
-type Send = (path: string, body: string, sending: Sending) => Promise<Response>;
+type Send = (path: string, body: string, sending: Sending) => Promise<UpstreamReply>;
 
 /** Any server that speaks the chat-completions format. */
 export function createOpenAiProvider(options: OpenAiOptions): Provider {
@@ -56,21 +58,20 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
   return {
     name,
     async chat(options) {
-      const response = await send("/chat/completions", chatBody(options, ""), options);
-      return fromOpenAiReply(
-        await readJson(response, { provider: name, signal: options.signal }),
-        name,
-      );
+      const reply = await send("/chat/completions", chatBody(options, ""), options);
+      const { signal } = options;
+      return fromOpenAiReply(await readJson(reply, { provider: name, signal }), name);
     },
     async streamChat(options) {
       const { signal } = options;
       const body = chatBody(options, ',"stream":true,"stream_options":{"include_usage":true}');
-      const response = await send("/chat/completions", body, options);
-      const type = (response.headers.get("content-type") ?? "").toLowerCase();
-      if (type.startsWith("text/event-stream") && response.body !== null)
-        return new OpenAiChatStream({ provider: name, body: response.body, signal });
-      const reply = await readJson(response, { provider: name, signal });
-      return wholeAsStream(fromOpenAiReply(reply, name));
+      const reply = await send("/chat/completions", body, options);
+      const type = (reply.headers.get("content-type") ?? "").toLowerCase();
+      if (type.startsWith("text/event-stream"))
+        return new OpenAiChatStream({ provider: name, reply, signal });
+      return wholeAsStream(
+        fromOpenAiReply(await readJson(reply, { provider: name, signal }), name),
+      );
     },
     embed: createEmbed(name, send),
     async speak(options) {
@@ -83,15 +84,15 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
       const speech = { model: target.model, input, voice, response_format: "pcm" };
       // What is undefined is not written.
       const body = toBody({ ...speech, speed, instructions });
-      const response = await send("/audio/speech", body, options);
-      return fromSpeechReply({ response, provider: name, signal });
+      const reply = await send("/audio/speech", body, options);
+      return fromSpeechReply({ reply, provider: name, signal });
     },
     // The embedded voices know neither.
     ...(isOwn ? {} : { speakOptions: (model) => takenInSpeech(quirks, model) }),
     async listModels(signal) {
       const path = `${base}/models`;
-      const response = await sendTo({ provider: name, pin, path, headers, signal, socket, isOwn });
-      return fromOpenAiModels(await readJson(response, { provider: name, signal }), name);
+      const reply = await sendTo({ provider: name, pin, path, headers, signal, socket, isOwn });
+      return fromOpenAiModels(await readJson(reply, { provider: name, signal }), name);
     },
   } satisfies Provider;
 }
@@ -167,38 +168,36 @@ const pcmParameters: Readonly<Record<string, readonly string[]>> = {
 };
 
 function fromSpeechReply({
-  response,
+  reply,
   provider,
   signal,
 }: {
-  response: Response;
+  reply: UpstreamReply;
   provider: string;
-  signal: AbortSignal;
+  signal: Signal;
 }): SpeakStream {
-  const type = response.headers.get("content-type") ?? "";
-  if (response.body === null || !mayBePcm(type)) {
-    response.body?.cancel().catch(() => {});
+  const type = reply.headers.get("content-type") ?? "";
+  if (!mayBePcm(type)) {
+    reply.cancel();
     throw upstreamError("upstream_error", {
       detail: `${provider} sent ${type || "an unknown type"} instead of audio`,
       symptom: type.startsWith("text/html") ? "not_an_api" : undefined,
     });
   }
-  const reader = response.body.getReader();
-  const length = Number(response.headers.get("content-length") ?? Number.NaN);
+  const length = Number(reply.headers.get("content-length") ?? Number.NaN);
   return {
     // The length of a compressed body says nothing about the audio's.
     lengthBytes:
-      Number.isSafeInteger(length) && response.headers.get("content-encoding") === null
+      Number.isSafeInteger(length) && reply.headers.get("content-encoding") === null
         ? length
         : undefined,
     async read() {
       try {
-        const { value } = await reader.read();
-        return value;
+        return await reply.read();
       } catch (cause) {
         throw toNetworkError({ provider, signal, cause });
       }
     },
-    cancel: () => void reader.cancel().catch(() => {}),
+    cancel: () => reply.cancel(),
   };
 }

@@ -1,8 +1,9 @@
+import { type Signal, toAbortSignal } from "../../call/signal.ts";
 export interface Lanes<T, R> {
   readonly items: readonly T[];
   readonly most: number;
-  readonly signal: AbortSignal;
-  readonly work: (item: T, signal: AbortSignal) => Promise<R>;
+  readonly signal: Signal;
+  readonly work: (item: T, signal: Signal) => Promise<R>;
 }
 
 /** Several at a time, results in the order of the items. The first failure ends all that are on their way. */
@@ -10,7 +11,7 @@ export async function inLanes<T, R>({ items, most, signal, work }: Lanes<T, R>):
   const [only] = items;
   if (items.length === 1 && only !== undefined) return [await work(only, signal)];
   const stop = new AbortController();
-  const either = AbortSignal.any([signal, stop.signal]);
+  const either = AbortSignal.any([toAbortSignal(signal), stop.signal]);
   const results: R[] = [];
   const left = items.entries();
   const lane = async () => {

@@ -1,6 +1,7 @@
 import { isJsonObject } from "../../call/chat.ts";
+import type { Signal } from "../../call/signal.ts";
 import type { UpstreamModel } from "../contract.ts";
-import { readJson } from "../kit/http.ts";
+import { readJson } from "../kit/reply.ts";
 import type { VertexSend } from "./send.ts";
 
 interface ListOptions {
@@ -17,7 +18,7 @@ const maxModels = 2_000;
 /** The publisher's own list, which only the beta version has. It tells names, not what they do. */
 export function createListModels({ name, send, base }: ListOptions) {
   const path = `${base.replace(/\/v1$/, "/v1beta1")}/publishers/google/models?pageSize=100`;
-  return async (signal: AbortSignal): Promise<readonly UpstreamModel[]> => {
+  return async (signal: Signal): Promise<readonly UpstreamModel[]> => {
     const found = new Map<string, UpstreamModel>();
     let page = "";
     for (let count = 0; count < maxPages; count++) {

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import type { ProviderCall } from "../contract.ts";
 import type { Dialer } from "../kit/dial.ts";
 import { baseHeaders, send as sendTo } from "../kit/http.ts";
+import type { UpstreamReply } from "../kit/reply.ts";
 import type { CredentialsSource } from "./credentials.ts";
 import { type Pass, SignIn } from "./sign-in.ts";
 
@@ -15,7 +16,7 @@ interface VertexRequest {
 type Sending = Pick<ProviderCall<unknown>, "signal"> &
   Partial<Pick<ProviderCall<unknown>, "onAccepted" | "onDial">>;
 
-export type VertexSend = (request: VertexRequest) => Promise<Response>;
+export type VertexSend = (request: VertexRequest) => Promise<UpstreamReply>;
 
 export interface SendOptions {
   readonly name: string;
@@ -54,7 +55,7 @@ export function createSend(parts: SendOptions): VertexSend {
     clock,
     headers,
   });
-  const sendSignedIn = async (pass: Pass, request: VertexRequest): Promise<Response> => {
+  const sendSignedIn = async (pass: Pass, request: VertexRequest): Promise<UpstreamReply> => {
     let status = 0;
     try {
       return await sendWith(pass, request, (refused) => (status = refused));

@@ -1,3 +1,4 @@
+import type { Signal } from "../../call/signal.ts";
 /**
  * Keeps the token that calls are made with.
  *
@@ -12,7 +13,8 @@ import type { ApiError } from "../../base/errors.ts";
 import { isJsonObject } from "../../call/chat.ts";
 import type { Dialer } from "../kit/dial.ts";
 import { toApiFailure, upstreamError } from "../kit/failure.ts";
-import { createFetch, readReply, toNetworkError } from "../kit/http.ts";
+import { createFetch, toNetworkError } from "../kit/http.ts";
+import { FetchReply, readReply } from "../kit/reply.ts";
 import { type CredentialsSource, type Grant, readGrant, signInError } from "./credentials.ts";
 
 type Fields = Readonly<Record<string, string>>;
@@ -63,7 +65,7 @@ export class SignIn {
   }
 
   /** At once where a token is good. */
-  pass(signal: AbortSignal): Pass | Promise<Pass> {
+  pass(signal: Signal): Pass | Promise<Pass> {
     const nowMs = this.#options.clock.nowMs();
     const token = this.#token;
     if (token !== undefined && nowMs < token.endsAtMs) {
@@ -114,7 +116,7 @@ export class SignIn {
     }, withinMs);
     try {
       const response = await this.#post(grant, late.signal);
-      const reply = await readReply(response).catch(() => undefined);
+      const reply = await readReply(new FetchReply(response)).catch(() => undefined);
       if (late.signal.aborted) throw late.signal.reason;
       if (!response.ok) throw refusal({ provider, response, reply });
       return this.#toToken({ reply, nowMs, grant });
@@ -166,10 +168,10 @@ export class SignIn {
 }
 
 /** The work goes on for the others when one of them leaves. */
-function until<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+function until<T>(work: Promise<T>, signal: Signal): Promise<T> {
   const left = Promise.withResolvers<never>();
   const leave = () => left.reject(signal.reason);
-  signal.addEventListener("abort", leave, { once: true });
+  signal.addEventListener("abort", leave);
   return Promise.race([work, left.promise]).finally(() =>
     signal.removeEventListener("abort", leave),
   );

@@ -50,7 +50,6 @@ describe("upstream goes", () => {
       "accept",
       "accept-encoding",
       "authorization",
-      "connection",
       "content-length",
       "content-type",
       "host",

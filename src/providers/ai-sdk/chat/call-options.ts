@@ -1,4 +1,5 @@
 import { type ChatCall, isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
+import type { Signal } from "../../../call/signal.ts";
 import {
   type Family,
   type Fields,
@@ -17,7 +18,7 @@ export async function toCallOptions(options: {
   readonly call: ChatCall;
   readonly model: LanguageModel;
   readonly modelId: string;
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
   readonly takesUrls: boolean;
 }): Promise<Fields> {
   const { call, model, modelId, signal, takesUrls } = options;

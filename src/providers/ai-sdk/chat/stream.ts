@@ -1,4 +1,5 @@
 import type { ChatPart, ChatStream, JsonObject } from "../../../call/chat.ts";
+import type { Signal } from "../../../call/signal.ts";
 import { upstreamError } from "../../kit/failure.ts";
 import type { Call } from "../bridge-fetch.ts";
 import { toBridgeError } from "../failure.ts";
@@ -34,7 +35,7 @@ interface Thought {
 /** The parts of a package's stream, as they come; nothing is read ahead of the caller. */
 export class AiSdkChatStream implements ChatStream {
   readonly #provider: string;
-  readonly #signal: AbortSignal;
+  readonly #signal: Signal;
   readonly #call: Call;
   readonly #owner: Owner;
   readonly #reader: ReadableStreamDefaultReader<Fields>;
@@ -50,7 +51,7 @@ export class AiSdkChatStream implements ChatStream {
   constructor(options: {
     readonly provider: string;
     readonly stream: ReadableStream<Fields>;
-    readonly signal: AbortSignal;
+    readonly signal: Signal;
     readonly call: Call;
     readonly model: LanguageModel;
     /** Where the answer is JSON by way of a tool. */

@@ -1,3 +1,5 @@
+import type { UpstreamReply } from "../../kit/reply.ts";
+
 /**
  * What packages use of a Response, with a body that is all there. They read every body by the
  * reader of a stream, and the runtime's own costs a tenth of the whole call.
@@ -11,9 +13,9 @@ export class WholeReply {
   readonly body: WholeBody;
   readonly #bytes: Uint8Array<ArrayBuffer>;
 
-  constructor({ status, headers }: Response, bytes: Uint8Array<ArrayBuffer>) {
+  constructor({ status, headers }: UpstreamReply, bytes: Uint8Array<ArrayBuffer>) {
     this.status = status;
-    this.headers = headers;
+    this.headers = new Headers([...headers.entries()]);
     this.body = new WholeBody(bytes);
     this.#bytes = bytes;
   }

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { geminiReply } from "../../../../test/fake/vendors/gemini-replies.ts";
 import type { JsonObject } from "../../../call/chat.ts";
+import { FetchReply } from "../../kit/reply.ts";
 import { createGenerateCalls } from "./generate.ts";
 
 async function bodyOf(options: JsonObject, hasCallIds?: boolean): Promise<JsonObject> {
@@ -10,7 +11,8 @@ async function bodyOf(options: JsonObject, hasCallIds?: boolean): Promise<JsonOb
     ...(hasCallIds === undefined ? {} : { hasCallIds }),
     async send({ body }) {
       sent = body;
-      return Response.json(geminiReply({ parts: [{ text: "a" }], finishReason: "STOP" }));
+      const reply = geminiReply({ parts: [{ text: "a" }], finishReason: "STOP" });
+      return new FetchReply(Response.json(reply));
     },
   });
   const called = { id: "x", function: { name: "f", arguments: "{}" } };

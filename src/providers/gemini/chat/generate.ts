@@ -1,7 +1,8 @@
 import { ApiError } from "../../../base/errors.ts";
 import type { ChatCall, JsonObject } from "../../../call/chat.ts";
 import type { Provider, ProviderCall } from "../../contract.ts";
-import { readJson, toBody } from "../../kit/http.ts";
+import { toBody } from "../../kit/http.ts";
+import { readJson, type UpstreamReply } from "../../kit/reply.ts";
 import { GeminiSpeech, toSpeechBody } from "../speech.ts";
 import { fromGenerateReply } from "./from-candidates.ts";
 import { GeminiChatStream } from "./stream.ts";
@@ -25,7 +26,7 @@ export interface GenerateOptions {
   /** Of the provider, for the operator's eyes. */
   readonly name: string;
   /** Address, sign-in and the query that asks for events are the sender's; a reply is a 2xx. */
-  readonly send: (request: GenerateRequest) => Promise<Response>;
+  readonly send: (request: GenerateRequest) => Promise<UpstreamReply>;
   /** Whether the service knows ids of tool calls; one that does not refuses them. */
   readonly hasCallIds?: boolean;
 }

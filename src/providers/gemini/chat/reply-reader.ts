@@ -1,15 +1,17 @@
 import { parseBounded } from "../../../base/json/bounds.ts";
 import { SseReader } from "../../../base/network/sse.ts";
 import { isJsonObject, type JsonObject } from "../../../call/chat.ts";
+import type { Signal } from "../../../call/signal.ts";
 import { upstreamError } from "../../kit/failure.ts";
-import { readJson, toNetworkError } from "../../kit/http.ts";
+import { toNetworkError } from "../../kit/http.ts";
 import { PacketReader } from "../../kit/packets.ts";
+import { readJson, type UpstreamReply } from "../../kit/reply.ts";
 import { throwStray } from "../told-failure.ts";
 
 export interface ReplyReaderOptions {
   readonly provider: string;
-  readonly response: Response;
-  readonly signal: AbortSignal;
+  readonly response: UpstreamReply;
+  readonly signal: Signal;
   /** How long one event may be. */
   readonly maxEventChars?: number;
   /** How long a reply that is not streamed may be. */
@@ -25,8 +27,8 @@ const maxStrayBytes = 64 * 1024;
  */
 export class ReplyReader {
   readonly #provider: string;
-  readonly #response: Response;
-  readonly #signal: AbortSignal;
+  readonly #response: UpstreamReply;
+  readonly #signal: Signal;
   readonly #sse: SseReader;
   readonly #maxReplyBytes: number | undefined;
   readonly #packets: PacketReader | undefined;
@@ -43,8 +45,7 @@ export class ReplyReader {
     this.#signal = signal;
     this.#sse = new SseReader(maxEventChars);
     const type = (response.headers.get("content-type") ?? "").toLowerCase();
-    if (type.startsWith("text/event-stream") && response.body !== null)
-      this.#packets = new PacketReader(response.body);
+    if (type.startsWith("text/event-stream")) this.#packets = new PacketReader(response);
   }
 
   get isCancelled(): boolean {
@@ -78,8 +79,7 @@ export class ReplyReader {
 
   cancel(): void {
     this.#isCancelled = true;
-    const body = this.#packets ?? this.#response.body;
-    body?.cancel().catch(() => {});
+    this.#response.cancel();
   }
 
   async #pullWhole(onReply: (reply: JsonObject) => void): Promise<void> {

@@ -6,6 +6,7 @@ import {
 } from "../../../../test/fake/vendors/gemini-replies.ts";
 import { ApiError } from "../../../base/errors.ts";
 import type { ChatPart, ChatStream, JsonObject } from "../../../call/chat.ts";
+import { FetchReply } from "../../kit/reply.ts";
 import { GeminiChatStream } from "./stream.ts";
 
 /** Each packet is a piece of the body of its own. */
@@ -17,7 +18,7 @@ function streamOf(packets: readonly string[], type = "text/event-stream"): ChatS
       controller.close();
     },
   });
-  const response = new Response(body, { headers: { "content-type": type } });
+  const response = new FetchReply(new Response(body, { headers: { "content-type": type } }));
   return new GeminiChatStream({ provider: "up", response, signal: new AbortController().signal });
 }
 
@@ -249,7 +250,9 @@ test("a stream that is cancelled in the middle of an event ends without a failur
     },
     { highWaterMark: 0 },
   );
-  const response = new Response(body, { headers: { "content-type": "text/event-stream" } });
+  const response = new FetchReply(
+    new Response(body, { headers: { "content-type": "text/event-stream" } }),
+  );
   const { signal } = new AbortController();
   const stream = new GeminiChatStream({ provider: "up", response, signal });
   expect(await stream.read()).toEqual([]);

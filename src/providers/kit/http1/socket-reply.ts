@@ -1,0 +1,158 @@
+import { type Bytes, gatherWhole, type UpstreamReply } from "../reply.ts";
+import { ChunkDecoder } from "./chunk-decoder.ts";
+import type { ReplyHead } from "./reply-head.ts";
+
+/** The connection that a reply comes on. */
+export interface ReplyConnection {
+  pause(): void;
+  resume(): void;
+  /** The reply has come to its end; `restBytes` follow it. */
+  replied(restBytes: number): void;
+  end(): void;
+}
+
+interface Reader {
+  readonly resolve: (bytes: Bytes | undefined) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** What may wait to be read before the server is slowed down. */
+const maxQueuedBytes = 256 * 1024;
+const maxQueuedPackets = 64;
+
+/** A reply as its packets come. A reader who is slower than the server slows the server. */
+export class SocketReply implements UpstreamReply {
+  readonly headers: ReplyHead;
+  readonly #connection: ReplyConnection;
+  readonly #decoder: ChunkDecoder | undefined;
+  /** Still to come of a body whose length is known. */
+  #leftBytes: number;
+  #queue: Bytes[] = [];
+  #queuedBytes = 0;
+  #isPaused = false;
+  #isEnded = false;
+  #failure: unknown;
+  #reader: Reader | undefined;
+
+  constructor(head: ReplyHead, connection: ReplyConnection) {
+    this.headers = head;
+    this.#connection = connection;
+    const { framing } = head;
+    this.#decoder = framing.kind === "chunked" ? new ChunkDecoder() : undefined;
+    this.#leftBytes = framing.kind === "length" ? framing.sizeBytes : Number.POSITIVE_INFINITY;
+  }
+
+  get status(): number {
+    return this.headers.status;
+  }
+
+  /** All of it has arrived: there is nothing to wait for. */
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  get endsAtClose(): boolean {
+    return this.headers.framing.kind === "close";
+  }
+
+  /** More of the body, from `start`. Throws a MalformedReplyError. */
+  take(packet: Bytes, start: number): void {
+    if (this.#decoder !== undefined) return this.#takeChunks(this.#decoder, packet, start);
+    const stop = Math.min(packet.length, start + this.#leftBytes);
+    this.#leftBytes -= stop - start;
+    if (stop > start) this.#deliver(packet.subarray(start, stop));
+    if (this.#leftBytes === 0) this.#end(packet.length - stop);
+  }
+
+  /** The body ends here. */
+  finish(): void {
+    this.#end(0);
+  }
+
+  /** The connection broke: what came before can still be read. */
+  fail(error: unknown): void {
+    if (this.#isEnded || this.#failure !== undefined) return;
+    this.#failure = error;
+    this.#reader?.reject(error);
+    this.#reader = undefined;
+  }
+
+  read(): Promise<Bytes | undefined> {
+    const next = this.#queue.shift();
+    if (next !== undefined) {
+      this.#queuedBytes -= next.length;
+      if (this.#isPaused && this.#queue.length === 0) {
+        this.#isPaused = false;
+        this.#connection.resume();
+      }
+      return Promise.resolve(next);
+    }
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    if (this.#isEnded) return nothing;
+    return new Promise((resolve, reject) => {
+      this.#reader = { resolve, reject };
+    });
+  }
+
+  /** The whole body. Rejects with a RangeError where it is longer than may be. */
+  whole(maxBytes: number): Promise<Bytes> {
+    const [first] = this.#queue;
+    if (
+      this.#isEnded &&
+      first !== undefined &&
+      this.#queue.length === 1 &&
+      first.length <= maxBytes
+    ) {
+      this.#queue = [];
+      this.#queuedBytes = 0;
+      return Promise.resolve(first);
+    }
+    const { framing } = this.headers;
+    if (framing.kind !== "length" || framing.sizeBytes <= maxBytes)
+      return gatherWhole(this, maxBytes);
+    this.cancel();
+    return Promise.reject(new RangeError(`it is larger than ${maxBytes} bytes`));
+  }
+
+  cancel(): void {
+    this.#queue = [];
+    this.#queuedBytes = 0;
+    if (this.#isEnded || this.#failure !== undefined) return;
+    this.#isEnded = true;
+    this.#reader?.resolve(undefined);
+    this.#reader = undefined;
+    this.#connection.end();
+  }
+
+  #takeChunks(decoder: ChunkDecoder, packet: Bytes, start: number): void {
+    const body = start === 0 ? packet : packet.subarray(start);
+    decoder.push(body);
+    const { end, isDone, restBytes } = decoder;
+    if (end > decoder.start) this.#deliver(body.subarray(decoder.start, end));
+    if (isDone) this.#end(restBytes);
+  }
+
+  #deliver(bytes: Bytes): void {
+    const reader = this.#reader;
+    if (reader !== undefined) {
+      this.#reader = undefined;
+      return reader.resolve(bytes);
+    }
+    this.#queue.push(bytes);
+    this.#queuedBytes += bytes.length;
+    const isFull = this.#queuedBytes > maxQueuedBytes || this.#queue.length > maxQueuedPackets;
+    if (!isFull || this.#isPaused) return;
+    this.#isPaused = true;
+    this.#connection.pause();
+  }
+
+  #end(restBytes: number): void {
+    if (this.#isEnded || this.#failure !== undefined) return;
+    this.#isEnded = true;
+    this.#reader?.resolve(undefined);
+    this.#reader = undefined;
+    this.#connection.replied(restBytes);
+  }
+}
+
+const nothing = Promise.resolve(undefined);

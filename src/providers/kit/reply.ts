@@ -1,0 +1,201 @@
+import { parseBoundedInTurns, smallJsonChars } from "../../base/json/bounds.ts";
+import type { Signal } from "../../call/signal.ts";
+import { upstreamError } from "./failure.ts";
+
+/** Our own copy of what came. */
+export type Bytes = Uint8Array<ArrayBuffer>;
+
+export interface ReplyHeaders {
+  get(name: string): string | null;
+}
+
+/** A vendor's reply: its head is here, its body comes. Whoever gets one reads it or cancels it. */
+export interface UpstreamReply {
+  readonly status: number;
+  readonly headers: ReplyHeaders & { entries(): Iterable<[string, string]> };
+  /** All of it has arrived: there is nothing to wait for. */
+  readonly isEnded: boolean;
+  /** The next bytes of the body; undefined at its end. */
+  read(): Promise<Bytes | undefined>;
+  /** The whole body. Rejects with a RangeError where it is longer than may be. */
+  whole(maxBytes: number): Promise<Bytes>;
+  /** Ends a reply that nobody will read on. */
+  cancel(): void;
+}
+
+/** A hundred vectors of 3,072 numbers, one to a line, are nine million bytes; no chat is longer. */
+export const maxReplyBytes = 16 * 1024 * 1024;
+
+/** A reply of the runtime's own client. */
+export class FetchReply implements UpstreamReply {
+  readonly #response: Response;
+  #reader: ReadableStreamDefaultReader<Bytes> | undefined;
+
+  constructor(response: Response) {
+    this.#response = response;
+  }
+
+  get status(): number {
+    return this.#response.status;
+  }
+
+  get headers(): Headers {
+    return this.#response.headers;
+  }
+
+  get isEnded(): boolean {
+    return this.#response.body === null;
+  }
+
+  async read(): Promise<Bytes | undefined> {
+    this.#reader ??= this.#response.body?.getReader();
+    return (await this.#reader?.read())?.value;
+  }
+
+  whole(maxBytes: number): Promise<Bytes> {
+    const length = this.headers.get("content-length");
+    // The runtime's own reader is quicker, where the size is known.
+    if (length !== null && Number(length) <= maxBytes) return this.#response.bytes();
+    return gatherWhole(this, maxBytes);
+  }
+
+  cancel(): void {
+    const body = this.#reader ?? this.#response.body;
+    body?.cancel().catch(() => {});
+  }
+}
+
+const firstBytes = 16 * 1024;
+
+/** All of a body, in one buffer that grows: a piece of its own for each packet may take far more. */
+export async function gatherWhole(
+  reply: Pick<UpstreamReply, "read" | "cancel">,
+  maxBytes: number,
+): Promise<Bytes> {
+  const { bytes, isWhole } = await gather(reply, { maxBytes });
+  if (!isWhole) throw new RangeError(`it is larger than ${maxBytes} bytes`);
+  return bytes;
+}
+
+/** The start of a body: what came within the time, up to a size. */
+export async function readStart(
+  reply: UpstreamReply,
+  limits: { readonly maxBytes: number; readonly withinMs: number },
+): Promise<string> {
+  return (await gather(reply, limits)).bytes.toString("utf8");
+}
+
+async function gather(
+  reply: Pick<UpstreamReply, "read" | "cancel">,
+  { maxBytes, withinMs }: { readonly maxBytes: number; readonly withinMs?: number },
+): Promise<{ readonly bytes: Buffer<ArrayBuffer>; readonly isWhole: boolean }> {
+  let kept = Buffer.allocUnsafe(Math.min(maxBytes, firstBytes));
+  let sizeBytes = 0;
+  const timer = withinMs === undefined ? undefined : setTimeout(() => reply.cancel(), withinMs);
+  try {
+    for (;;) {
+      const bytes = await reply.read();
+      if (bytes === undefined) break;
+      if (sizeBytes + bytes.length > kept.length)
+        kept = grown(kept, sizeBytes + bytes.length, maxBytes);
+      kept.set(bytes.subarray(0, kept.length - sizeBytes), sizeBytes);
+      sizeBytes += bytes.length;
+      if (sizeBytes <= maxBytes) continue;
+      reply.cancel();
+      break;
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  const isWhole = sizeBytes <= maxBytes;
+  return { bytes: kept.subarray(0, Math.min(sizeBytes, maxBytes)), isWhole };
+}
+
+/** Twice as large, or as large as needed; never larger than may be. */
+function grown(kept: Buffer, neededBytes: number, maxBytes: number): Buffer<ArrayBuffer> {
+  const larger = Buffer.allocUnsafe(Math.min(maxBytes, Math.max(neededBytes, 2 * kept.length)));
+  larger.set(kept);
+  return larger;
+}
+
+/** A reply as JSON, read only as far as it may go, whatever its headers promise. */
+export function readReply(reply: UpstreamReply, maxBytes = maxReplyBytes): Promise<unknown> {
+  return reply.whole(maxBytes).then(parse);
+}
+
+function parse(bytes: Uint8Array): unknown {
+  const text = toText(bytes);
+  return text.length <= smallJsonChars ? JSON.parse(text) : parseBoundedInTurns(text);
+}
+
+const byteOrderMark = 0xfeff;
+
+function toText(bytes: Uint8Array): string {
+  const { buffer, byteOffset, length } = bytes;
+  const text = Buffer.from(buffer, byteOffset, length).toString("utf8");
+  return text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text;
+}
+
+/** The same, where anything that is no JSON is the upstream's failure. */
+export function readJson(
+  reply: UpstreamReply,
+  {
+    provider,
+    signal,
+    maxBytes,
+  }: {
+    readonly provider: string;
+    readonly signal: Signal;
+    readonly maxBytes?: number | undefined;
+  },
+): Promise<unknown> {
+  return readReply(reply, maxBytes).catch((cause: unknown) => {
+    if (signal.aborted) throw signal.reason;
+    // The parser's own words quote the reply.
+    const kind = cause instanceof Error ? cause.name : typeof cause;
+    const detail = `${provider} sent invalid JSON (${kind})`;
+    throw upstreamError("upstream_error", { detail, symptom: "not_an_api", cause });
+  });
+}
+
+const packings: Readonly<Record<string, string>> = {
+  gzip: "gzip",
+  "x-gzip": "gzip",
+  deflate: "deflate",
+  br: "brotli",
+  zstd: "zstd",
+};
+
+/** Piece by piece, as it is read: a small reply cannot become a large one in our memory. */
+export function unpacked(reply: UpstreamReply): UpstreamReply {
+  const packing = reply.headers.get("content-encoding");
+  if (packing === null || packing === "identity") return reply;
+  const format = packings[packing.toLowerCase()];
+  if (format === undefined) return reply;
+  const headers = new Headers([...reply.headers.entries()]);
+  headers.delete("content-encoding");
+  headers.delete("content-length");
+  const body = toStream(reply).pipeThrough(new DecompressionStream(format as CompressionFormat));
+  return new FetchReply(new Response(body, { status: reply.status, headers }));
+}
+
+/** For packages that read replies of the runtime. */
+export function toResponse(reply: UpstreamReply, body = toStream(reply)): Response {
+  const { status, headers } = reply;
+  return new Response(body, { status, headers: [...headers.entries()] });
+}
+
+/** Nothing is read ahead of its reader. */
+function toStream(reply: UpstreamReply): ReadableStream<Bytes> {
+  return new ReadableStream<Bytes>(
+    {
+      async pull(controller) {
+        const bytes = await reply.read();
+        if (bytes === undefined) controller.close();
+        else controller.enqueue(bytes);
+      },
+      cancel: () => reply.cancel(),
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -102,7 +102,13 @@ export type ChatPart =
       readonly delta: JsonObject;
       readonly logprobs: Json;
     }
-  | { readonly type: "text-delta"; readonly index: number; readonly text: string }
+  | {
+      readonly type: "text-delta";
+      readonly index: number;
+      readonly text: string;
+      /** It stands in JSON as it is, without an escape. */
+      readonly isPlain?: true;
+    }
   | { readonly type: "finish"; readonly index: number; readonly reason: FinishReason }
   | { readonly type: "usage"; readonly usage: Usage }
   | { readonly type: "done" };

@@ -44,8 +44,9 @@ export class ActiveCall implements RoutedCall {
   /** Called when the call is ended early. */
   onAbort: (() => void) | undefined;
   isLong = false;
-  /** The caller has gone. */
-  isLeft = false;
+  #isLeft = false;
+  /** The request: its signal shows, when it is looked at, whether the caller is still there. */
+  caller: { readonly signal: Pick<AbortSignal, "aborted"> } | undefined;
   /** The caller has gone, and the upstream is read on for what it counts. */
   isReadingOn = false;
   /** Whether what the caller has seen is less than what the vendor will bill; set by streams. */
@@ -81,6 +82,11 @@ export class ActiveCall implements RoutedCall {
 
   get isWaitingForReader(): boolean {
     return this.#readerSinceMs !== undefined;
+  }
+
+  /** The caller has gone. */
+  get isLeft(): boolean {
+    return this.#isLeft || this.caller?.signal.aborted === true;
   }
 
   /** Why it was ended early, if it was. */
@@ -146,8 +152,8 @@ export class ActiveCall implements RoutedCall {
    * is still to come.
    */
   leave(reason: ApiError): void {
-    if (this.isLeft || this.isOver) return;
-    this.isLeft = true;
+    if (this.#isLeft || this.isOver) return;
+    this.#isLeft = true;
     const hidesWork = this.hidesWork?.() === true;
     if (hidesWork && this.#slots.used < maxReadOn) {
       this.isReadingOn = true;

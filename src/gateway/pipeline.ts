@@ -15,20 +15,24 @@ import { type BunServer, ServedCall, type ServedCallOptions } from "./served-cal
 export type Work = (exchange: Exchange, server: BunServer) => Promise<Response> | Response;
 
 /** Every reply leaves through here: whatever is thrown becomes an error of the one shape. */
-export async function respond(
+export function respond(
   dependencies: GatewayDependencies,
   request: Request,
   server: BunServer,
   work: Work,
-): Promise<Response> {
+): Promise<Response> | Response {
   const exchange = new Exchange(request, dependencies.clock.nowMs(), dependencies);
-  try {
-    return await work(exchange, server);
-  } catch (thrown) {
+  const fail = (thrown: unknown) => {
     const error = toApiError(thrown);
     noteFailure(dependencies, exchange, error);
     exchange.leave();
     return exchange.fail(error);
+  };
+  try {
+    const response = work(exchange, server);
+    return response instanceof Promise ? response.catch(fail) : response;
+  } catch (thrown) {
+    return fail(thrown);
   }
 }
 

@@ -41,7 +41,7 @@ export interface ServedCallOptions {
  *
  *     run → admit → (the endpoint works) → end
  *        ↘ fail, from wherever the endpoint throws
- *     leave: the caller disconnects, at any time
+ *     stream: from here on, a caller who disconnects ends it
  *
  * `end` and `fail` close it, exactly once. Written without async functions, like all code that every
  * request passes: each costs a microsecond.
@@ -91,17 +91,27 @@ export class ServedCall implements ReserveOptions {
   /** Has the endpoint serve it. */
   run(serve: (call: ServedCall) => Promise<Response>): Promise<Response> {
     const { request } = this.exchange;
-    const { signal } = request;
     // The runtime would cut a connection on which a thinking model is silent: from here on our own
     // limits rule. Most calls are over before that is worth a call into the runtime.
     this.call.onLong = () => this.#server.timeout(request, 0);
-    signal.addEventListener("abort", this.#onAbort);
-    if (signal.aborted) this.leave();
+    this.call.caller = request;
     try {
       return serve(this).catch(this.#onFailure);
     } catch (error) {
       return this.fail(error);
     }
+  }
+
+  /**
+   * The reply goes out piece by piece, and a caller who disconnects ends it. A whole reply is worked
+   * on to its end, because the vendor bills it in any case: there nobody has to listen.
+   */
+  stream(): void {
+    const { exchange } = this;
+    const { signal } = exchange.request;
+    exchange.isStreamed = true;
+    signal.addEventListener("abort", this.#onAbort);
+    if (signal.aborted) this.#onAbort();
   }
 
   /**
@@ -129,19 +139,13 @@ export class ServedCall implements ReserveOptions {
     throw error;
   }
 
-  /** A whole reply is worked on to its end: the vendor bills it, whether or not the caller waits. */
-  leave(): void {
-    if (this.exchange.isStreamed) this.call.leave(callerLeft("the caller closed the connection"));
-    else this.call.isLeft = true;
-  }
-
-  readonly #onAbort = () => this.leave();
+  readonly #onAbort = () => this.call.leave(callerLeft("the caller closed the connection"));
   readonly #onFailure = (error: unknown) => this.fail(error);
 
   #close(failure: ApiError | undefined): void {
     const { exchange, call, claim } = this;
     const charge = this.#charge;
-    exchange.request.signal.removeEventListener("abort", this.#onAbort);
+    if (exchange.isStreamed) exchange.request.signal.removeEventListener("abort", this.#onAbort);
     // What is left to send is the runtime's again: a reader who does not take it is cut off.
     if (call.isLong) this.#server.timeout(exchange.request, idleTimeoutS);
     // What a key stands for is known when the receipt is written: it may have to be rolled back.

@@ -3,15 +3,18 @@ import { type ApiError, toApiError } from "../base/errors.ts";
 import { type ActiveCall, callerLeft } from "./active-calls.ts";
 
 export interface StreamSource {
-  /** The next bytes for the caller, or undefined at the end. */
-  next(): Promise<Uint8Array | undefined>;
+  /** What goes to the caller next, or undefined at the end. */
+  next(): Promise<Piece | undefined>;
   /** Frees the upstream. */
   cancel(): void;
   /** The last bytes after a failure; undefined: the connection is broken off. */
-  fail(error: ApiError): Uint8Array | undefined;
+  fail(error: ApiError): Piece | undefined;
   /** What keeps a silent stream alive, if anything may. */
-  readonly keepAlive?: Uint8Array | undefined;
+  readonly keepAlive?: string | undefined;
 }
+
+/** Text is written as UTF-8. */
+type Piece = string | Uint8Array;
 
 export interface StreamReplyOptions {
   readonly call: ActiveCall;
@@ -20,77 +23,132 @@ export interface StreamReplyOptions {
   readonly onEnd: (error: ApiError | undefined) => void;
 }
 
+/** The runtime's own sink: what is written goes to the socket, without a queue between. */
+interface Sink {
+  /** A promise where the socket is full; it resolves when there is room. */
+  write(piece: Piece): number | Promise<number>;
+  flush(): void;
+  end(): void;
+  close(error: Error): void;
+}
+
 /**
- * A standard pull stream: the upstream is read only when the caller has taken what was sent, so a
- * slow reader slows the upstream instead of filling our memory.
+ * The body of a reply that goes out piece by piece. The upstream is read only when the caller's
+ * socket has taken what was sent, so a slow reader slows the upstream instead of filling our memory.
  */
-export function toReplyStream({
-  call,
-  source,
-  onEnd,
-}: StreamReplyOptions): ReadableStream<Uint8Array> {
-  let isOver = false;
-  let sink: ReadableStreamDefaultController<Uint8Array> | undefined;
-  const over = (error: ApiError | undefined) => {
-    if (isOver) return;
-    isOver = true;
-    call.onSilence = undefined;
-    call.onAbort = undefined;
-    call.onLeave = undefined;
-    onEnd(error);
+export function toReplyStream(options: StreamReplyOptions): ReadableStream<Uint8Array> {
+  const reply = new StreamReply(options);
+  const source = {
+    type: "direct",
+    pull: (sink: Sink) => reply.run(sink),
+    cancel: () => reply.leave(),
   };
-  // A reader that has gone silent never pulls again: its connection is broken off from here.
-  call.onAbort = () => {
-    source.cancel();
-    if (isOver || !call.isWaitingForReader) return;
-    breakOff(toApiError(call.reason));
+  // The types of the runtime know this kind of stream only by another name.
+  return new ReadableStream(source as unknown as UnderlyingByteSource);
+}
+
+class StreamReply {
+  readonly #call: ActiveCall;
+  readonly #source: StreamSource;
+  readonly #onEnd: StreamReplyOptions["onEnd"];
+  #sink: Sink | undefined;
+  #isOver = false;
+  /** The runtime ends the reply when this resolves. */
+  readonly #done = Promise.withResolvers<void>();
+
+  constructor({ call, source, onEnd }: StreamReplyOptions) {
+    this.#call = call;
+    this.#source = source;
+    this.#onEnd = onEnd;
+    // A reader that has gone silent never takes anything again: its connection is broken off here.
+    call.onAbort = () => {
+      source.cancel();
+      if (!this.#isOver && call.isWaitingForReader) this.#breakOff(toApiError(call.reason));
+    };
+    call.onLeave = (reason) => {
+      if (!this.#isOver) this.#breakOff(reason);
+    };
+  }
+
+  run(sink: Sink): Promise<void> {
+    this.#sink = sink;
+    const { keepAlive } = this.#source;
+    if (keepAlive !== undefined && !this.#isOver)
+      this.#call.onSilence = () => {
+        sink.write(keepAlive);
+        sink.flush();
+      };
+    this.#next();
+    return this.#done.promise;
+  }
+
+  /** The caller has gone. */
+  leave(): void {
+    this.#done.resolve();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#call.onSilence = undefined;
+    const reason = callerLeft("the caller closed the connection");
+    // Aborting frees the upstream (`onAbort`), at once or when it has told what it used.
+    this.#call.leave(reason);
+    this.#onEnd(reason);
+  }
+
+  readonly #next = (): void => {
+    if (this.#isOver) return;
+    this.#call.waitForUpstream(monotonicMs());
+    this.#source.next().then(this.#write, this.#fail);
   };
-  const breakOff = (reason: ApiError) => {
-    over(reason);
+
+  readonly #write = (piece: Piece | undefined): void => {
+    const sink = this.#sink;
+    if (this.#isOver || sink === undefined) return;
+    try {
+      this.#call.waitForReader(
+        monotonicMs(),
+        piece !== undefined && piece === this.#source.keepAlive,
+      );
+      if (piece === undefined) {
+        this.#end(undefined);
+        sink.end();
+        return this.#done.resolve();
+      }
+      const taken = sink.write(piece);
+      sink.flush();
+      if (taken instanceof Promise) void taken.then(this.#next, this.#next);
+      else this.#next();
+    } catch (error) {
+      this.#fail(error);
+    }
+  };
+
+  readonly #fail = (thrown: unknown): void => {
+    if (this.#isOver) return;
+    const error = toApiError(this.#call.reason ?? thrown);
+    this.#end(error);
+    const piece = this.#source.fail(error);
+    this.#source.cancel();
+    if (piece === undefined) this.#sink?.close(error);
+    else {
+      this.#sink?.write(piece);
+      this.#sink?.end();
+    }
+    this.#done.resolve();
+  };
+
+  #breakOff(reason: ApiError): void {
+    this.#end(reason);
     // What is measured after that still needs the upstream freed in the end.
-    call.onAbort = () => source.cancel();
-    sink?.error(reason);
-  };
-  call.onLeave = (reason) => {
-    if (!isOver) breakOff(reason);
-  };
-  return new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        sink = controller;
-        const { keepAlive } = source;
-        if (keepAlive !== undefined) call.onSilence = () => controller.enqueue(keepAlive);
-      },
-      async pull(controller) {
-        call.waitForUpstream(monotonicMs());
-        try {
-          const bytes = await source.next();
-          if (isOver) return;
-          call.waitForReader(monotonicMs(), bytes !== undefined && bytes === source.keepAlive);
-          if (bytes !== undefined) return controller.enqueue(bytes);
-          over(undefined);
-          controller.close();
-        } catch (thrown) {
-          if (isOver) return;
-          const error = toApiError(call.reason ?? thrown);
-          over(error);
-          const bytes = source.fail(error);
-          source.cancel();
-          if (bytes === undefined) return controller.error(error);
-          controller.enqueue(bytes);
-          controller.close();
-        }
-      },
-      cancel() {
-        if (isOver) return;
-        isOver = true;
-        call.onSilence = undefined;
-        const reason = callerLeft("the caller closed the connection");
-        // Aborting frees the upstream (`onAbort`), at once or when it has told what it used.
-        call.leave(reason);
-        onEnd(reason);
-      },
-    },
-    { highWaterMark: 0 },
-  );
+    this.#call.onAbort = () => this.#source.cancel();
+    this.#sink?.close(reason);
+    this.#done.resolve();
+  }
+
+  #end(error: ApiError | undefined): void {
+    this.#isOver = true;
+    this.#call.onSilence = undefined;
+    this.#call.onAbort = undefined;
+    this.#call.onLeave = undefined;
+    this.#onEnd(error);
+  }
 }

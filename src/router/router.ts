@@ -85,7 +85,7 @@ export class Router {
       return this.#choose(new Tries({ plan, call, startedMs }), run);
     const attempt = new Attempt({ provider, target: only, call, before: none, startedMs });
     call.beginAttempt();
-    return run(attempt).then(
+    return begin(run, attempt).then(
       (value) => {
         attempt.succeed();
         return value;
@@ -312,6 +312,15 @@ export class Router {
     if (provider !== undefined)
       await probe({ provider, ...target }).catch((thrown: unknown) => (error = toFault(thrown)));
     return { error, nowMs: this.#nowMs() };
+  }
+}
+
+/** What is thrown at once is a failed attempt like any other. */
+function begin<T>(run: (attempt: Attempt) => Promise<T>, attempt: Attempt): Promise<T> {
+  try {
+    return run(attempt);
+  } catch (error) {
+    return Promise.reject(error);
   }
 }
 

@@ -18,6 +18,8 @@ export class SseReader {
   #data: string | undefined;
   #isError = false;
   #afterCr = false;
+  /** Nothing is kept, and the next bytes begin an event; not known before the first bytes. */
+  #isBetween = false;
 
   constructor(maxEventChars = 16 * 1024 * 1024) {
     this.#maxEventChars = maxEventChars;
@@ -25,7 +27,15 @@ export class SseReader {
 
   /** The data of every event that these bytes complete. Throws RangeError past the bound. */
   push(bytes: Uint8Array): string[] {
-    return this.#take(this.#decoder.decode(bytes, { stream: true }));
+    const isEnd = bytes[bytes.length - 1] === lineFeed && bytes[bytes.length - 2] === lineFeed;
+    if (this.#isBetween && isEnd) {
+      const events = plainEvents(toText(bytes));
+      if (events !== undefined) return events;
+    }
+    const events = this.#take(this.#decoder.decode(bytes, { stream: true }));
+    // A cut character is not ASCII: behind a line feed the decoder keeps nothing.
+    this.#isBetween = isEnd;
+    return events;
   }
 
   /** At the end of the stream: an event that lacks its blank line still counts. */
@@ -90,6 +100,28 @@ export class SseReader {
     this.#keptChars = this.#data.length;
     if (this.#keptChars > this.#maxEventChars) throw new RangeError("an event is too large");
   }
+}
+
+const lineFeed = 0x0a;
+const whole = new TextDecoder("utf-8", { ignoreBOM: true });
+
+const toText = (bytes: Uint8Array): string =>
+  Buffer.isBuffer(bytes) ? bytes.toString("utf8") : whole.decode(bytes);
+
+/**
+ * Whole events of one `data: ` line each, which is nearly all that servers send; undefined where
+ * there is anything else.
+ */
+function plainEvents(text: string): string[] | undefined {
+  const events: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    if (!text.startsWith("data: ", at)) return undefined;
+    const end = text.indexOf("\n", at);
+    if (text.charCodeAt(end + 1) !== lineFeed) return undefined;
+    events.push(text.slice(at + 6, end));
+    at = end + 2;
+  }
+  return text.includes("\r") ? undefined : events;
 }
 
 /** Errors are short: what says in its first bytes that it is one need not be searched to its end. */

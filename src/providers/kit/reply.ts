@@ -17,8 +17,11 @@ export interface UpstreamReply {
   readonly isEnded: boolean;
   /** The next bytes of the body; undefined at its end. */
   read(): Promise<Bytes | undefined>;
-  /** The whole body. Rejects with a RangeError where it is longer than may be. */
-  whole(maxBytes: number): Promise<Bytes>;
+  /**
+   * The whole body: at once where all of it is here, which short replies are. Fails with a
+   * RangeError where it is longer than may be.
+   */
+  whole(maxBytes: number): Bytes | Promise<Bytes>;
   /** Ends a reply that nobody will read on. */
   cancel(): void;
 }
@@ -119,8 +122,8 @@ function grown(kept: Buffer, neededBytes: number, maxBytes: number): Buffer<Arra
 }
 
 /** A reply as JSON, read only as far as it may go, whatever its headers promise. */
-export function readReply(reply: UpstreamReply, maxBytes = maxReplyBytes): Promise<unknown> {
-  return reply.whole(maxBytes).then(parse);
+export async function readReply(reply: UpstreamReply, maxBytes = maxReplyBytes): Promise<unknown> {
+  return parse(await reply.whole(maxBytes));
 }
 
 function parse(bytes: Uint8Array): unknown {
@@ -136,26 +139,35 @@ function toText(bytes: Uint8Array): string {
   return text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text;
 }
 
-/** The same, where anything that is no JSON is the upstream's failure. */
-export function readJson(
-  reply: UpstreamReply,
-  {
-    provider,
-    signal,
-    maxBytes,
-  }: {
-    readonly provider: string;
-    readonly signal: Signal;
-    readonly maxBytes?: number | undefined;
-  },
-): Promise<unknown> {
-  return readReply(reply, maxBytes).catch((cause: unknown) => {
-    if (signal.aborted) throw signal.reason;
-    // The parser's own words quote the reply.
-    const kind = cause instanceof Error ? cause.name : typeof cause;
-    const detail = `${provider} sent invalid JSON (${kind})`;
-    throw upstreamError("upstream_error", { detail, symptom: "not_an_api", cause });
-  });
+interface ReadOptions {
+  readonly provider: string;
+  readonly signal: Signal;
+  readonly maxBytes?: number | undefined;
+}
+
+/**
+ * The same, where anything that is no JSON is the upstream's failure; at once where all of it is
+ * here.
+ */
+export function readJson(reply: UpstreamReply, options: ReadOptions): unknown {
+  try {
+    const bytes = reply.whole(options.maxBytes ?? maxReplyBytes);
+    const value = bytes instanceof Promise ? bytes.then(parse) : parse(bytes);
+    if (!(value instanceof Promise)) return value;
+    return value.catch((cause: unknown) => {
+      throw toUnreadable(cause, options);
+    });
+  } catch (cause) {
+    throw toUnreadable(cause, options);
+  }
+}
+
+function toUnreadable(cause: unknown, { provider, signal }: ReadOptions): unknown {
+  if (signal.aborted) return signal.reason;
+  // The parser's own words quote the reply.
+  const kind = cause instanceof Error ? cause.name : typeof cause;
+  const detail = `${provider} sent invalid JSON (${kind})`;
+  return upstreamError("upstream_error", { detail, symptom: "not_an_api", cause });
 }
 
 const packings: Readonly<Record<string, string>> = {

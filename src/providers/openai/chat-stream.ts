@@ -16,6 +16,7 @@ import {
   toFinishReason,
   toLogprobs,
 } from "./chat-reply.ts";
+import { DeltaTemplate, type PlainDelta } from "./delta-template.ts";
 import { StreamDetails } from "./stream-details.ts";
 import { throwTold } from "./told-failure.ts";
 import { fromOpenAiUsage } from "./usage.ts";
@@ -29,6 +30,8 @@ export interface ChatStreamOptions {
   readonly provider: string;
   readonly reply: UpstreamReply;
   readonly signal: Signal;
+  /** Every event is parsed, also those that need not be: for comparison. */
+  readonly parsesAll?: boolean;
 }
 
 /** Reads an upstream's events one packet at a time; nothing is read ahead of the caller. */
@@ -45,36 +48,54 @@ export class OpenAiChatStream implements ChatStream {
   #details: Map<number, StreamDetails> | undefined;
   /** Found in a packet that also held good events: those go first. */
   #failure: unknown;
+  readonly #template: DeltaTemplate | undefined;
+  /** As they were when the template was learned: it repeats what they say. */
+  #learnedExtras: JsonObject | undefined;
 
-  constructor({ provider, reply, signal }: ChatStreamOptions) {
+  constructor({ provider, reply, signal, parsesAll = false }: ChatStreamOptions) {
     this.#provider = provider;
     this.#signal = signal;
     this.#reply = reply;
     this.#packets = new PacketReader(reply);
+    this.#template = parsesAll ? undefined : new DeltaTemplate();
   }
 
   get extras(): JsonObject | undefined {
     return this.#extras;
   }
 
-  async read(): Promise<readonly ChatPart[] | undefined> {
-    while (this.#failure === undefined && !this.#ended) {
-      const parts: ChatPart[] = [];
-      try {
-        const bytes = await this.#packets.read();
-        this.#ended = bytes === undefined;
-        for (const event of bytes === undefined ? this.#sse.end() : this.#sse.push(bytes))
-          this.#take(event, parts);
-      } catch (cause) {
-        this.#failure = toNetworkError({ provider: this.#provider, signal: this.#signal, cause });
-      }
-      // A packet without news, such as a comment, is a sign of life all the same.
-      if (parts.length > 0 || (this.#failure === undefined && !this.#ended)) return parts;
+  read(): Promise<readonly ChatPart[] | undefined> {
+    if (this.#failure !== undefined) return Promise.reject(this.#giveUp());
+    if (this.#ended) return Promise.resolve(undefined);
+    return this.#packets.read().then(this.#onPacket, this.#onBroken);
+  }
+
+  readonly #onPacket = (bytes: Uint8Array | undefined): readonly ChatPart[] | undefined => {
+    const parts: ChatPart[] = [];
+    try {
+      this.#ended = bytes === undefined;
+      for (const event of bytes === undefined ? this.#sse.end() : this.#sse.push(bytes))
+        this.#take(event, parts);
+    } catch (cause) {
+      return this.#onBroken(cause, parts);
     }
-    if (this.#failure === undefined) return undefined;
-    // What failed before the first token has no other owner; the upstream may talk on for ever.
+    // A packet without news, such as a comment, is a sign of life all the same.
+    return parts.length > 0 || !this.#ended ? parts : undefined;
+  };
+
+  readonly #onBroken = (
+    cause: unknown,
+    parts: readonly ChatPart[] = [],
+  ): readonly ChatPart[] | undefined => {
+    this.#failure = toNetworkError({ provider: this.#provider, signal: this.#signal, cause });
+    if (parts.length > 0) return parts;
+    throw this.#giveUp();
+  };
+
+  /** What failed before the first token has no other owner; the upstream may talk on for ever. */
+  #giveUp(): unknown {
     this.cancel();
-    throw this.#failure;
+    return this.#failure;
   }
 
   cancel(): void {
@@ -89,7 +110,20 @@ export class OpenAiChatStream implements ChatStream {
       return;
     }
     if (event === "") return;
-    const chunk = this.#parse(event);
+    const template = this.#template;
+    const text = this.#learnedExtras === this.#extras ? template?.match(event) : undefined;
+    if (template !== undefined && text !== undefined) {
+      parts.push({ type: "text-delta", index: template.index, text, isPlain: true });
+      return;
+    }
+    const before = parts.length;
+    this.#takeChunk(this.#parse(event), parts);
+    const [only, ...others] = parts.slice(before);
+    if (only?.type !== "text-delta" || others.length > 0) return;
+    if (template?.learn(event, only, readPlain) === true) this.#learnedExtras = this.#extras;
+  }
+
+  #takeChunk(chunk: JsonObject, parts: ChatPart[]): void {
     const { choices, usage } = chunk;
     throwTold(chunk, this.#provider);
     this.#noteExtras(chunk);
@@ -198,6 +232,24 @@ function withKnownTypes(given: JsonObject): JsonObject {
   dropOddTexts(known);
   nameReasoning(known);
   return known;
+}
+
+/** An event that is known to hold one piece of text and nothing else, with another one in its place. */
+function readPlain(event: string): PlainDelta | undefined {
+  let chunk: JsonObject;
+  try {
+    chunk = JSON.parse(event);
+  } catch {
+    // What was replaced is no text: `":"` also stands between names and values.
+    return undefined;
+  }
+  const { choices } = chunk;
+  const [choice] = Array.isArray(choices) ? choices : [];
+  if (!isJsonObject(choice)) return undefined;
+  const delta = choice["delta"] ?? choice["message"];
+  const text = isJsonObject(delta) ? plainText(delta) : undefined;
+  const index = isPlace(choice["index"]) ? choice["index"] : 0;
+  return text === undefined ? undefined : { index, text };
 }
 
 /** The text of a delta that carries nothing else: nearly all of them. The role is ours to write. */

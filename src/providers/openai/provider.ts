@@ -57,10 +57,15 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
 
   return {
     name,
-    async chat(options) {
-      const reply = await send("/chat/completions", chatBody(options, ""), options);
+    // Without an async function, like all that every request passes.
+    chat(options) {
       const { signal } = options;
-      return fromOpenAiReply(await readJson(reply, { provider: name, signal }), name);
+      return send("/chat/completions", chatBody(options, ""), options).then((reply) => {
+        const json = readJson(reply, { provider: name, signal });
+        return json instanceof Promise
+          ? json.then((value) => fromOpenAiReply(value, name))
+          : fromOpenAiReply(json, name);
+      });
     },
     async streamChat(options) {
       const { signal } = options;

@@ -22,15 +22,12 @@ export interface ChatSourceOptions {
   readonly onCounted?: (usage: Usage) => void;
 }
 
-const encoder = new TextEncoder();
-const keepAlive = encoder.encode(keepAliveComment);
-
 /**
  * Parts in, bytes of events out: one write for each packet that the upstream sent. The last write
  * waits until the receipt is durable.
  */
 export class ChatSource implements StreamSource {
-  readonly keepAlive = keepAlive;
+  readonly keepAlive = keepAliveComment;
   readonly #options: ChatSourceOptions;
   /** The reply's head went out before the model spoke: a comment goes first. */
   startsSilent = false;
@@ -49,27 +46,46 @@ export class ChatSource implements StreamSource {
     this.#options = options;
   }
 
-  async next(): Promise<Uint8Array | undefined> {
+  /** Nearly every packet takes the short way: one promise, no async function. */
+  next(): Promise<string | undefined> {
     if (this.startsSilent) {
       this.startsSilent = false;
-      return keepAlive;
+      return Promise.resolve(keepAliveComment);
     }
+    if (this.#isDone || this.#isMeasuring) return Promise.resolve(undefined);
+    this.#reading = this.#read();
+    return this.#reading.then(this.#onParts);
+  }
+
+  readonly #onParts = (
+    parts: readonly ChatPart[] | undefined,
+  ): string | undefined | Promise<string | undefined> => {
+    const text = this.#take(parts);
+    if (text === "" || parts === undefined || this.#sawDone || this.#isPastCap())
+      return this.#goOn(text, parts);
+    this.#options.charge.deliver();
+    return text;
+  };
+
+  /** The end, a cut, or packets without news. */
+  async #goOn(start: string, first: readonly ChatPart[] | undefined): Promise<string | undefined> {
     const { charge, call } = this.#options;
-    while (!this.#isDone && !this.#isMeasuring) {
-      this.#reading = this.#read();
-      const parts = await this.#reading;
-      let text = this.#take(parts);
+    let text = start;
+    let parts = first;
+    for (;;) {
       // Before the end is looked at: an answer that comes in one packet has a cap, too.
       if (this.#isPastCap() && !this.#isWithinByCount()) text += await this.#cut();
       else if (this.#hasEnded(parts)) text += await this.#end();
-      if (text === "") {
-        call.hear(monotonicMs());
-        continue;
+      if (text !== "") {
+        charge.deliver();
+        return text;
       }
-      charge.deliver();
-      return encoder.encode(text);
+      call.hear(monotonicMs());
+      if (this.#isDone || this.#isMeasuring) return undefined;
+      this.#reading = this.#read();
+      parts = await this.#reading;
+      text = this.#take(parts);
     }
-    return undefined;
   }
 
   cancel(): void {
@@ -79,8 +95,8 @@ export class ChatSource implements StreamSource {
       this.#options.opening.then(({ parts }) => parts.cancel()).catch(() => {});
   }
 
-  fail(error: ApiError): Uint8Array {
-    return encoder.encode(this.#options.writer.fail(error));
+  fail(error: ApiError): string {
+    return this.#options.writer.fail(error);
   }
 
   /** Whether the upstream's count covers all that was said. */
@@ -129,8 +145,11 @@ export class ChatSource implements StreamSource {
     };
   }
 
-  async #read(): Promise<readonly ChatPart[] | undefined> {
-    if (this.#stream !== undefined) return this.#stream.read();
+  #read(): Promise<readonly ChatPart[] | undefined> {
+    return this.#stream === undefined ? this.#open() : this.#stream.read();
+  }
+
+  async #open(): Promise<readonly ChatPart[]> {
     const { parts, first } = await this.#options.opening;
     this.#stream = parts;
     if (this.#isCancelled) parts.cancel();

@@ -28,7 +28,7 @@ interface AdmittedChat {
 export function serveChat(served: ServedCall): Promise<Response> {
   const { body, model, exchange, price } = served;
   const order = toChatOrder(body, model.maxOutputTokens);
-  exchange.isStreamed = order.stream;
+  if (order.stream) served.stream();
   checkTextBytes(exchange, "messages", () => textsOf(order.call).texts);
   const { need, tokens, isShortened } = chatNeed({ order, model, price, tpm: exchange.tpm });
   if (isShortened) exchange.loweredCap = need.cap;

@@ -26,7 +26,6 @@ export interface SpeechSourceOptions {
 const mostEventBytes = 256 * 1024;
 
 const encoder = new TextEncoder();
-const keepAlive = encoder.encode(keepAliveComment);
 
 /**
  * Audio as it arrives, behind a WAV header where one is wanted. An audio body has no place for an
@@ -34,7 +33,7 @@ const keepAlive = encoder.encode(keepAliveComment);
  * Events have: the last one is the usage, or the error. The end waits until the receipt is durable.
  */
 export class SpeechSource implements StreamSource {
-  readonly keepAlive: Uint8Array | undefined;
+  readonly keepAlive: string | undefined;
   readonly #options: SpeechSourceOptions;
   /** Bytes of samples, as they are counted. */
   #sentBytes = 0;
@@ -48,7 +47,7 @@ export class SpeechSource implements StreamSource {
 
   constructor(options: SpeechSourceOptions) {
     this.#options = options;
-    this.keepAlive = options.asEvents ? keepAlive : undefined;
+    this.keepAlive = options.asEvents ? keepAliveComment : undefined;
     if (options.charge.keepsReply) this.#kept = [];
   }
 

@@ -18,7 +18,7 @@ export async function serveSpeech(served: ServedCall): Promise<Response> {
   const speak = toSpeakCall(request);
   const { text, speed, instructions } = speak;
   const model = fitting(dependencies, served.model, speak);
-  exchange.isStreamed = true;
+  served.stream();
   const mostBytes = mostAudioBytes(text, { maxAudioSeconds: model.maxAudioSeconds, speed });
   const { need, tokens } = speechNeed({ text, instructions, mostBytes, price: served.price });
   const admitted = served.admit(need, tokens);

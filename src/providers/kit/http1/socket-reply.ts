@@ -95,7 +95,7 @@ export class SocketReply implements UpstreamReply {
   }
 
   /** The whole body. Rejects with a RangeError where it is longer than may be. */
-  whole(maxBytes: number): Promise<Bytes> {
+  whole(maxBytes: number): Bytes | Promise<Bytes> {
     const [first] = this.#queue;
     if (
       this.#isEnded &&
@@ -105,7 +105,7 @@ export class SocketReply implements UpstreamReply {
     ) {
       this.#queue = [];
       this.#queuedBytes = 0;
-      return Promise.resolve(first);
+      return first;
     }
     const { framing } = this.headers;
     if (framing.kind !== "length" || framing.sizeBytes <= maxBytes)

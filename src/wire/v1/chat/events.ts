@@ -141,7 +141,7 @@ export class ChatEventWriter {
   write(part: ChatPart): string {
     switch (part.type) {
       case "text-delta":
-        return this.#text(part.index, part.text);
+        return this.#text(part);
       case "delta":
         return this.#delta(part.index, part.delta, part.logprobs);
       case "finish":
@@ -173,13 +173,14 @@ export class ChatEventWriter {
     return `data: ${JSON.stringify(toErrorBody(error))}\n\n`;
   }
 
-  #text(index: number, text: string): string {
+  #text({ index, text, isPlain }: Extract<ChatPart, { type: "text-delta" }>): string {
     const state = this.#state(index);
     if (state.isFinished || (text === "" && state.hasRole)) return "";
     const role = state.hasRole ? "" : `"role":"assistant",`;
     state.hasRole = true;
     this.#said.add(text);
-    return `${this.#release()}${this.#head}{"index":${index},"delta":{${role}"content":${JSON.stringify(text)}},"logprobs":null,"finish_reason":null}${this.#tail}`;
+    const content = isPlain === true ? `"${text}"` : JSON.stringify(text);
+    return `${this.#release()}${this.#head}{"index":${index},"delta":{${role}"content":${content}},"logprobs":null,"finish_reason":null}${this.#tail}`;
   }
 
   #delta(index: number, given: JsonObject, logprobs: Json): string {

@@ -1,0 +1,145 @@
+import { expect, spyOn, test } from "bun:test";
+import { oddStream } from "../../../test/fake/openai/odd-streams.ts";
+import { toScript } from "../../../test/fake/script.ts";
+import { loadRecordings } from "../../../test/providers/recordings.ts";
+import { ApiError } from "../../base/errors.ts";
+import { ChatEventWriter } from "../../wire/v1/chat/events.ts";
+import { ChunkDecoder } from "../kit/http1/chunk-decoder.ts";
+import { FetchReply } from "../kit/reply.ts";
+import { OpenAiChatStream } from "./chat-stream.ts";
+
+const identity = { id: "chatcmpl-1", createdS: 1, model: "m" };
+
+/** What a caller gets of a stream that comes in these packets, up to where it ends or breaks. */
+async function heard(packets: readonly Uint8Array[], parsesAll: boolean): Promise<string> {
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const packet of packets) controller.enqueue(packet);
+      controller.close();
+    },
+  });
+  const { signal } = new AbortController();
+  const reply = new FetchReply(new Response(body));
+  const stream = new OpenAiChatStream({ provider: "acme", reply, signal, parsesAll });
+  const writer = new ChatEventWriter(identity, { includeUsage: true, choices: 1 });
+  let text = "";
+  try {
+    for (let parts = await stream.read(); parts !== undefined; parts = await stream.read()) {
+      writer.extras = stream.extras;
+      for (const part of parts)
+        text +=
+          part.type === "usage" || part.type === "done"
+            ? `${JSON.stringify(part)}\n`
+            : writer.write(part);
+    }
+  } catch (error) {
+    text += error instanceof ApiError ? `${error.code}: ${error.detail}` : String(error);
+  }
+  return `${text}${JSON.stringify(stream.extras)} ${writer.said.chars} ${writer.said.text}`;
+}
+
+/** Single bytes, every event parsed: the way on which nothing is assumed. */
+const slowly = (bytes: Uint8Array) =>
+  heard(
+    Array.from(bytes, (_, at) => bytes.slice(at, at + 1)),
+    true,
+  );
+
+/** A packet for each event, and then one more cut. */
+function packetsOf(bytes: Uint8Array, cut = -1): Uint8Array[] {
+  const ends: number[] = [];
+  for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1))
+    if (bytes[at + 1] === 0x0a) ends.push(at + 2);
+  const cuts = [...new Set([0, ...ends, cut, bytes.length])].filter((at) => at >= 0);
+  cuts.sort((one, other) => one - other);
+  return cuts.slice(1).map((stop, at) => bytes.slice(cuts[at], stop));
+}
+
+const toBytes = (events: readonly unknown[]) =>
+  new TextEncoder().encode(
+    `${events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("")}data: [DONE]\n\n`,
+  );
+
+const chunk = (content: string, fields: object = {}) => ({
+  id: "chatcmpl-vendor",
+  object: "chat.completion.chunk",
+  created: 1,
+  model: "gpt",
+  system_fingerprint: "fp_1",
+  choices: [{ index: 0, delta: { content }, logprobs: null, finish_reason: null }],
+  usage: null,
+  ...fields,
+});
+
+const texts = [
+  "Hello",
+  " wor",
+  "ld",
+  "",
+  "!",
+  "Grüße ",
+  "👩‍👩‍👧",
+  ":",
+  '"',
+  "\\",
+  "\n",
+  "\u2028",
+  "\u007f",
+];
+const typical = [
+  chunk("", { choices: [{ index: 0, delta: { role: "assistant", content: "" } }] }),
+  ...texts.map((text) => chunk(text)),
+  chunk(" new", { system_fingerprint: "fp_2" }),
+  ...texts.map((text) => chunk(text)),
+  ...texts.map((text) => chunk(text, { service_tier: "default" })),
+  chunk("", { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }),
+  chunk("", { choices: [], usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 } }),
+];
+
+const recorded = loadRecordings().flatMap(({ vendor, slug, upstream: { events } }) =>
+  events === undefined ? [] : [[`${vendor}/${slug}`, events] as const],
+);
+
+for (const [name, events] of [["a typical stream", typical] as const, ...recorded])
+  test(`what is not parsed reads the same, cut at any byte: ${name}`, async () => {
+    const bytes = toBytes(events);
+    const expected = await slowly(bytes);
+    for (let cut = 0; cut < bytes.length; cut++)
+      if ((await heard(packetsOf(bytes, cut), false)) !== expected)
+        expect([cut, await heard(packetsOf(bytes, cut), false)]).toEqual([cut, expected]);
+  });
+
+test("what is not parsed reads the same, whatever a vendor's habits", async () => {
+  for (let seed = 0; seed < 400; seed++) {
+    const bytes = bodyOf(seed);
+    const expected = await slowly(bytes);
+    for (const packets of [packetsOf(bytes), packetsOf(bytes, bytes.length >> 1), [bytes]])
+      expect([seed, await heard(packets, false)]).toEqual([seed, expected]);
+  }
+});
+
+test("of a typical stream, only what differs in more than its text is parsed", async () => {
+  const events = Array.from({ length: 100 }, (_, at) => chunk(` word${at}`));
+  const packets = packetsOf(toBytes(events));
+  const parse = spyOn(JSON, "parse");
+  await heard(packets, false);
+  const parsed = parse.mock.calls.length;
+  parse.mockClear();
+  await heard(packets, true);
+  const all = parse.mock.calls.length;
+  parse.mockRestore();
+  expect(all).toBe(100);
+  // The first one, and once more to learn where its text stands.
+  expect(parsed).toBe(2);
+});
+
+function bodyOf(seed: number): Uint8Array {
+  const [step] = toScript(oddStream(seed).reply);
+  const bytes = step !== undefined && "send" in step ? Buffer.from(step.send) : Buffer.of();
+  const end = bytes.indexOf("\r\n\r\n");
+  const body = bytes.subarray(end + 4);
+  if (!bytes.subarray(0, end).toString("latin1").includes("chunked")) return body;
+  const decoder = new ChunkDecoder();
+  decoder.push(body);
+  return body.subarray(decoder.start, decoder.end);
+}

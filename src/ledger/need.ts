@@ -66,10 +66,10 @@ export function holdOf(parts: HoldParts, price: Price): bigint {
 function weighed({ input, output, audio, image, video }: HoldParts, price: Price): bigint {
   return (
     BigInt(input) * dearestInput(price) +
-    BigInt(output) * unitPrice(price, "output") +
-    BigInt(audio) * unitPrice(price, "audio_output") +
-    BigInt(image) * unitPrice(price, "image") +
-    BigInt(video) * unitPrice(price, "video_second")
+    (output === 0 ? 0n : BigInt(output) * unitPrice(price, "output")) +
+    (audio === 0 ? 0n : BigInt(audio) * unitPrice(price, "audio_output")) +
+    (image === 0 ? 0n : BigInt(image) * unitPrice(price, "image")) +
+    (video === 0 ? 0n : BigInt(video) * unitPrice(price, "video_second"))
   );
 }
 

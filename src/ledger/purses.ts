@@ -110,9 +110,11 @@ export class Purses {
    * Sets money aside for a call. It is known from now on until its receipt stands, so that a budget
    * that is set meanwhile counts it.
    */
-  take(nano: bigint, { purse, budgets, ...call }: TakeOptions): Hold | undefined {
-    const { account, pot } = purse;
-    return Hold.take(nano, pot, budgets, { ...call, accountId: account.id, calls: this.#calls });
+  take(nano: bigint, options: TakeOptions): Hold | undefined {
+    const { purse, budgets, id, keyId, startedMs } = options;
+    // Spelled out: copying properties costs a microsecond.
+    const call = { id, keyId, startedMs, accountId: purse.account.id, calls: this.#calls };
+    return Hold.take(nano, purse.pot, budgets, call);
   }
 
   /** Its receipt stands: the store's sums have it from now on. */

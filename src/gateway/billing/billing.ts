@@ -6,7 +6,7 @@ import type { Journal } from "../../ledger/journal.ts";
 import { cover, holdParts, type Need } from "../../ledger/need.ts";
 import { leastFree } from "../../ledger/purse.ts";
 import type { Purse, Purses } from "../../ledger/purses.ts";
-import { type Limiter, type LimitRequest, Permit } from "../../limits/limiter.ts";
+import { type Limiter, Permit, type TokenRequest } from "../../limits/limiter.ts";
 import type { ActiveCall } from "../active-calls.ts";
 import type { Exchange } from "../exchange.ts";
 import type { OpenClaim } from "../idempotency.ts";
@@ -54,9 +54,8 @@ export class LedgerBilling implements Billing {
     const purse = purses.find(key.accountId);
     if (purse === undefined) throw new Error(`the account of key ${key.id} is not loaded`);
     exchange.purse = purse;
-    const caller = { key, purse };
-    if (isLimited(caller)) {
-      const taken = limiter.enter({ ...ownersOf(caller), nowMs: clock.nowMs() });
+    if (isLimited(key, purse)) {
+      const taken = limiter.enter(limitRequest({ key, purse, tokens: 0, nowMs: clock.nowMs() }));
       if (!(taken instanceof Permit)) {
         checkStanding(purse);
         throw overLimit(taken);
@@ -128,10 +127,11 @@ export class LedgerBilling implements Billing {
     options: ReserveOptions,
     { tokens, nowMs }: { readonly tokens: number; readonly nowMs: number },
   ): void {
-    if (!isLimited(options)) return;
-    const { exchange } = options;
-    const wanted = { ...ownersOf(options), tokens, nowMs };
-    const taken = this.#dependencies.limiter.takeTokens(exchange.permit, wanted);
+    const { exchange, key, purse } = options;
+    if (!isLimited(key, purse)) return;
+    const { limiter } = this.#dependencies;
+    const wanted = limitRequest({ key, purse, tokens, nowMs });
+    const taken = limiter.takeTokens(exchange.permit, wanted);
     if (taken !== undefined && !(taken instanceof Permit)) throw overLimit(taken);
     exchange.permit = taken;
   }
@@ -142,14 +142,21 @@ export function checkStanding({ account }: Purse): void {
   if (account.suspendedAtMs !== undefined) throw accountSuspended();
 }
 
-type Caller = Pick<ReserveOptions, "key" | "purse">;
+const isLimited = (key: KeyRecord, { account }: Purse) =>
+  key.limits !== undefined || account.limits !== undefined;
 
-const isLimited = ({ key, purse }: Caller) =>
-  key.limits !== undefined || purse.account.limits !== undefined;
-
-function ownersOf({ key, purse: { account } }: Caller): Omit<LimitRequest, "nowMs"> {
+function limitRequest(options: {
+  readonly key: KeyRecord;
+  readonly purse: Purse;
+  readonly tokens: number;
+  readonly nowMs: number;
+}): TokenRequest {
+  const { key, tokens, nowMs } = options;
+  const { account } = options.purse;
   return {
     key: { id: key.id, kind: "key", limits: key.limits },
     account: { id: account.id, kind: "account", limits: account.limits },
+    tokens,
+    nowMs,
   };
 }

@@ -68,6 +68,8 @@ function hasNamedCalls({ tool_calls: calls }: JsonObject): boolean {
 
 /** Each choice has a place of its own: where the upstream's do not do, they are counted. */
 function withPlaces(choices: readonly ChatChoice[]): readonly ChatChoice[] {
+  const [only] = choices;
+  if (choices.length === 1 && only !== undefined && isPlace(only.index)) return choices;
   const places = new Set(choices.map(({ index }) => index));
   const areGood = places.size === choices.length && choices.every(({ index }) => isPlace(index));
   return areGood ? choices : choices.map((choice, index) => ({ ...choice, index }));

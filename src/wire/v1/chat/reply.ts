@@ -47,25 +47,28 @@ export function toWireUsage({
   inputDetails,
   outputDetails,
 }: Usage): ChatCompletion["usage"] {
-  return {
+  const usage: WireUsage = {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
     total_tokens: inputTokens + outputTokens,
-    ...(cachedInputTokens === undefined && inputDetails === undefined
-      ? {}
-      : {
-          prompt_tokens_details: { ...inputDetails, ...named("cached_tokens", cachedInputTokens) },
-        }),
-    ...(reasoningTokens === undefined && outputDetails === undefined
-      ? {}
-      : {
-          completion_tokens_details: {
-            ...outputDetails,
-            ...named("reasoning_tokens", reasoningTokens),
-          },
-        }),
   };
+  if (cachedInputTokens !== undefined || inputDetails !== undefined)
+    usage.prompt_tokens_details = withCount(inputDetails, "cached_tokens", cachedInputTokens);
+  if (reasoningTokens !== undefined || outputDetails !== undefined)
+    usage.completion_tokens_details = withCount(outputDetails, "reasoning_tokens", reasoningTokens);
+  return usage;
 }
 
-const named = (name: string, count: number | undefined) =>
-  count === undefined ? {} : { [name]: count };
+type WireUsage = {
+  -readonly [Name in keyof ChatCompletion["usage"]]: ChatCompletion["usage"][Name];
+};
+
+/** The copy is made only where there is something to copy: it costs more than all the rest. */
+function withCount(
+  details: Usage["inputDetails"],
+  name: string,
+  count: number | undefined,
+): Readonly<Record<string, number>> {
+  if (count === undefined) return details ?? {};
+  return details === undefined ? { [name]: count } : { ...details, [name]: count };
+}

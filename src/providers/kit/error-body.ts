@@ -1,5 +1,9 @@
 import { isJsonObject, type JsonObject } from "../../call/chat.ts";
-import type { ReplyHeaders } from "./reply.ts";
+
+/** Of whichever client. */
+export interface ReplyHeaders {
+  get(name: string): string | null;
+}
 
 /** What an error body tells, of whatever vendor's form. */
 export interface Said {

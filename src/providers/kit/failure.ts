@@ -1,8 +1,7 @@
 import { ApiError, type ErrorCode, type UpstreamTrouble } from "../../base/errors.ts";
 import { tryAgainIn } from "../../base/text/try-again.ts";
-import { readErrorBody, toldDelayMs } from "./error-body.ts";
+import { type ReplyHeaders, readErrorBody, toldDelayMs } from "./error-body.ts";
 import { verdictOf } from "./failure-rules.ts";
-import type { ReplyHeaders } from "./reply.ts";
 
 /** What an upstream sent when it did not serve a call. */
 export interface UpstreamFailure {

@@ -1,13 +1,10 @@
 import { parseBoundedInTurns, smallJsonChars } from "../../base/json/bounds.ts";
 import type { Signal } from "../../call/signal.ts";
+import type { ReplyHeaders } from "./error-body.ts";
 import { upstreamError } from "./failure.ts";
 
 /** Our own copy of what came. */
 export type Bytes = Uint8Array<ArrayBuffer>;
-
-export interface ReplyHeaders {
-  get(name: string): string | null;
-}
 
 /** A vendor's reply: its head is here, its body comes. Whoever gets one reads it or cancels it. */
 export interface UpstreamReply {

@@ -62,7 +62,7 @@ export class ReplyHead {
     const keptS = kept === "" ? undefined : /(?:^|[ ,])timeout=(\d{1,6})/i.exec(kept)?.[1];
     this.keptMs = keptS === undefined ? undefined : Number(keptS) * 1000;
     this.framing = framingOf({ status: this.status, isOld, length, coding });
-    const keepsOpen = isOld ? /[, ]keep-alive/.test(connection) : !/[, ]close/.test(connection);
+    const keepsOpen = isOld ? /[,\s]keep-alive/.test(connection) : !/[,\s]close/.test(connection);
     // Of two lengths one may be a lie: what follows the body is not trusted.
     const isClear = length === undefined || coding === undefined;
     this.isKept = keepsOpen && isClear && this.framing.kind !== "close";
@@ -85,7 +85,7 @@ export class ReplyHead {
       .slice(1)
       .map((line) => {
         const colon = line.indexOf(":");
-        return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+        return [line.slice(0, colon).toLowerCase(), trimmed(line.slice(colon + 1))];
       });
   }
 
@@ -95,9 +95,20 @@ export class ReplyHead {
 
   #valueAt(start: number): string {
     const end = this.#text.indexOf("\r\n", start);
-    return this.#text.slice(start, end === -1 ? undefined : end).trim();
+    return trimmed(this.#text.slice(start, end === -1 ? undefined : end));
   }
 }
+
+/** Of spaces and tabs alone: to others, a length behind a no-break space is none. */
+function trimmed(value: string): string {
+  let start = 0;
+  let end = value.length;
+  while (start < end && isBlank(value.charCodeAt(start))) start++;
+  while (end > start && isBlank(value.charCodeAt(end - 1))) end--;
+  return value.slice(start, end);
+}
+
+const isBlank = (code: number) => code === 0x20 || code === 0x09;
 
 function oneLength(known: string | undefined, value: string): string {
   // Proxies repeat it now and then; two that differ are an attack or a fault.

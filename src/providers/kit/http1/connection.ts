@@ -41,7 +41,7 @@ export interface ConnectionOwner {
   free(connection: Connection): void;
   /** It is closed for good. */
   drop(connection: Connection): void;
-  /** The server closes connections that are free for this long. */
+  /** The server says that it closes connections that are free for this long. */
   expectClose(afterMs: number): void;
 }
 
@@ -114,16 +114,15 @@ export class Connection {
 
   opened(socket: Socket<Connection>): void {
     if (this.#isClosed) return void socket.terminate();
+    this.#socket = socket;
     socket.setNoDelay(true);
     // A certificate is looked at before anything is sent.
     if (!this.#isEncrypted) this.#begin(socket);
   }
 
   handshaken(socket: Socket<Connection>, isTrusted: boolean, problem: Error | null): void {
-    if (this.#isClosed) return;
-    if (isTrusted && problem === null) return this.#begin(socket);
-    socket.terminate();
-    this.#fail(new ConnectionError(codeOf(problem, "TLSHandshakeFailed")));
+    if (isTrusted && problem === null) this.#begin(socket);
+    else this.#fail(new ConnectionError(codeOf(problem, "TLSHandshakeFailed")));
   }
 
   take(packet: Packet): void {
@@ -142,6 +141,7 @@ export class Connection {
     if (unsent === undefined || this.#socket === undefined) return;
     const sentBytes = this.#socket.write(unsent);
     if (sentBytes < 0) return this.closed(undefined);
+    if (sentBytes > 0) this.#hasSent = true;
     this.#unsent = sentBytes >= unsent.length ? undefined : unsent.subarray(sentBytes);
   }
 
@@ -182,6 +182,7 @@ export class Connection {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#leaveCall();
+    this.#reply = undefined;
     this.#unsent = undefined;
     this.#socket?.terminate();
     this.#owner.drop(this);
@@ -190,7 +191,6 @@ export class Connection {
   readonly #onAbort = (): void => this.#fail(new ConnectionError("Aborted"));
 
   #begin(socket: Socket<Connection>): void {
-    this.#socket = socket;
     if (this.#waiting !== undefined) this.#write(socket, this.#waiting.message);
   }
 
@@ -201,13 +201,12 @@ export class Connection {
       body === undefined ? `${head}\r\n` : `${head}content-length: ${bodyBytes}${headEnd}`;
     if (body !== undefined && bodyBytes > joinedBytes) {
       this.#unsent = Buffer.concat([Buffer.from(start), Buffer.from(body)]);
-      this.#hasSent = true;
       return this.drained();
     }
     const text = body === undefined ? start : start + body;
     const sentBytes = socket.write(text);
     if (sentBytes < 0) return this.closed(undefined);
-    this.#hasSent = true;
+    this.#hasSent = sentBytes > 0;
     // A head is ASCII.
     if (sentBytes < start.length + bodyBytes) this.#unsent = Buffer.from(text).subarray(sentBytes);
   }
@@ -216,8 +215,10 @@ export class Connection {
     const bytes = this.#headBytes === 0 ? packet : this.#keep(packet);
     const searchedBytes = Math.max(0, bytes.length - packet.length - headEnd.length + 1);
     const end = bytes.indexOf(headEnd, searchedBytes, "latin1");
+    if ((end === -1 ? bytes.length : end) > maxHeadBytes)
+      throw new MalformedReplyError("the head is too long");
     if (end === -1) {
-      if (bytes.length > maxHeadBytes) throw new MalformedReplyError("the head is too long");
+      if (!mayBeHead(bytes)) throw new MalformedReplyError("the reply is not HTTP");
       if (this.#headBytes === 0) this.#keep(packet);
       return;
     }
@@ -231,8 +232,9 @@ export class Connection {
     if (head.keptMs !== undefined) this.#owner.expectClose(head.keptMs);
     const reply = new SocketReply(head, this);
     this.#reply = reply;
-    reply.take(bytes, bodyStart);
+    // First, because a malformed body may come along with the head.
     waiting.resolve(reply);
+    reply.take(bytes, bodyStart);
   }
 
   /** Adds to the head so far, in a buffer that grows: packets may be single bytes. */
@@ -270,6 +272,14 @@ export class Connection {
     this.#signal?.removeEventListener("abort", this.#onAbort);
     this.#signal = undefined;
   }
+}
+
+const headStart = Buffer.from("HTTP/1.");
+
+/** A server that speaks something else may wait for more, as we would: it is found out at once. */
+function mayBeHead(bytes: Packet): boolean {
+  const comparedBytes = Math.min(bytes.length, headStart.length);
+  return headStart.compare(bytes, 0, comparedBytes, 0, comparedBytes) === 0;
 }
 
 function codeOf(cause: unknown, otherwise: string): string {

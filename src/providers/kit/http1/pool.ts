@@ -4,7 +4,10 @@ import type { SocketReply } from "./socket-reply.ts";
 
 /** Servers close free connections after 5 s (uvicorn, Node) to some minutes. */
 const usualIdleMs = 60_000;
-const leastIdleMs = 1_000;
+/** One that is seen to close sooner does so for another reason. */
+const leastSeenMs = 1_000;
+/** A server that restarts closes them all, whatever their age: that must not count forever. */
+const seenForMs = 600_000;
 /** A request must not meet a server that is about to close. */
 const idleShare = 0.75;
 const maxIdle = 1_024;
@@ -16,12 +19,18 @@ const maxIdle = 1_024;
  */
 export class Pool {
   readonly #place: Place;
+  readonly #nowMs: () => number;
   /** The latest last. */
   readonly #idle: Connection[] = [];
-  #idleMs = usualIdleMs;
+  /** How long they may stay free, by what the server says. */
+  #toldMs = usualIdleMs;
+  /** By what it was seen to do, until it is forgotten. */
+  #seenMs = usualIdleMs;
+  #seenUntilMs = 0;
 
-  constructor(place: Place) {
+  constructor(place: Place, nowMs: () => number = monotonicMs) {
     this.#place = place;
+    this.#nowMs = nowMs;
   }
 
   /**
@@ -30,7 +39,7 @@ export class Pool {
    * it may be sent twice.
    */
   send(message: Message): Promise<SocketReply> {
-    const known = this.#idle.pop();
+    const known = this.#takeIdle();
     if (known === undefined) return this.#sendNew(message);
     return known.send(message).catch((error: unknown) => {
       if (!(error instanceof ConnectionError) || message.signal.aborted) throw error;
@@ -42,7 +51,7 @@ export class Pool {
 
   free(connection: Connection): void {
     if (this.#idle.length >= maxIdle) return connection.end();
-    connection.idleSinceMs = monotonicMs();
+    connection.idleSinceMs = this.#nowMs();
     this.#idle.push(connection);
     watch(this);
   }
@@ -51,23 +60,40 @@ export class Pool {
     const at = this.#idle.lastIndexOf(connection);
     if (at === -1) return;
     this.#idle.splice(at, 1);
-    this.expectClose(monotonicMs() - connection.idleSinceMs);
+    const nowMs = this.#nowMs();
+    const seenMs = Math.max(leastSeenMs, (nowMs - connection.idleSinceMs) * idleShare);
+    this.#seenMs = nowMs < this.#seenUntilMs ? Math.min(this.#seenMs, seenMs) : seenMs;
+    this.#seenUntilMs = nowMs + seenForMs;
   }
 
-  /** The server closes connections that are free for this long. */
+  /** The server says that it closes connections that are free for this long. */
   expectClose(afterMs: number): void {
-    this.#idleMs = Math.min(this.#idleMs, Math.max(leastIdleMs, afterMs * idleShare));
+    this.#toldMs = Math.min(this.#toldMs, afterMs * idleShare);
   }
 
   /** Closes what has been free for too long; whether any is left. */
-  sweep(nowMs: number): boolean {
-    let stale = 0;
-    for (const { idleSinceMs } of this.#idle) {
-      if (nowMs - idleSinceMs < this.#idleMs) break;
-      stale++;
-    }
-    for (const connection of this.#idle.splice(0, stale)) connection.end();
+  sweep(): boolean {
+    const sinceMs = this.#staleSinceMs();
+    const fresh = this.#idle.findIndex(({ idleSinceMs }) => idleSinceMs > sinceMs);
+    const stale = this.#idle.splice(0, fresh === -1 ? this.#idle.length : fresh);
+    for (const connection of stale) connection.end();
     return this.#idle.length > 0;
+  }
+
+  /** The timer may be late, so its work is not relied on. */
+  #takeIdle(): Connection | undefined {
+    const latest = this.#idle.at(-1);
+    if (latest === undefined) return undefined;
+    if (latest.idleSinceMs > this.#staleSinceMs()) return this.#idle.pop();
+    this.sweep();
+    return undefined;
+  }
+
+  #staleSinceMs(): number {
+    const nowMs = this.#nowMs();
+    return (
+      nowMs - (nowMs < this.#seenUntilMs ? Math.min(this.#toldMs, this.#seenMs) : this.#toldMs)
+    );
   }
 
   #sendNew(message: Message): Promise<SocketReply> {
@@ -86,8 +112,7 @@ function watch(pool: Pool): void {
   watched.add(pool);
   if (sweeper !== undefined) return;
   sweeper = setInterval(() => {
-    const nowMs = monotonicMs();
-    for (const one of watched) if (!one.sweep(nowMs)) watched.delete(one);
+    for (const one of watched) if (!one.sweep()) watched.delete(one);
     if (watched.size > 0) return;
     clearInterval(sweeper);
     sweeper = undefined;

@@ -151,6 +151,9 @@ export class SocketReply implements UpstreamReply {
     this.#isEnded = true;
     this.#reader?.resolve(undefined);
     this.#reader = undefined;
+    // The next reply on this connection has nothing to do with what waits here to be read.
+    if (this.#isPaused) this.#connection.resume();
+    this.#isPaused = false;
     this.#connection.replied(restBytes);
   }
 }

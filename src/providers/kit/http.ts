@@ -81,8 +81,8 @@ function sendOn(pool: Pool, options: UpstreamRequest): Promise<UpstreamReply> {
 }
 
 const headLines = new WeakMap<UpstreamRequest["headers"], string>();
-/** What an URL parser would leave as it is. */
-const plainPath = /^\/[!-~]*$/;
+/** What a URL parser leaves as it is: no fragment, no `..` and nothing to escape. */
+const plainPath = /^(?!.*\/(?:\.|%2e))\/[!$-&(-;=?-[\]_a-z~]*$/i;
 
 function toMessage(options: UpstreamRequest): Message {
   const { path, headers, body, signal, pin } = options;
@@ -97,18 +97,18 @@ function toMessage(options: UpstreamRequest): Message {
 }
 
 /** Names and values that cannot end their line, whoever wrote them. */
-const fieldForm = /^[!#-'*+\-.0-9A-Z^-z|~]+: [\t -~]*$/;
+const nameForm = /^[!#-'*+\-.0-9A-Z^-z|~]+$/;
+const valueForm = /^[\t -~]*$/;
 
 function toLines(headers: UpstreamRequest["headers"], provider: string): string {
   const entries = headers instanceof Headers ? headers.entries() : Object.entries(headers);
   let lines = "";
   for (const [name, value] of entries) {
-    const line = `${name}: ${value}`;
-    if (!fieldForm.test(line))
+    if (!nameForm.test(name) || !valueForm.test(value))
       throw upstreamError("upstream_unavailable", {
         detail: `${provider}: the header ${name} has characters that HTTP does not allow`,
       });
-    lines += `${line}\r\n`;
+    lines += `${name}: ${value}\r\n`;
   }
   return lines;
 }
@@ -179,6 +179,7 @@ const networkWords: Readonly<Record<string, string>> = {
   ConnectionRefused: "connection refused (ConnectionRefused)",
   ECONNREFUSED: "connection refused (ECONNREFUSED)",
   FailedToOpenSocket: "cannot connect (FailedToOpenSocket)",
+  MalformedReply: "the reply is not valid HTTP (MalformedReply)",
 };
 
 /** Whatever broke the connection: the caller's leaving and our own time limits keep their reason. */

@@ -28,15 +28,14 @@ export const maxReplyBytes = 16 * 1024 * 1024;
 
 /** A reply of the runtime's own client. */
 export class FetchReply implements UpstreamReply {
+  /** A `Response` of our own cannot have every status that a vendor may send. */
+  readonly status: number;
   readonly #response: Response;
   #reader: ReadableStreamDefaultReader<Bytes> | undefined;
 
-  constructor(response: Response) {
+  constructor(response: Response, status = response.status) {
     this.#response = response;
-  }
-
-  get status(): number {
-    return this.#response.status;
+    this.status = status;
   }
 
   get headers(): Headers {
@@ -185,7 +184,7 @@ export function unpacked(reply: UpstreamReply): UpstreamReply {
   headers.delete("content-encoding");
   headers.delete("content-length");
   const body = toStream(reply).pipeThrough(new DecompressionStream(format as CompressionFormat));
-  return new FetchReply(new Response(body, { status: reply.status, headers }));
+  return new FetchReply(new Response(body, { headers }), reply.status);
 }
 
 /** For packages that read replies of the runtime. */

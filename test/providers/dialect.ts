@@ -8,6 +8,7 @@ import type { ErrorCode, UpstreamReason } from "../../src/base/errors.ts";
 import type { FinishReason, JsonObject } from "../../src/call/chat.ts";
 import type { Usage } from "../../src/call/usage.ts";
 import type { Provider } from "../../src/providers/contract.ts";
+import type { DialerOptions } from "../../src/providers/kit/dial.ts";
 import type { Bytes } from "../fake/http/reply.ts";
 import type { RecordedRequest } from "../fake/upstream.ts";
 
@@ -185,10 +186,14 @@ export interface Dialect {
   readonly name: string;
   readonly can: Abilities;
   /**
-   * Through `new ProviderRegistry().build(settings)`, `allowPrivate` true, with `name` as the
+   * Through `new ProviderRegistry(network).build(settings)`, `allowPrivate` true, with `name` as the
    * operator's name for it, `operatorKey` as its key, and an address at `origin` (no slash behind).
    */
-  create(options: { readonly origin: string; readonly name: string }): Provider;
+  create(options: {
+    readonly origin: string;
+    readonly name: string;
+    readonly network?: Pick<DialerOptions, "usesProxy">;
+  }): Provider;
   /** A model by the vendor's name. */
   readonly model: string;
   /** Names that must never be in a message to a caller: `openai`, `gpt`, `cloudflare` … */

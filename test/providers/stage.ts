@@ -23,6 +23,12 @@ export const providerName = "upstream-of-the-operator";
 
 type Said = VendorReply | Reply;
 
+/** Who sends the requests. What goes through a proxy is the runtime's, even if none is set. */
+export const clients = {
+  "our own client": {},
+  "the client of the runtime": { usesProxy: () => true },
+} as const;
+
 export class Stage {
   readonly dialect: Dialect;
   #upstream: FakeUpstream | undefined;
@@ -30,11 +36,12 @@ export class Stage {
   #calls: RecordedRequest[] = [];
   #waiters: ((request: RecordedRequest) => void)[] = [];
 
-  constructor(dialect: Dialect) {
+  constructor(dialect: Dialect, client: keyof typeof clients = "our own client") {
     this.dialect = dialect;
     beforeAll(async () => {
       this.#upstream = await startFakeUpstream();
-      this.#provider = dialect.create({ origin: this.origin, name: providerName });
+      const network = clients[client];
+      this.#provider = dialect.create({ origin: this.origin, name: providerName, network });
     });
     afterAll(() => this.upstream.stop());
     beforeEach(() => {

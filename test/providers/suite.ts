@@ -14,16 +14,17 @@ import { type Dialect, type ErrorClass, type Wait, waitForms } from "./dialect.t
 import { providerName, Stage } from "./stage.ts";
 
 export function providerContract(dialect: Dialect): void {
-  describe(`${dialect.name} keeps the contract of a provider`, () => {
-    const stage = new Stage(dialect);
-    coverageCases(stage);
-    requestCases(stage);
-    answerCases(stage);
-    cutCases(stage);
-    leavingCases(stage);
-    errorCases(stage);
-    transportCases(stage);
-  });
+  for (const client of ["our own client", "the client of the runtime"] as const)
+    describe(`${dialect.name} keeps the contract of a provider over ${client}`, () => {
+      const stage = new Stage(dialect, client);
+      coverageCases(stage);
+      requestCases(stage);
+      answerCases(stage);
+      cutCases(stage);
+      leavingCases(stage);
+      errorCases(stage);
+      transportCases(stage);
+    });
 }
 
 /** For a vendor that differs in its requests alone from one whose dialect keeps the whole contract. */

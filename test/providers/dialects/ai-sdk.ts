@@ -21,8 +21,8 @@ const {
 export const aiSdkDialect: Dialect = {
   ...vendor,
   can: { ...vendor.can, writtenTokens: false },
-  create: ({ origin, name }) =>
-    new ProviderRegistry().build({
+  create: ({ origin, name, network }) =>
+    new ProviderRegistry(network).build({
       name,
       kind: "ai-sdk",
       baseUrl: `${origin}/v1`,

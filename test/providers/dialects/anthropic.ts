@@ -43,8 +43,8 @@ export const anthropicDialect: Dialect = {
   },
   vendorWords: ["anthropic", "claude"],
   headers: ["x-api-key", "anthropic-version", "anthropic-beta"],
-  create: ({ origin, name }) =>
-    new ProviderRegistry().build({
+  create: ({ origin, name, network }) =>
+    new ProviderRegistry(network).build({
       name,
       kind: "anthropic",
       baseUrl: `${origin}/v1`,

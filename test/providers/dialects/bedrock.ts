@@ -82,8 +82,8 @@ function bedrockDialect({ name, settings, headers, credential }: BedrockHabits):
     },
     vendorWords: ["bedrock", "amazon", "aws", "anthropic", "claude"],
     headers,
-    create: ({ origin, name: providerName }) =>
-      new ProviderRegistry().build({
+    create: ({ origin, name: providerName, network }) =>
+      new ProviderRegistry(network).build({
         name: providerName,
         kind: "bedrock",
         baseUrl: origin,

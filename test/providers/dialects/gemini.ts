@@ -58,8 +58,8 @@ export const geminiDialect: Dialect = {
   },
   vendorWords: ["gemini", "google", "generativelanguage", "ai studio"],
   headers: ["x-goog-api-key"],
-  create: ({ origin, name }) =>
-    new ProviderRegistry().build({
+  create: ({ origin, name, network }) =>
+    new ProviderRegistry(network).build({
       name,
       kind: "gemini",
       baseUrl: `${origin}/v1beta`,

@@ -45,8 +45,8 @@ export function openAiDialect({ name, quirks }: OpenAiHabits): Dialect {
     },
     vendorWords: ["openai", "gpt-4o", "cloudflare", "org-of-the-operator"],
     headers: [quirks.keyHeader ?? "authorization"],
-    create: ({ origin, name: providerName }) =>
-      new ProviderRegistry().build({
+    create: ({ origin, name: providerName, network }) =>
+      new ProviderRegistry(network).build({
         name: providerName,
         kind: "openai",
         baseUrl: `${origin}/v1`,

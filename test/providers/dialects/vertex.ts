@@ -45,14 +45,14 @@ export const vertexDialect: Dialect = {
   name: "vertex",
   vendorWords: [...geminiDialect.vendorWords, "vertex", "aiplatform", project],
   headers: ["authorization"],
-  create: ({ origin, name }) =>
+  create: ({ origin, name, network }) =>
     createVertexProvider({
       name,
       baseUrl: `${origin}/v1`,
       apiKey: undefined,
       allowPrivate: true,
       options: { project, location, credentials: serviceAccount(`${origin}/token`) },
-      dialer: new Dialer({ provider: name, allowPrivate: true }),
+      dialer: new Dialer({ provider: name, allowPrivate: true, ...network }),
       // Its token stays young: an older one is made anew when it is refused, which adds a request.
       clock: { nowMs: () => Date.parse("2026-10-14T09:00:00Z") },
     }),

@@ -2,6 +2,7 @@ import type { AuditRecord } from "../base/audit.ts";
 import { newId } from "../base/ids.ts";
 import type { TextSearch } from "../base/text-search.ts";
 import type { Limits } from "../call/limits.ts";
+import { PackedKeys } from "./packed-keys.ts";
 import { hashKeySecret, isWellFormed, keyHint, newKeySecret } from "./secret.ts";
 
 /** The secret that a rotation replaced, until its time is up. */
@@ -62,6 +63,14 @@ export interface KeyName {
 
 export interface KeyStore {
   all(): Promise<readonly KeyRecord[]>;
+  /**
+   * All keys that are not revoked, many at a time, one per line: JSON that begins with the hash,
+   * the id and the previous hash or null. `fromLine` reads one.
+   */
+  pages(): AsyncIterable<Uint8Array>;
+  fromLine(line: string): KeyRecord;
+  /** The newest revoked keys, the oldest of them first. */
+  revoked(most: number): Promise<readonly KeyRecord[]>;
   get(id: string): Promise<KeyRecord | undefined>;
   /** By name, id and hint, the best first; of one account, or of all. */
   search(wanted: TextSearch & { readonly accountId?: string }): Promise<readonly KeyRecord[]>;
@@ -91,6 +100,9 @@ export interface KeyStore {
 /** Revoked keys that are still recognized, so that their owners see who uses them. */
 export const maxRevokedKeys = 10_000;
 
+/** Records of packed keys that are kept after a look-up, at most twice as many; 0.5 kB each. */
+const maxOpened = 8_192;
+
 /** Long enough for a call at the command line, too short to be worth keeping. */
 export const temporaryLifetimeMs = 15 * 60_000;
 export const maxTemporaryKeys = 1_000;
@@ -108,14 +120,25 @@ type TemporaryRecord = KeyRecord & { readonly expiresAtMs: number; readonly owne
 /**
  * All live keys in memory, by the hash of each secret that opens them. A look-up touches no
  * database, whether the key is known or not: a flood of unknown keys costs a hash each and stores
- * nothing. Unknown, revoked and expired keys leave by the same way. About 0.4 kB per key.
+ * nothing. Unknown, revoked and expired keys leave by the same way.
+ *
+ * Keys are loaded in packed form (`PackedKeys`). Those that have changed since then are records in
+ * maps, and so are, up to a bound, those that were looked up.
  *
  * Temporary keys are here alone: no store has them, and they end with the process.
  */
 export class KeyDirectory {
   readonly #store: KeyStore;
   readonly #hashKey: Uint8Array;
-  #byHash = new Map<string, KeyRecord>();
+  #packed: PackedKeys<KeyRecord>;
+  /**
+   * By hash: of the packed keys those that were looked up lately, and those from before. Two maps
+   * that take turns, because a map that loses its first entry for every new one becomes slow.
+   */
+  #opened = new Map<string, KeyRecord>();
+  #openedBefore = new Map<string, KeyRecord>();
+  /** Keys that were created or changed after the packed ones were loaded. */
+  readonly #byHash = new Map<string, KeyRecord>();
   readonly #byId = new Map<string, KeyRecord>();
   /** By hash, the longest known first. Nobody is let in by one of them. */
   readonly #revoked = new Map<string, KeyRecord>();
@@ -125,22 +148,24 @@ export class KeyDirectory {
   constructor(store: KeyStore, hashKey: Uint8Array) {
     this.#store = store;
     this.#hashKey = hashKey;
+    this.#packed = new PackedKeys((line) => store.fromLine(line));
   }
 
+  /** What was known before stays in use until all of it is replaced at once. */
   async reloadAll(): Promise<void> {
-    const records = await this.#store.all();
-    this.#byHash = new Map();
-    this.#byId.clear();
-    this.#revoked.clear();
-    for (const record of records) this.#put(record);
+    const packed = new PackedKeys((line) => this.#store.fromLine(line));
+    for await (const lines of this.#store.pages()) packed.add(lines);
+    const revoked = await this.#store.revoked(maxRevokedKeys);
+    this.#packed = packed;
+    for (const map of [this.#opened, this.#openedBefore, this.#byHash, this.#byId, this.#revoked])
+      map.clear();
+    for (const record of revoked) this.#putRevoked(record);
   }
 
   async reload(id: string): Promise<void> {
     const record = await this.#store.get(id);
-    const known = this.#byId.get(id);
-    if (known !== undefined) this.#byHash.delete(known.hash);
-    if (known?.previous !== undefined) this.#byHash.delete(known.previous.hash);
-    this.#byId.delete(id);
+    const known = this.#byId.get(id) ?? this.#packed.take(id);
+    if (known !== undefined) this.#forget(known);
     if (record !== undefined) this.#put(record);
   }
 
@@ -154,7 +179,7 @@ export class KeyDirectory {
   find(secret: string): KeyRecord | undefined {
     if (!isWellFormed(secret)) return undefined;
     const hash = hashKeySecret(secret, this.#hashKey);
-    return this.#byHash.get(hash) ?? this.#temporary.get(hash) ?? this.#revoked.get(hash);
+    return this.#live(hash) ?? this.#revoked.get(hash);
   }
 
   /**
@@ -162,12 +187,12 @@ export class KeyDirectory {
    * when it was revoked or has expired meanwhile. Costs no hash.
    */
   current(record: KeyRecord, nowMs: number): KeyRecord | undefined {
-    const now = this.#byHash.get(record.hash) ?? this.#temporary.get(record.hash);
+    const now = this.#live(record.hash);
     return now?.expiresAtMs !== undefined && now.expiresAtMs <= nowMs ? undefined : now;
   }
 
   has(id: string): boolean {
-    return this.#byId.has(id);
+    return this.#byId.has(id) || this.#packed.has(id);
   }
 
   /** Stays the same when the secret changes; not to be had without the master secret. */
@@ -226,6 +251,39 @@ export class KeyDirectory {
     for (const hashes of byOwner.values()) if (hashes.length > most.length) most = hashes;
     const [oldest] = most;
     if (oldest !== undefined) this.#temporary.delete(oldest);
+  }
+
+  #live(hash: string): KeyRecord | undefined {
+    return (
+      this.#opened.get(hash) ??
+      this.#byHash.get(hash) ??
+      this.#open(hash) ??
+      this.#temporary.get(hash)
+    );
+  }
+
+  #open(hash: string): KeyRecord | undefined {
+    const opened = this.#openedBefore.get(hash) ?? this.#unpack(hash);
+    if (opened === undefined) return undefined;
+    if (this.#opened.size >= maxOpened) {
+      this.#openedBefore = this.#opened;
+      this.#opened = new Map();
+    }
+    this.#opened.set(hash, opened);
+    return opened;
+  }
+
+  #unpack(hash: string): KeyRecord | undefined {
+    const record = this.#packed.find(hash);
+    return record?.previous?.hash === hash ? asPrevious(record, record.previous) : record;
+  }
+
+  #forget({ id, hash, previous }: KeyRecord): void {
+    for (const map of [this.#byHash, this.#opened, this.#openedBefore]) {
+      map.delete(hash);
+      if (previous !== undefined) map.delete(previous.hash);
+    }
+    this.#byId.delete(id);
   }
 
   #put(record: KeyRecord): void {

@@ -47,12 +47,25 @@ test("hashes are keyed and hints give nothing away", () => {
 
 /** Counts what the directory asks of the store. */
 function storeOf(records: KeyRecord[]): KeyStore & { reads: number } {
+  const sent = new Map<string, KeyRecord>();
   return {
     reads: 0,
-    async all() {
+    all: () => Promise.reject(new Error("not here")),
+    async *pages() {
       this.reads++;
-      return records;
+      for (const record of records.filter(({ revokedAtMs }) => revokedAtMs === undefined)) {
+        const { hash, id, previous } = record;
+        const line = JSON.stringify([hash, id, previous?.hash ?? null]);
+        sent.set(line, record);
+        yield Buffer.from(line);
+      }
     },
+    fromLine(line) {
+      const record = sent.get(line);
+      if (record === undefined) throw new Error("a line of no key");
+      return record;
+    },
+    revoked: async () => records.filter(({ revokedAtMs }) => revokedAtMs !== undefined),
     async get(id) {
       this.reads++;
       return records.find((record) => record.id === id);

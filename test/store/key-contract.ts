@@ -46,4 +46,29 @@ export function keyTests(opened: () => Opened): void {
     await keys.update("key_1", { expiresAtMs: null }, auditOf());
     expect(await keys.get("key_1")).toEqual(key);
   });
+
+  test("the lines of all live keys read as their records do, whatever is in them", async () => {
+    const { keys } = opened().store;
+    const odd: KeyRecord[] = [
+      key,
+      { ...key, id: "key_2", hash: "h2", name: 'a "quote",\na line\tand 🙂 \\', expiresAtMs: 9 },
+      { ...key, id: "key_3", hash: "h3", models: new Set(["a", "ü"]), limits: { rpm: 3 } },
+    ];
+    for (const record of odd) await keys.insert(record, auditOf());
+    await keys.insert({ ...key, id: "key_4", hash: "h4" }, auditOf());
+    await keys.rotate("key_3", { hash: "h5", hint: "…5", previousUntilMs: 70 }, auditOf());
+    await keys.setPaused("key_2", 60, auditOf());
+    await keys.revoke("key_4", 50, auditOf());
+    const lines: string[] = [];
+    for await (const page of keys.pages()) lines.push(...Buffer.from(page).toString().split("\n"));
+    const live = (await keys.all()).filter(({ revokedAtMs }) => revokedAtMs === undefined);
+    expect(lines.map((line) => keys.fromLine(line))).toEqual(live);
+    expect(lines.map((line) => line.slice(0, 21))).toEqual([
+      '["h1","key_1",null,"a',
+      '["h2","key_2",null,"a',
+      '["h5","key_3","h3","a',
+    ]);
+    expect((await keys.revoked(9)).map(({ id }) => id)).toEqual(["key_4"]);
+    expect(await keys.revoked(0)).toEqual([]);
+  });
 }

@@ -1,9 +1,17 @@
 import { sql, type UpdateObject } from "kysely";
 import type { AuditRecord } from "../../base/audit.ts";
+import { nextTurn } from "../../base/clock.ts";
+import type { Limits } from "../../call/limits.ts";
 import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
 import { addAudit } from "./audit.ts";
 import { announce } from "./feed.ts";
-import { addFirstLimits, firstLimitsVersion, fromLimits, toLimits } from "./ledger/limits-text.ts";
+import {
+  addFirstLimits,
+  firstLimitsVersion,
+  fromLimits,
+  readLimits,
+  toLimits,
+} from "./ledger/limits-text.ts";
 import type { Db, Tables } from "./schema.ts";
 import { textSearch } from "./text-search.ts";
 
@@ -16,6 +24,9 @@ export function createKeyStore(db: Db): KeyStore {
       const rows = await db.selectFrom("keys").selectAll().orderBy("id").execute();
       return rows.map(toRecord);
     },
+    pages: () => readPages(db),
+    fromLine,
+    revoked: (most) => readRevoked(db, most),
     async get(id) {
       const row = await db.selectFrom("keys").selectAll().where("id", "=", id).executeTakeFirst();
       return row === undefined ? undefined : toRecord(row);
@@ -81,6 +92,114 @@ export function createKeyStore(db: Db): KeyStore {
           set last_used_ms = max(last_used_ms, excluded.last_used_ms)`.execute(db);
     },
   };
+}
+
+async function readRevoked(db: Db, most: number): Promise<readonly KeyRecord[]> {
+  const newest = await db
+    .selectFrom("keys")
+    .selectAll()
+    .where("revoked_at_ms", "is not", null)
+    .orderBy("id", "desc")
+    .limit(most)
+    .execute();
+  return newest.map(toRecord).toReversed();
+}
+
+/** Read in one turn of the event loop. */
+const linesAtOnce = 2_000;
+
+/** In the order of the lines: the first three are what the index of all keys is built from. */
+const lineColumns = [
+  "hash",
+  "id",
+  "previous_hash",
+  "account_id",
+  "name",
+  "hint",
+  "models",
+  "created_at_ms",
+  "expires_at_ms",
+  "paused_at_ms",
+  "created_by",
+  "limits",
+  "limits_version",
+  "previous_hint",
+  "previous_expires_at_ms",
+] as const satisfies readonly (keyof Tables["keys"])[];
+
+/** The database writes the lines: rows of columns would be a dozen strings per key. */
+async function* readPages(db: Db): AsyncGenerator<Uint8Array> {
+  const columns = sql.join(lineColumns.map((name) => sql.ref(name)));
+  for (let last = 0; ; ) {
+    const { rows } = await sql<{ lines: Uint8Array | null; last: number | null }>`
+      select cast(group_concat(line, char(10)) as blob) as lines, max(position) as last
+      from (
+        select rowid as position, json_array(${columns}) as line from keys
+        where revoked_at_ms is null and rowid > ${last} order by rowid limit ${linesAtOnce})`.execute(
+      db,
+    );
+    const [page] = rows;
+    if (page === undefined || page.lines === null || page.last === null) return;
+    yield page.lines;
+    ({ last } = page);
+    await nextTurn();
+  }
+}
+
+/** The columns in the same order. */
+type Line = [
+  string,
+  string,
+  string | null,
+  string,
+  string,
+  string,
+  string | null,
+  number,
+  number | null,
+  number | null,
+  string | null,
+  string | null,
+  number,
+  string | null,
+  number | null,
+];
+
+function fromLine(line: string): KeyRecord {
+  const values: Line = JSON.parse(line);
+  const limits = values[11];
+  const record = toRecord({
+    hash: values[0],
+    id: values[1],
+    previous_hash: values[2],
+    account_id: values[3],
+    name: values[4],
+    hint: values[5],
+    models: values[6],
+    created_at_ms: values[7],
+    expires_at_ms: values[8],
+    revoked_at_ms: null,
+    paused_at_ms: values[9],
+    created_by: values[10],
+    limits: null,
+    limits_version: values[12],
+    previous_hint: values[13],
+    previous_expires_at_ms: values[14],
+  });
+  return limits === null ? record : { ...record, limits: sharedLimits(limits) };
+}
+
+/** Most keys have the same few: parsing them takes as long as the rest of a line. */
+const maxShared = 1_000;
+const shared = new Map<string, Limits>();
+
+function sharedLimits(text: string): Limits {
+  const known = shared.get(text);
+  if (known !== undefined) return known;
+  if (shared.size >= maxShared) shared.clear();
+  const limits = readLimits(text);
+  shared.set(text, limits);
+  return limits;
 }
 
 async function searchKeys(

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import { parse } from "yaml";
+import { Type } from "../base/json/type.ts";
 
 /**
  * The changelog of the API: `docs/api/changes.yaml`, newest first. Whoever calls the API reads it;

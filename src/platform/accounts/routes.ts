@@ -1,4 +1,5 @@
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../../base/json/type.ts";
 import { entryKinds } from "../../ledger/store.ts";
 import { checkEmail, toEmail } from "../../people/people.ts";
 import { type Context, operatorRoute, route } from "../context.ts";

@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "../../base/json/type.ts";
 import { fields, moment, nullable, text, type View } from "../http/schemas.ts";
 
 const record = Type.Object({

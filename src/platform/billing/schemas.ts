@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "../../base/json/type.ts";
 import { moment, nullable, usd, type View } from "../http/schemas.ts";
 
 const spend = { receipts: Type.Integer(), charged_usd: usd("") };

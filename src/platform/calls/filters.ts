@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "../../base/json/type.ts";
 import type { CallFilters } from "../../call/call-filters.ts";
 import { nullable, text } from "../http/schemas.ts";
 import { toMoment } from "../input/values.ts";

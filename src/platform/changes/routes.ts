@@ -1,4 +1,5 @@
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../../base/json/type.ts";
 import { type Change, notesOf, readChanges } from "../../wire/changes.ts";
 import { route } from "../context.ts";
 import { oneOf } from "../http/schemas.ts";

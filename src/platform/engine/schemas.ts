@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "../../base/json/type.ts";
 import { nullable, oneOf, type View } from "../http/schemas.ts";
 
 /** A set of weights on this machine, and its download progress. */

@@ -1,4 +1,5 @@
-import { type Static, type TProperties, type TSchema, type TSchemaOptions, Type } from "typebox";
+import type { Static, TProperties, TSchema, TSchemaOptions } from "typebox";
+import { Type } from "../../base/json/type.ts";
 import { type PriceKey, priceKeys } from "../../call/price.ts";
 
 /** An object with these fields and no others: a misspelled field is an error, not ignored. */

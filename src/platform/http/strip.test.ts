@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Type } from "typebox";
+import { Type } from "../../base/json/type.ts";
 import { nullable } from "./schemas.ts";
 import { toStrip } from "./strip.ts";
 

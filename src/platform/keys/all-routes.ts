@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "../../base/json/type.ts";
 import { operatorRoute } from "../context.ts";
 import { fields, text } from "../http/schemas.ts";
 import { accountNames } from "../input/values.ts";

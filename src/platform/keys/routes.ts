@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "../../base/json/type.ts";
 import { toUsd } from "../../base/money.ts";
 import { Problem } from "../../base/problem.ts";
 import { periodStartMs } from "../../call/limits.ts";

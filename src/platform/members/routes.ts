@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "../../base/json/type.ts";
 import { route } from "../context.ts";
 import { done, fields, isDone, text } from "../http/schemas.ts";
 import { linkReply } from "../people/schemas.ts";

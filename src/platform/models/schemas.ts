@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "../../base/json/type.ts";
 import { endpoints } from "../../call/endpoint.ts";
 import type { voices } from "../../call/speak.ts";
 import { mostAliases } from "../../catalog/aliases.ts";

@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "../../base/json/type.ts";
 import { Problem } from "../../base/problem.ts";
 import { route } from "../context.ts";
 import { actorOf } from "../http/context.ts";

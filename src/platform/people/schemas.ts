@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "../../base/json/type.ts";
 import { accountRoles } from "../../people/role.ts";
 import { inviteKinds } from "../../people/store.ts";
 import { moment, nullable, oneOf, type View } from "../http/schemas.ts";

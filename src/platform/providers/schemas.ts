@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "../../base/json/type.ts";
 import { endpoints } from "../../call/endpoint.ts";
 import { mostKeyWeight } from "../../catalog/provider-keys.ts";
 import { providerKinds } from "../../catalog/provider-kinds.ts";

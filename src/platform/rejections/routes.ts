@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "../../base/json/type.ts";
 import { csvLine } from "../../base/text/csv.ts";
 import { endpoints } from "../../call/endpoint.ts";
 import { mostCounted, type Rejection } from "../../rejections/rejection.ts";

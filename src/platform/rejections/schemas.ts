@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "../../base/json/type.ts";
 import { rejectionReasons } from "../../rejections/rejection.ts";
 import { moment, nullable, oneOf, type View } from "../http/schemas.ts";
 

@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "../../base/json/type.ts";
 import { moment, nullable, oneOf, usd, type View } from "../http/schemas.ts";
 
 const forOperators = (words: string) => ({ description: `${words} Operators only.` });

@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "../../base/json/type.ts";
 import type { User } from "../../people/store.ts";
 import { type Context, route } from "../context.ts";
 import { fields, nullable, oneOf, text, type View } from "../http/schemas.ts";

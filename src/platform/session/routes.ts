@@ -1,5 +1,5 @@
-import { Type } from "typebox";
 import { toDateText } from "../../base/dates.ts";
+import { Type } from "../../base/json/type.ts";
 import { timeZoneChoices } from "../../people/preferences.ts";
 import { inviteKinds } from "../../people/store.ts";
 import { type Context, route } from "../context.ts";

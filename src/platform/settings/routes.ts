@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { Type } from "typebox";
+import { Type } from "../../base/json/type.ts";
 import { type PlatformDependencies, route, type SettingView } from "../context.ts";
 import { nullable } from "../http/schemas.ts";
 

@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "../../base/json/type.ts";
 import { type Context, route } from "../context.ts";
 
 const count = (description: string) => Type.Integer({ description });

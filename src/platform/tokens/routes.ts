@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "../../base/json/type.ts";
 import { accountRoles, scopes } from "../../people/role.ts";
 import { route } from "../context.ts";
 import { fields, oneOf, text } from "../http/schemas.ts";

@@ -1,5 +1,5 @@
-import { Type } from "typebox";
 import { toDateText } from "../../base/dates.ts";
+import { Type } from "../../base/json/type.ts";
 import { invalid } from "../../base/problem.ts";
 import { othersName, type UsageGroup, type UsageQuery } from "../../ledger/reports.ts";
 import { type Context, route } from "../context.ts";

@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "../../base/json/type.ts";
 import { invalid } from "../../base/problem.ts";
 import { viewPages } from "../../people/preferences.ts";
 import { type Context, route } from "../context.ts";

@@ -1,4 +1,5 @@
-import { type TSchema, type TSchemaOptions, type TUnsafe, Type } from "typebox";
+import type { TSchema, TSchemaOptions, TUnsafe } from "typebox";
+import { Type } from "../../base/json/type.ts";
 
 /**
  * The pieces of which the contract's schemas are made. One schema gives the validator, the words of

@@ -1,4 +1,5 @@
-import { type Static, type TSchema, Type } from "typebox";
+import type { Static, TSchema } from "typebox";
+import { Type } from "../../../base/json/type.ts";
 import { anyObject, modelId, named, nullable, tagged, told } from "../schema.ts";
 import { unserved } from "./unserved.ts";
 

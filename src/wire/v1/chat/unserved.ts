@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "../../../base/json/type.ts";
 import { anyObject, told } from "../schema.ts";
 
 /** Fields that would change the answer if they were ignored. */

@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { Type } from "typebox";
+import { Type } from "../../../base/json/type.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
 import { fieldError, reader } from "../validate.ts";
 import { checkText } from "../well-formed.ts";

@@ -1,4 +1,5 @@
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../../../base/json/type.ts";
 import { finishReasons } from "../../../call/chat.ts";
 import { anyObject, named, nullable, tagged, told } from "../schema.ts";
 

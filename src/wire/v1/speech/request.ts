@@ -1,4 +1,5 @@
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../../../base/json/type.ts";
 import { voices } from "../../../call/speak.ts";
 import { modelId, named, told } from "../schema.ts";
 

@@ -59,6 +59,8 @@ export interface RunningServer {
   readonly applied: ApplyView | undefined;
   /** No new requests; running ones may finish within the grace time. */
   stop(): Promise<void>;
+  /** Resolves when what the start left to be done beside calls is done. */
+  readonly prepared: Promise<void>;
   /** Resolves when another process has taken the database over and this server has stopped. */
   readonly takenOver: Promise<void>;
 }
@@ -158,7 +160,7 @@ export async function startServer({
     });
     const operationsOf = (actor: Actor) => forActor(unbound, { actor, clock });
     const operations = operationsOf(serverStart);
-    void fillTextBounds();
+    const prepared = fillTextBounds();
     const calls = new ActiveCalls(settings);
     const metrics = new Metrics({ version, calls, router: state.router, ...money });
     undo.push(async () => metrics.close());
@@ -213,7 +215,17 @@ export async function startServer({
     // What still runs can no longer be paid for: it ends at once.
     const end = () => (stopped ??= stopWithin(0));
     const takenOver = whenTakenOver({ store: opened.store, end, log });
-    return { gatewayUrl, platformUrl, operations, log, engine, applied, stop, takenOver };
+    return {
+      gatewayUrl,
+      platformUrl,
+      operations,
+      log,
+      engine,
+      applied,
+      stop,
+      prepared,
+      takenOver,
+    };
   } catch (error) {
     await unwind().catch(() => {});
     throw toStoreProblem(error, databasePath(configuration));

@@ -2,8 +2,8 @@
  * The model server of the bench: raw TCP, canned bytes, its own process, as cheap as it can be, so
  * that on a small machine nearly all CPU is left to what is measured.
  *
- * Streams are paced by a wheel: one slot a millisecond, ten slots a turn, every stream in one slot.
- * A stream so gets one event every 10 ms, always in a packet of its own, and the streams are spread
+ * Streams are paced by a wheel: one slot a millisecond, ten slots a turn (or as many as the argument
+ * says), every stream in one slot. A stream so gets one event every 10 ms, always in a packet of its own, and the streams are spread
  * over time as those of real models are; a late timer makes streams slower, never two events at once.
  */
 import type { Socket } from "bun";
@@ -21,7 +21,8 @@ import {
 } from "./traffic.ts";
 
 const slotMs = 1;
-const slotCount = 10;
+/** Milliseconds between two events of a stream. */
+const slotCount = Number(Bun.argv[2] ?? 10);
 const maxRequestBytes = 64 * 1024;
 
 type Connection = { pending: string; stream: Stream | undefined };

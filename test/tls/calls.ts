@@ -14,7 +14,7 @@ for (const name of ["one.example", "two.example", "one.example", "two.example", 
   const { signal } = new AbortController();
   const headers = baseHeaders(pin);
   const said = await send({ provider: "acme", pin, path: "/v1/models", headers, signal }).then(
-    async (reply) => Buffer.from(await reply.whole(1_000)).toString(),
+    async (reply) => (await reply.whole(1_000)).text,
     (error: Error & { detail?: string }) => `refused: ${error.detail}`,
   );
   process.stdout.write(`${name} ${said}\n`);

@@ -26,13 +26,15 @@ export class SseReader {
   }
 
   /** The data of every event that these bytes complete. Throws RangeError past the bound. */
-  push(bytes: Uint8Array): string[] {
-    const isEnd = bytes[bytes.length - 1] === lineFeed && bytes[bytes.length - 2] === lineFeed;
-    if (this.#isBetween && isEnd) {
-      const events = plainEvents(toText(bytes));
+  push(bytes: Uint8Array, start = 0, end = bytes.length): string[] {
+    const isEnd = end - start > 1 && bytes[end - 1] === lineFeed && bytes[end - 2] === lineFeed;
+    // Read where it stands: a view of its own costs more than the reading.
+    if (this.#isBetween && isEnd && Buffer.isBuffer(bytes)) {
+      const events = plainEvents(bytes.toString("utf8", start, end));
       if (events !== undefined) return events;
     }
-    const events = this.#take(this.#decoder.decode(bytes, { stream: true }));
+    const all = start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end);
+    const events = this.#take(this.#decoder.decode(all, { stream: true }));
     // A cut character is not ASCII: behind a line feed the decoder keeps nothing.
     this.#isBetween = isEnd;
     return events;
@@ -103,10 +105,6 @@ export class SseReader {
 }
 
 const lineFeed = 0x0a;
-const whole = new TextDecoder("utf-8", { ignoreBOM: true });
-
-const toText = (bytes: Uint8Array): string =>
-  Buffer.isBuffer(bytes) ? bytes.toString("utf8") : whole.decode(bytes);
 
 /**
  * Whole events of one `data: ` line each, which is nearly all that servers send; undefined where

@@ -191,7 +191,7 @@ async function whole(
   }: Pick<BridgeFetchOptions, "provider" | "fixReply"> & { readonly signal: Signal },
 ): Promise<WholeReply> {
   try {
-    const bytes = await reply.whole(maxReplyBytes);
+    const { bytes } = await reply.whole(maxReplyBytes);
     if (bytes.length > smallJsonChars && isTooHeavy(new TextDecoder().decode(bytes)))
       throw new RangeError("it is nested too deeply or has too many values");
     const fixed = fixReply?.(new TextDecoder().decode(bytes));

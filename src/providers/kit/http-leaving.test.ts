@@ -181,7 +181,7 @@ describe("a unix socket", () => {
     });
     for (let turn = 0; turn < 3; turn++) {
       const reply = await post("http://engine.invalid", { socket });
-      expect(Buffer.from(await reply.whole(10)).toString()).toBe("hello");
+      expect((await reply.whole(10)).text).toBe("hello");
     }
     expect(opened).toBe(1);
     server.stop(true);

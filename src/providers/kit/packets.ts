@@ -1,10 +1,10 @@
 import { nextTurn } from "../../base/clock.ts";
-import type { Bytes, UpstreamReply } from "./reply.ts";
+import { type Bytes, Piece, type UpstreamReply } from "./reply.ts";
 
 /** What is parsed without a break: some milliseconds, whatever is in it. */
 const usualPieceBytes = 128 * 1024;
 
-type PacketSource = Pick<UpstreamReply, "read" | "cancel">;
+type PacketSource = Pick<UpstreamReply, "next" | "cancel">;
 
 /**
  * Reads a body a packet at a time. A packet of megabytes, which comes when an upstream is faster
@@ -13,7 +13,7 @@ type PacketSource = Pick<UpstreamReply, "read" | "cancel">;
 export class PacketReader {
   readonly #source: PacketSource;
   readonly #pieceBytes: number;
-  #rest: Bytes | undefined;
+  #rest: Piece | undefined;
 
   constructor(source: PacketSource, pieceBytes = usualPieceBytes) {
     this.#source = source;
@@ -21,18 +21,26 @@ export class PacketReader {
   }
 
   /** Undefined at the end. */
-  read(): Promise<Bytes | undefined> {
+  next(): Promise<Piece | undefined> {
     if (this.#rest !== undefined) return nextTurn().then(() => this.#cut(this.#rest));
-    return this.#source.read().then(this.#cut);
+    return this.#source.next().then(this.#cut);
+  }
+
+  /** The same as bytes. */
+  async read(): Promise<Bytes | undefined> {
+    return (await this.next())?.bytes;
   }
 
   cancel(): void {
     this.#source.cancel();
   }
 
-  readonly #cut = (packet: Bytes | undefined): Bytes | undefined => {
-    const isLong = packet !== undefined && packet.length > this.#pieceBytes;
-    this.#rest = isLong ? packet.subarray(this.#pieceBytes) : undefined;
-    return isLong ? packet.subarray(0, this.#pieceBytes) : packet;
+  readonly #cut = (piece: Piece | undefined): Piece | undefined => {
+    this.#rest = undefined;
+    if (piece === undefined || piece.length <= this.#pieceBytes) return piece;
+    const { packet, start, end } = piece;
+    const stop = start + this.#pieceBytes;
+    this.#rest = new Piece(packet, stop, end);
+    return new Piece(packet, start, stop);
   };
 }

@@ -6,19 +6,51 @@ import { upstreamError } from "./failure.ts";
 /** Our own copy of what came. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
+/**
+ * A part of a packet. Most is read as text where it stands: a view of its own, with all that the
+ * runtime keeps for it, costs several times as much.
+ */
+export class Piece {
+  readonly packet: Bytes;
+  readonly start: number;
+  readonly end: number;
+
+  constructor(packet: Bytes, start: number, end: number) {
+    this.packet = packet;
+    this.start = start;
+    this.end = end;
+  }
+
+  get length(): number {
+    return this.end - this.start;
+  }
+
+  get bytes(): Bytes {
+    const { packet, start, end } = this;
+    return start === 0 && end === packet.length ? packet : packet.subarray(start, end);
+  }
+
+  get text(): string {
+    const { packet, start, end } = this;
+    return Buffer.isBuffer(packet) ? packet.toString("utf8", start, end) : toText(this.bytes);
+  }
+}
+
 /** A vendor's reply: its head is here, its body comes. Whoever gets one reads it or cancels it. */
 export interface UpstreamReply {
   readonly status: number;
   readonly headers: ReplyHeaders & { entries(): Iterable<[string, string]> };
   /** All of it has arrived: there is nothing to wait for. */
   readonly isEnded: boolean;
-  /** The next bytes of the body; undefined at its end. */
+  /** The next piece of the body; undefined at its end. */
+  next(): Promise<Piece | undefined>;
+  /** The same as bytes. */
   read(): Promise<Bytes | undefined>;
   /**
    * The whole body: at once where all of it is here, which short replies are. Fails with a
    * RangeError where it is longer than may be.
    */
-  whole(maxBytes: number): Bytes | Promise<Bytes>;
+  whole(maxBytes: number): Piece | Promise<Piece>;
   /** Ends a reply that nobody will read on. */
   cancel(): void;
 }
@@ -51,10 +83,15 @@ export class FetchReply implements UpstreamReply {
     return (await this.#reader?.read())?.value;
   }
 
-  whole(maxBytes: number): Promise<Bytes> {
+  async next(): Promise<Piece | undefined> {
+    const bytes = await this.read();
+    return bytes === undefined ? undefined : toPiece(bytes);
+  }
+
+  whole(maxBytes: number): Promise<Piece> {
     const length = this.headers.get("content-length");
     // The runtime's own reader is quicker, where the size is known.
-    if (length !== null && Number(length) <= maxBytes) return this.#response.bytes();
+    if (length !== null && Number(length) <= maxBytes) return this.#response.bytes().then(toPiece);
     return gatherWhole(this, maxBytes);
   }
 
@@ -64,16 +101,18 @@ export class FetchReply implements UpstreamReply {
   }
 }
 
+const toPiece = (bytes: Bytes) => new Piece(bytes, 0, bytes.length);
+
 const firstBytes = 16 * 1024;
 
 /** All of a body, in one buffer that grows: a piece of its own for each packet may take far more. */
 export async function gatherWhole(
   reply: Pick<UpstreamReply, "read" | "cancel">,
   maxBytes: number,
-): Promise<Bytes> {
+): Promise<Piece> {
   const { bytes, isWhole } = await gather(reply, { maxBytes });
   if (!isWhole) throw new RangeError(`it is larger than ${maxBytes} bytes`);
-  return bytes;
+  return toPiece(bytes);
 }
 
 /** The start of a body: what came within the time, up to a size. */
@@ -122,17 +161,16 @@ export async function readReply(reply: UpstreamReply, maxBytes = maxReplyBytes):
   return parse(await reply.whole(maxBytes));
 }
 
-function parse(bytes: Uint8Array): unknown {
-  const text = toText(bytes);
+const byteOrderMark = 0xfeff;
+
+function parse(piece: Piece): unknown {
+  const raw = piece.text;
+  const text = raw.charCodeAt(0) === byteOrderMark ? raw.slice(1) : raw;
   return text.length <= smallJsonChars ? JSON.parse(text) : parseBoundedInTurns(text);
 }
 
-const byteOrderMark = 0xfeff;
-
-function toText(bytes: Uint8Array): string {
-  const { buffer, byteOffset, length } = bytes;
-  const text = Buffer.from(buffer, byteOffset, length).toString("utf8");
-  return text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text;
+function toText({ buffer, byteOffset, length }: Bytes): string {
+  return Buffer.from(buffer, byteOffset, length).toString("utf8");
 }
 
 interface ReadOptions {
@@ -147,8 +185,8 @@ interface ReadOptions {
  */
 export function readJson(reply: UpstreamReply, options: ReadOptions): unknown {
   try {
-    const bytes = reply.whole(options.maxBytes ?? maxReplyBytes);
-    const value = bytes instanceof Promise ? bytes.then(parse) : parse(bytes);
+    const whole = reply.whole(options.maxBytes ?? maxReplyBytes);
+    const value = whole instanceof Promise ? whole.then(parse) : parse(whole);
     if (!(value instanceof Promise)) return value;
     return value.catch((cause: unknown) => {
       throw toUnreadable(cause, options);

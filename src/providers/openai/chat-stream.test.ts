@@ -14,7 +14,8 @@ const identity = { id: "chatcmpl-1", createdS: 1, model: "m" };
 async function heard(packets: readonly Uint8Array[], parsesAll: boolean): Promise<string> {
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      for (const packet of packets) controller.enqueue(packet);
+      // As a connection hands them on: only those are read where they stand.
+      for (const packet of packets) controller.enqueue(Buffer.from(packet));
       controller.close();
     },
   });

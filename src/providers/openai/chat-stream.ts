@@ -5,7 +5,7 @@ import type { Signal } from "../../call/signal.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { toNetworkError } from "../kit/http.ts";
 import { PacketReader } from "../kit/packets.ts";
-import type { UpstreamReply } from "../kit/reply.ts";
+import type { Piece, UpstreamReply } from "../kit/reply.ts";
 import {
   dropOddTexts,
   isPlace,
@@ -67,15 +67,18 @@ export class OpenAiChatStream implements ChatStream {
   read(): Promise<readonly ChatPart[] | undefined> {
     if (this.#failure !== undefined) return Promise.reject(this.#giveUp());
     if (this.#ended) return Promise.resolve(undefined);
-    return this.#packets.read().then(this.#onPacket, this.#onBroken);
+    return this.#packets.next().then(this.#onPacket, this.#onBroken);
   }
 
-  readonly #onPacket = (bytes: Uint8Array | undefined): readonly ChatPart[] | undefined => {
+  readonly #onPacket = (piece: Piece | undefined): readonly ChatPart[] | undefined => {
     const parts: ChatPart[] = [];
     try {
-      this.#ended = bytes === undefined;
-      for (const event of bytes === undefined ? this.#sse.end() : this.#sse.push(bytes))
-        this.#take(event, parts);
+      this.#ended = piece === undefined;
+      const events =
+        piece === undefined
+          ? this.#sse.end()
+          : this.#sse.push(piece.packet, piece.start, piece.end);
+      for (const event of events) this.#take(event, parts);
     } catch (cause) {
       return this.#onBroken(cause, parts);
     }

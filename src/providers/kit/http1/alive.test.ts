@@ -29,7 +29,7 @@ async function run(port: number, script: string): Promise<string> {
     const ask = async (body) => {
       const head = (body === undefined ? "GET" : "POST") + " / HTTP/1.1\\r\\n";
       const reply = await pool.send({ head, body, signal: new CallSignal() });
-      console.log(Buffer.from(await reply.whole(100)).toString());
+      console.log((await reply.whole(100)).text);
     };
     ${script}`;
   const child = Bun.spawn([process.execPath, "-e", source], { stdout: "pipe", stderr: "inherit" });

@@ -117,7 +117,7 @@ describe("a server that reads slowly gets the whole request", () => {
     const opening = server.nextConnection();
     const replying = post(poolAt(server.port), body);
     (await opening).socket.resume();
-    expect((await (await replying).whole(10)).toString()).toBe("ok");
+    expect((await (await replying).whole(10)).text).toBe("ok");
     server.stop();
     return whole.promise;
   }

@@ -37,12 +37,12 @@ export class ChunkDecoder {
   #extraBytes = 0;
   #lineBytes = 0;
 
-  /** Changes the packet in place. Throws a MalformedReplyError. */
-  push(packet: Uint8Array): void {
-    let at = 0;
+  /** Its bytes from `from` on. Changes the packet in place. Throws a MalformedReplyError. */
+  push(packet: Uint8Array, from = 0): void {
+    let at = from;
     let hasData = false;
-    this.start = 0;
-    this.end = 0;
+    this.start = at;
+    this.end = at;
     while (at < packet.length && !this.isDone) {
       if (this.#expected !== "data") {
         this.#frame(packet[at++] ?? 0);
@@ -54,7 +54,7 @@ export class ChunkDecoder {
       if (hasData) {
         // Short ones byte by byte: of thousands in a packet, native calls would take most of the time.
         if (stop - at > shortBytes) packet.copyWithin(this.end, at, stop);
-        else for (let to = this.end, from = at; from < stop; ) packet[to++] = packet[from++] ?? 0;
+        else for (let to = this.end, of = at; of < stop; ) packet[to++] = packet[of++] ?? 0;
         this.end += stop - at;
       } else {
         hasData = true;

@@ -39,7 +39,7 @@ async function ask(reply: Reply): Promise<string> {
 
 async function heard() {
   const reply = await send();
-  const body = Buffer.from(await reply.whole(10_000_000)).toString();
+  const body = (await reply.whole(10_000_000)).text;
   return { status: reply.status, contentType: reply.headers.get("content-type"), body };
 }
 

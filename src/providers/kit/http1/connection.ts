@@ -55,7 +55,8 @@ const headEnd = "\r\n\r\n";
 
 type Packet = Buffer<ArrayBuffer>;
 
-interface Waiting {
+/** A request, and whom to tell what becomes of it. */
+export interface Sending {
   readonly message: Message;
   readonly resolve: (reply: SocketReply) => void;
   readonly reject: (error: unknown) => void;
@@ -72,7 +73,7 @@ export class Connection {
   readonly #isEncrypted: boolean;
   #socket: Socket<Connection> | undefined;
   /** The request that has no reply yet. */
-  #waiting: Waiting | undefined;
+  #waiting: Sending | undefined;
   #reply: SocketReply | undefined;
   /** Of the request that was sent last. */
   #signal: Signal | undefined;
@@ -98,18 +99,17 @@ export class Connection {
   }
 
   /** Sends a request as soon as the connection is open. Resolves with the head of the reply. */
-  send(message: Message): Promise<SocketReply> {
-    return new Promise((resolve, reject) => {
-      this.#waiting = { message, resolve, reject };
-      this.#signal = message.signal;
-      this.#hasSent = false;
-      this.#interim = 0;
-      message.signal.addEventListener("abort", this.#onAbort);
-      const socket = this.#socket;
-      if (socket === undefined) return;
-      socket.ref();
-      this.#write(socket, message);
-    });
+  send(sending: Sending): void {
+    const { message } = sending;
+    this.#waiting = sending;
+    this.#signal = message.signal;
+    this.#hasSent = false;
+    this.#interim = 0;
+    message.signal.addEventListener("abort", this.#onAbort);
+    const socket = this.#socket;
+    if (socket === undefined) return;
+    socket.ref();
+    this.#write(socket, message);
   }
 
   opened(socket: Socket<Connection>): void {
@@ -211,7 +211,7 @@ export class Connection {
     if (sentBytes < start.length + bodyBytes) this.#unsent = Buffer.from(text).subarray(sentBytes);
   }
 
-  #takeHead(packet: Packet, waiting: Waiting): void {
+  #takeHead(packet: Packet, waiting: Sending): void {
     const bytes = this.#headBytes === 0 ? packet : this.#keep(packet);
     const searchedBytes = Math.max(0, bytes.length - packet.length - headEnd.length + 1);
     const end = bytes.indexOf(headEnd, searchedBytes, "latin1");

@@ -27,7 +27,7 @@ function message({ body, signal }: { body?: string; signal?: CallSignal } = {}):
 
 const ask = async (pool: Pool, options: Parameters<typeof message>[0] = {}) => {
   const reply = await pool.send(message(options));
-  return Buffer.from(await reply.whole(1_000_000)).toString();
+  return (await reply.whole(1_000_000)).text;
 };
 
 const reply = (body: string, ...lines: readonly string[]) =>
@@ -69,7 +69,7 @@ describe("a connection is used again", () => {
     const { pool } = poolOf(startAnswering(({ number }) => reply(`from ${number}`)));
     const [first, second] = await Promise.all([pool.send(message()), pool.send(message())]);
     await first.whole(100);
-    const latest = Buffer.from(await second.whole(100)).toString();
+    const latest = (await second.whole(100)).text;
     for (let turn = 0; turn < 3; turn++) expect(await ask(pool)).toBe(latest);
   });
 });

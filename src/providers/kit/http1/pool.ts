@@ -1,5 +1,11 @@
 import { monotonicMs } from "../../../base/clock.ts";
-import { Connection, ConnectionError, type Message, type Place } from "./connection.ts";
+import {
+  Connection,
+  ConnectionError,
+  type Message,
+  type Place,
+  type Sending,
+} from "./connection.ts";
 import type { SocketReply } from "./socket-reply.ts";
 
 /** Servers close free connections after 5 s (uvicorn, Node) to some minutes. */
@@ -40,12 +46,15 @@ export class Pool {
    */
   send(message: Message): Promise<SocketReply> {
     const known = this.#takeIdle();
-    if (known === undefined) return this.#sendNew(message);
-    return known.send(message).catch((error: unknown) => {
-      if (!(error instanceof ConnectionError) || message.signal.aborted) throw error;
-      const isSafe = error.isUnsent || message.body === undefined;
-      if (!isSafe) throw error;
-      return this.#sendNew(message);
+    return new Promise((resolve, reject) => {
+      if (known === undefined) return this.#sendNew({ message, resolve, reject });
+      const onFailure = (error: unknown) => {
+        const { signal, body } = message;
+        const isSafe = error instanceof ConnectionError && (error.isUnsent || body === undefined);
+        if (isSafe && !signal.aborted) this.#sendNew({ message, resolve, reject });
+        else reject(error);
+      };
+      known.send({ message, resolve, reject: onFailure });
     });
   }
 
@@ -96,8 +105,8 @@ export class Pool {
     );
   }
 
-  #sendNew(message: Message): Promise<SocketReply> {
-    return new Connection(this.#place, this).send(message);
+  #sendNew(sending: Sending): void {
+    new Connection(this.#place, this).send(sending);
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Bytes, gatherWhole, type UpstreamReply } from "../reply.ts";
+import { type Bytes, gatherWhole, Piece, type UpstreamReply } from "../reply.ts";
 import { ChunkDecoder } from "./chunk-decoder.ts";
 import type { ReplyHead } from "./reply-head.ts";
 
@@ -12,7 +12,7 @@ export interface ReplyConnection {
 }
 
 interface Reader {
-  readonly resolve: (bytes: Bytes | undefined) => void;
+  readonly resolve: (piece: Piece | undefined) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -27,7 +27,9 @@ export class SocketReply implements UpstreamReply {
   readonly #decoder: ChunkDecoder | undefined;
   /** Still to come of a body whose length is known. */
   #leftBytes: number;
-  #queue: Bytes[] = [];
+  /** What came before it was asked for, but for the first piece: mostly there is no other. */
+  #queue: Piece[] | undefined;
+  #first: Piece | undefined;
   #queuedBytes = 0;
   #isPaused = false;
   #isEnded = false;
@@ -60,7 +62,7 @@ export class SocketReply implements UpstreamReply {
     if (this.#decoder !== undefined) return this.#takeChunks(this.#decoder, packet, start);
     const stop = Math.min(packet.length, start + this.#leftBytes);
     this.#leftBytes -= stop - start;
-    if (stop > start) this.#deliver(packet.subarray(start, stop));
+    if (stop > start) this.#deliver(new Piece(packet, start, stop));
     if (this.#leftBytes === 0) this.#end(packet.length - stop);
   }
 
@@ -78,10 +80,15 @@ export class SocketReply implements UpstreamReply {
   }
 
   read(): Promise<Bytes | undefined> {
-    const next = this.#queue.shift();
+    return this.next().then(bytesOf);
+  }
+
+  next(): Promise<Piece | undefined> {
+    const next = this.#first;
     if (next !== undefined) {
+      this.#first = this.#queue?.shift();
       this.#queuedBytes -= next.length;
-      if (this.#isPaused && this.#queue.length === 0) {
+      if (this.#isPaused && this.#first === undefined) {
         this.#isPaused = false;
         this.#connection.resume();
       }
@@ -94,18 +101,12 @@ export class SocketReply implements UpstreamReply {
     });
   }
 
-  /** The whole body. Rejects with a RangeError where it is longer than may be. */
-  whole(maxBytes: number): Bytes | Promise<Bytes> {
-    const [first] = this.#queue;
-    if (
-      this.#isEnded &&
-      first !== undefined &&
-      this.#queue.length === 1 &&
-      first.length <= maxBytes
-    ) {
-      this.#queue = [];
+  whole(maxBytes: number): Piece | Promise<Piece> {
+    const only = this.#first;
+    if (this.#isEnded && only?.length === this.#queuedBytes && only.length <= maxBytes) {
+      this.#first = undefined;
       this.#queuedBytes = 0;
-      return first;
+      return only;
     }
     const { framing } = this.headers;
     if (framing.kind !== "length" || framing.sizeBytes <= maxBytes)
@@ -115,7 +116,8 @@ export class SocketReply implements UpstreamReply {
   }
 
   cancel(): void {
-    this.#queue = [];
+    this.#first = undefined;
+    this.#queue = undefined;
     this.#queuedBytes = 0;
     if (this.#isEnded || this.#failure !== undefined) return;
     this.#isEnded = true;
@@ -125,23 +127,23 @@ export class SocketReply implements UpstreamReply {
   }
 
   #takeChunks(decoder: ChunkDecoder, packet: Bytes, start: number): void {
-    const body = start === 0 ? packet : packet.subarray(start);
-    decoder.push(body);
+    decoder.push(packet, start);
     const { end, isDone, restBytes } = decoder;
-    if (end > decoder.start) this.#deliver(body.subarray(decoder.start, end));
+    if (end > decoder.start) this.#deliver(new Piece(packet, decoder.start, end));
     if (isDone) this.#end(restBytes);
   }
 
-  #deliver(bytes: Bytes): void {
+  #deliver(piece: Piece): void {
     const reader = this.#reader;
     if (reader !== undefined) {
       this.#reader = undefined;
-      return reader.resolve(bytes);
+      return reader.resolve(piece);
     }
-    this.#queue.push(bytes);
-    this.#queuedBytes += bytes.length;
-    const isFull = this.#queuedBytes > maxQueuedBytes || this.#queue.length > maxQueuedPackets;
-    if (!isFull || this.#isPaused) return;
+    this.#queuedBytes += piece.length;
+    if (this.#first === undefined) this.#first = piece;
+    else (this.#queue ??= []).push(piece);
+    const isLong = (this.#queue?.length ?? 0) > maxQueuedPackets;
+    if ((this.#queuedBytes <= maxQueuedBytes && !isLong) || this.#isPaused) return;
     this.#isPaused = true;
     this.#connection.pause();
   }
@@ -159,3 +161,4 @@ export class SocketReply implements UpstreamReply {
 }
 
 const nothing = Promise.resolve(undefined);
+const bytesOf = (piece: Piece | undefined) => piece?.bytes;

@@ -1,4 +1,5 @@
 import { idTimeMs } from "../base/ids.ts";
+import { type MinuteFigures, type MinuteOwner, MinuteSums } from "./minute-sums.ts";
 import type { Receipt } from "./receipt.ts";
 import {
   mostListed,
@@ -8,7 +9,6 @@ import {
   type UsagePoint,
   type UsageQuery,
 } from "./reports.ts";
-import { addTo, emptySums, mergeInto, type Sums } from "./rollups.ts";
 import { UsageSums } from "./usage-sums.ts";
 
 export const minuteMs = 60_000;
@@ -19,26 +19,12 @@ export const minutesMs = minutesKept * minuteMs;
 const maxRows = 20_000;
 
 /** Sums of the receipts of one account, key and model that began within one minute. */
-export interface MinuteRow extends Sums {
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly model: string;
-}
-
-interface Minute {
-  startMs: number;
-  rows: number;
-  /** By key, then by model: nothing is made to look one up. A key is of one account. */
-  byKey: Map<string, Map<string, MinuteRow>>;
-}
+export type MinuteRow = MinuteOwner & MinuteFigures;
 
 /** The last hour by minutes, in memory: what charts that move are drawn from. */
 export class Minutes {
-  readonly #minutes: Minute[] = Array.from({ length: minutesKept }, () => ({
-    startMs: Number.NEGATIVE_INFINITY,
-    rows: 0,
-    byKey: new Map(),
-  }));
+  /** Each has its place; an older one in it is replaced. */
+  readonly #minutes = Array.from<MinuteSums | undefined>({ length: minutesKept });
   readonly #maxRows: number;
   #rows = 0;
 
@@ -52,71 +38,57 @@ export class Minutes {
 
   add(receipt: Receipt): void {
     const minute = this.#minuteOf(idTimeMs(receipt.id));
-    if (minute !== undefined) addTo(this.#rowOf(minute, receipt), receipt);
+    if (minute !== undefined) minute.add(this.#rowOf(minute, receipt), receipt);
   }
 
   /** What an earlier process wrote of a minute. */
   addRow(startMs: number, row: MinuteRow): void {
     const minute = this.#minuteOf(startMs);
-    if (minute !== undefined) mergeInto(this.#rowOf(minute, row), row);
+    if (minute !== undefined) minute.merge(this.#rowOf(minute, row), row);
   }
 
   usage(query: UsageQuery, nowMs: number): readonly UsagePoint[] {
     const sums = new UsageSums();
     const oldestMs = toMinute(nowMs) - minutesMs + minuteMs;
     const fromMs = Math.max(toMinute(query.fromMs), oldestMs);
-    for (const { startMs, byKey } of this.#minutes) {
-      if (startMs < fromMs || startMs >= query.toMs) continue;
-      for (const rows of byKey.values())
-        for (const row of rows.values())
-          if (isOf(row, query))
-            sums.add({
-              startMs: query.isWhole === true ? query.fromMs : startMs,
-              name: nameOf(row, query.by),
-              sums: row,
-            });
+    for (const minute of this.#minutes) {
+      if (minute === undefined || minute.startMs < fromMs || minute.startMs >= query.toMs) continue;
+      const startMs = query.isWhole === true ? query.fromMs : minute.startMs;
+      for (const { row, ...owner } of minute.all())
+        if (isOf(owner, query))
+          sums.add({ startMs, name: nameOf(owner, query.by), sums: minute.read(row) });
     }
     return sums.points(query.isWhole === true ? mostListed : mostNames);
   }
 
   /** Undefined for what is older than all that is kept. */
-  #minuteOf(ms: number): Minute | undefined {
+  #minuteOf(ms: number): MinuteSums | undefined {
     const startMs = toMinute(ms);
-    const minute = this.#minutes[(startMs / minuteMs) % minutesKept];
-    if (minute === undefined || minute.startMs > startMs) return undefined;
-    if (minute.startMs === startMs) return minute;
-    this.#rows -= minute.rows;
-    minute.startMs = startMs;
-    minute.rows = 0;
-    minute.byKey = new Map();
-    return minute;
+    const place = (startMs / minuteMs) % minutesKept;
+    const known = this.#minutes[place];
+    if (known?.startMs === startMs) return known;
+    if (known !== undefined && known.startMs > startMs) return undefined;
+    this.#rows -= known?.rows ?? 0;
+    const fresh = new MinuteSums(startMs);
+    this.#minutes[place] = fresh;
+    return fresh;
   }
 
-  #rowOf(minute: Minute, of: Pick<MinuteRow, "accountId" | "keyId" | "model">): MinuteRow {
-    const known = minute.byKey.get(of.keyId)?.get(of.model);
+  #rowOf(minute: MinuteSums, of: MinuteOwner): number {
+    const known = minute.find(of.keyId, of.model);
     if (known !== undefined) return known;
-    if (this.#rows < this.#maxRows) return this.#newRow(minute, of.keyId, of);
-    const others = minute.byKey.get(placeOf(of.accountId))?.get(othersName);
-    if (others !== undefined) return others;
-    const accountId = this.#rows < 2 * this.#maxRows ? of.accountId : othersName;
-    const place = placeOf(accountId);
-    return (
-      minute.byKey.get(place)?.get(othersName) ??
-      this.#newRow(minute, place, { accountId, keyId: othersName, model: othersName })
-    );
+    if (this.#rows < this.#maxRows) return this.#open(minute, of);
+    const others = { accountId: of.accountId, keyId: placeOf(of.accountId), model: othersName };
+    const ofAccount = minute.find(others.keyId, othersName);
+    if (ofAccount !== undefined) return ofAccount;
+    if (this.#rows < 2 * this.#maxRows) return this.#open(minute, others);
+    const all = { accountId: othersName, keyId: placeOf(othersName), model: othersName };
+    return minute.find(all.keyId, othersName) ?? this.#open(minute, all);
   }
 
-  #newRow(
-    minute: Minute,
-    place: string,
-    { accountId, keyId, model }: Pick<MinuteRow, "accountId" | "keyId" | "model">,
-  ): MinuteRow {
-    const row: MinuteRow = { accountId, keyId, model, ...emptySums() };
-    const rows = minute.byKey.get(place) ?? new Map<string, MinuteRow>();
-    minute.byKey.set(place, rows.set(model, row));
-    minute.rows++;
+  #open(minute: MinuteSums, of: MinuteOwner): number {
     this.#rows++;
-    return row;
+    return minute.open(of);
   }
 }
 
@@ -125,7 +97,7 @@ const placeOf = (accountId: string) => `${othersName} ${accountId}`;
 
 const toMinute = (ms: number) => ms - (ms % minuteMs);
 
-function isOf(row: MinuteRow, { accountId, keyId, model }: UsageQuery): boolean {
+function isOf(row: MinuteOwner, { accountId, keyId, model }: UsageQuery): boolean {
   return (
     (accountId === undefined || accountId === row.accountId) &&
     (keyId === undefined || keyId === row.keyId) &&
@@ -133,14 +105,14 @@ function isOf(row: MinuteRow, { accountId, keyId, model }: UsageQuery): boolean 
   );
 }
 
-function nameOf(row: MinuteRow, by: UsageGroup): string {
+function nameOf(row: MinuteOwner, by: UsageGroup): string {
   switch (by) {
     case "none":
       return "";
     case "model":
       return row.model;
     case "key":
-      return row.keyId;
+      return row.keyId.startsWith(othersName) ? othersName : row.keyId;
     case "account":
       return row.accountId;
     default:

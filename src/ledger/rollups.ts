@@ -259,18 +259,18 @@ export function emptyRollup(of: Omit<Rollup, keyof Sums>): Rollup {
 }
 
 export function addTo(sums: Sums, receipt: Receipt): void {
-  const { units, outcome, vendorCost, firstByteMs, durationMs } = receipt;
+  const { vendorCost, durationMs } = receipt;
   sums.receipts++;
-  if (outcome !== "ok" && outcome !== "left") sums.failures++;
-  sums.inputTokens += (units.input ?? 0) + (units.cached_input ?? 0) + (units.cache_write ?? 0);
-  sums.outputTokens += (units.output ?? 0) + (units.audio_output ?? 0);
+  if (isFailed(receipt)) sums.failures++;
+  sums.inputTokens += inputTokens(receipt);
+  sums.outputTokens += outputTokens(receipt);
   sums.cost += receipt.cost;
   sums.charged += receipt.charged;
   count(sums.durations, durationMs);
   if (durationMs < sums.shortestMs) sums.shortestMs = durationMs;
   if (durationMs > sums.longestMs) sums.longestMs = durationMs;
-  // An answer that came whole has no first byte of its own: it would repeat the duration.
-  if (firstByteMs !== undefined && firstByteMs < durationMs) {
+  const firstByteMs = ownFirstByteMs(receipt);
+  if (firstByteMs !== undefined) {
     count(sums.firstBytes, firstByteMs);
     if (firstByteMs < sums.shortestFirstByteMs) sums.shortestFirstByteMs = firstByteMs;
     if (firstByteMs > sums.longestFirstByteMs) sums.longestFirstByteMs = firstByteMs;
@@ -281,9 +281,27 @@ export function addTo(sums: Sums, receipt: Receipt): void {
   sums.chargedKnown += receipt.charged;
 }
 
-function count(counts: number[], ms: number): void {
+export const isFailed = ({ outcome }: Receipt) => outcome !== "ok" && outcome !== "left";
+
+export const inputTokens = ({ units }: Receipt) =>
+  (units.input ?? 0) + (units.cached_input ?? 0) + (units.cache_write ?? 0);
+
+export const outputTokens = ({ units }: Receipt) => (units.output ?? 0) + (units.audio_output ?? 0);
+
+/** An answer that came whole has no first byte of its own: it would repeat the duration. */
+export function ownFirstByteMs({ firstByteMs, durationMs }: Receipt): number | undefined {
+  return firstByteMs !== undefined && firstByteMs < durationMs ? firstByteMs : undefined;
+}
+
+/** Which of `latencyBoundsMs`, or the one beyond. */
+export function latencyBucket(ms: number): number {
   let at = 0;
   while (ms > (latencyBoundsMs[at] ?? Number.POSITIVE_INFINITY)) at++;
+  return at;
+}
+
+function count(counts: number[], ms: number): void {
+  const at = latencyBucket(ms);
   counts[at] = (counts[at] ?? 0) + 1;
 }
 

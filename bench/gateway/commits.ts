@@ -2,7 +2,7 @@
  * A gateway under watch (`watched-server.ts`), after the rounds: what commits of receipts do to its
  * event loop, on this disk and, where asked for, on one that is slower to sync.
  */
-import type { LoadResult } from "../load/load.ts";
+import type { LoadResult } from "../load/job.ts";
 import type { Child } from "../load/processes.ts";
 import type { Times } from "../load/samples.ts";
 import { aligned, number, spreadOf } from "./report.ts";

@@ -1,14 +1,14 @@
 /**
  * Our gateway as an operator would run it: `main.ts serve` with everything on, SQLite in a directory
- * of its own, one provider (the bench's upstream), one model, thousands of accounts and keys. Those
- * are made once, by a gateway that then stops; every gateway under test begins with a copy.
+ * of its own, one provider (the bench's upstream), a model per endpoint, thousands of accounts and
+ * keys. Those are made once, by a gateway that then stops; every gateway under test begins with a copy.
  */
 import { Database } from "bun:sqlite";
 import { cpSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connectControl } from "../../src/platform/control-socket.ts";
 import { type Child, type Children, projectDir } from "../load/processes.ts";
-import { publicModel, upstreamModel } from "../load/traffic.ts";
+import { models } from "../load/traffic.ts";
 import { firstAccount, makeStock } from "./stock.ts";
 
 export type GatewayOptions = {
@@ -119,20 +119,30 @@ export function countReceipts(dataDir: string): { readonly ok: number; readonly 
 }
 
 function manifest(upstreamPort: number): string {
+  const { chat, embeddings, speech } = models;
   return `providers:
   bench: { kind: openai, base_url: "http://127.0.0.1:${upstreamPort}/v1", api_key: "literal", allow_private: true }
 models:
-  ${publicModel}:
+  ${chat.public}:
     endpoint: chat
     owned_by: svc
     max_output_tokens: 8192
     price: { input: "0.30", output: "2.50" }
-    routes: [ { provider: bench, model: ${upstreamModel}, weight: 1 } ]
+    routes: [ { provider: bench, model: ${chat.upstream}, weight: 1 } ]
+  ${embeddings.public}:
+    endpoint: embeddings
+    input: text
+    price: { input: "0.02" }
+    routes: [ { provider: bench, model: ${embeddings.upstream} } ]
+  ${speech.public}:
+    endpoint: speech
+    price: { input: "0.50", audio_output: "10" }
+    routes: [ { provider: bench, model: ${speech.upstream}, voices: same } ]
 `;
 }
 
 /** Free when asked; the gateway takes it a moment later, and a loss of that race ends the bench. */
-function freePort(): number {
+export function freePort(): number {
   const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   const { port } = probe;
   probe.stop(true);

@@ -2,7 +2,7 @@
  * The measuring. In a round each kind of load goes to each target in turn, so that what is compared
  * was measured seconds apart: the machine is never quiet, but it is seldom another one that fast.
  */
-import type { LoadJob, LoadResult } from "../load/load.ts";
+import type { LoadJob, LoadResult } from "../load/job.ts";
 import type { Child } from "../load/processes.ts";
 import type { Options } from "./options.ts";
 import type { Figures, Round, TargetName } from "./report.ts";

@@ -1,19 +1,32 @@
 /**
  * The least that a JSON-aware proxy in Bun does, and the yardstick of the bench: Bun.serve and fetch,
- * every request, reply and stream event parsed and written anew with another model and id. No keys,
- * no checks, no billing. Not tuned, and not to be: it is what anyone would write.
+ * every request, reply and stream event parsed and written again with another model and id. Audio
+ * is passed through. No keys, no checks, no billing. Not tuned, and not to be: it is what anyone would write.
  */
 import { announce } from "./processes.ts";
-import { publicModel, upstreamModel } from "./traffic.ts";
+import { type ModelKind, models, publicModel, upstreamModel } from "./traffic.ts";
 
 type Body = { id?: string; model?: string; stream?: boolean };
 
-const upstreamUrl = `http://127.0.0.1:${Number(process.argv[2])}/v1/chat/completions`;
+const baseUrl = `http://127.0.0.1:${Number(process.argv[2])}/v1`;
+const upstreamUrl = `${baseUrl}/chat/completions`;
 
 const server = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
   idleTimeout: 60,
+  routes: {
+    "/v1/embeddings": async (request) => {
+      const upstream = await forwarded(request, "embeddings", "/embeddings");
+      const reply = (await upstream.json()) as Body;
+      reply.model = models.embeddings.public;
+      return Response.json(reply, { status: upstream.status });
+    },
+    "/v1/audio/speech": async (request) => {
+      const { body, status } = await forwarded(request, "speech", "/audio/speech");
+      return new Response(body, { status, headers: { "content-type": "audio/pcm" } });
+    },
+  },
   async fetch(request) {
     const body = (await request.json()) as Body;
     const streamed = body.stream === true;
@@ -35,6 +48,17 @@ const server = Bun.serve({
   },
 });
 announce(server.port);
+
+async function forwarded(request: Request, kind: ModelKind, path: string): Promise<Response> {
+  const body = (await request.json()) as Body;
+  body.model = models[kind].upstream;
+  return fetch(baseUrl + path, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: "Bearer upstream" },
+    body: JSON.stringify(body),
+    signal: request.signal,
+  });
+}
 
 function renamed(body: Body, id: string): Body {
   body.id = id;

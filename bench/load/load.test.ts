@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import type { Socket, TCPSocketListener } from "bun";
-import { type LoadJob, runLoad } from "./load.ts";
+import type { LoadJob } from "./job.ts";
+import { runLoad } from "./load.ts";
 import { chatReply, streamChunk, streamEnd, streamStart, upstreamModel } from "./traffic.ts";
 
 let server: TCPSocketListener<undefined> | undefined;
@@ -70,4 +71,30 @@ test("a port where nobody listens is a failure", async () => {
   const result = await runLoad({ ...job, port });
   expect(result.failures).toBeGreaterThan(0);
   expect(result.firstFailure).toContain("cannot connect");
+});
+
+test("without a count, sends until the time is over", async () => {
+  const port = serve((socket) => void socket.write(chatReply));
+  const result = await runLoad({ ...job, port, requests: 1_000_000, durationMs: 20 });
+  expect(result.failures).toBe(0);
+  expect(result.replies).toBeGreaterThan(0);
+  expect(result.replies).toBeLessThan(1_000_000);
+});
+
+test("a connection that a server closes after its reply is opened again", async () => {
+  const closing = Buffer.from(
+    chatReply.toString("latin1").replace("\r\n", "\r\nConnection: close\r\n"),
+    "latin1",
+  );
+  const port = serve((socket) => void socket.end(closing));
+  const result = await runLoad({ ...job, port });
+  expect(result).toMatchObject({ replies: 100, failures: 0 });
+});
+
+test("a refusal is a failure in a closed loop", async () => {
+  const busy = Buffer.from("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n");
+  const port = serve((socket, request) => void socket.write(request === 50 ? busy : chatReply));
+  const result = await runLoad({ ...job, port });
+  expect(result).toMatchObject({ replies: 99, failures: 1 });
+  expect(result.firstFailure).toContain("503");
 });

@@ -16,10 +16,13 @@ import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Subprocess } from "bun";
+import { processTree, resetPeak, type Weight, weigh } from "./weight.ts";
 
 export type ChildOptions = {
   readonly name: string;
-  /** Script and arguments, given to this same Bun. */
+  /** A program that is not a script for this same Bun. */
+  readonly command?: string | undefined;
+  /** Script and arguments. */
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Where its output goes, to be shown only when something is wrong. */
@@ -46,13 +49,14 @@ export class Child {
   #early: Message | undefined;
   #waiting: ((message: Message) => void) | undefined;
 
-  constructor({ name, args, env, logPath, talks }: ChildOptions) {
+  constructor({ name, command, args, env, logPath, talks }: ChildOptions) {
     this.name = name;
     this.#logPath = logPath;
     writeFileSync(logPath, "");
     // Both to one descriptor that appends: two of their own would overwrite each other.
     const log = openSync(logPath, "a");
-    this.#process = Bun.spawn([process.execPath, "--no-env-file", ...args], {
+    const program = command === undefined ? [process.execPath, "--no-env-file"] : [command];
+    this.#process = Bun.spawn([...program, ...args], {
       cwd: projectDir,
       env: { ...plainEnvironment(), ...env },
       stdin: "ignore",
@@ -74,6 +78,10 @@ export class Child {
         cause,
       });
     }
+  }
+
+  resetPeak(): void {
+    resetPeak(this.#process.pid);
   }
 
   /** The end of what it wrote. */
@@ -107,8 +115,16 @@ export class Child {
     await this.#process.exited;
   }
 
+  /** With all processes that it started. */
   kill(): void {
-    if (!this.ended) this.#process.kill("SIGKILL");
+    if (this.ended) return;
+    for (const pid of processTree(this.#process.pid)) {
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch {
+        // It has ended by itself.
+      }
+    }
   }
 
   #receive(message: Message): void {
@@ -181,51 +197,10 @@ export function serveJobs(work: (question: unknown) => Promise<unknown>): void {
   announce(undefined);
 }
 
-export type Weight = { readonly cpuMs: number; readonly rssBytes: number };
-
-/** CPU time of all threads of a process since its start, and its resident memory. */
-export function weigh(pid: number): Weight {
-  return process.platform === "linux" ? weighFromProc(pid) : weighFromPs(pid);
-}
-
 /** Not the caller's environment: proxies and SVC_ settings of the shell have no place in a bench. */
 function plainEnvironment(): Record<string, string> {
   const kept = ["PATH", "HOME", "TMPDIR", "LANG"];
   return Object.fromEntries(kept.flatMap((name) => [[name, process.env[name] ?? ""]]));
-}
-
-/** The kernel counts in ticks of 10 ms for readers, on every architecture that Bun runs on. */
-const tickMs = 10;
-
-function weighFromProc(pid: number): Weight {
-  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-  // The name in parentheses may hold blanks; what follows it starts with field 3, the state.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const status = readFileSync(`/proc/${pid}/status`, "latin1");
-  const rssKib = /^VmRSS:\s*(\d+) kB/m.exec(status)?.[1];
-  return weight({
-    pid,
-    cpuMs: (Number(fields[11]) + Number(fields[12])) * tickMs,
-    rssBytes: Number(rssKib) * 1024,
-  });
-}
-
-function weighFromPs(pid: number): Weight {
-  const { stdout } = Bun.spawnSync(["ps", "-o", "time=,rss=", "-p", String(pid)]);
-  const [time = "", rssKib = ""] = stdout.toString().trim().split(/\s+/);
-  return weight({ pid, cpuMs: fromPsTime(time), rssBytes: Number(rssKib) * 1024 });
-}
-
-/** `[[days-]hours:]minutes:seconds[.hundredths]`: Linux and macOS write different parts of it. */
-export function fromPsTime(time: string): number {
-  const [clock = "", days = "0"] = time.split("-").toReversed();
-  const seconds = clock.split(":").reduce((sum, part) => sum * 60 + Number(part), 0);
-  return Math.round((Number(days) * 86_400 + seconds) * 1000);
-}
-
-function weight({ pid, cpuMs, rssBytes }: Weight & { readonly pid: number }): Weight {
-  if (Number.isFinite(cpuMs) && Number.isFinite(rssBytes)) return { cpuMs, rssBytes };
-  throw new Error(`cannot read CPU time and memory of process ${pid}`);
 }
 
 /** Bun's fetch runs only 256 requests at once by default; all proxies have the same limit. */
@@ -262,15 +237,17 @@ export function openBench(): {
 }
 
 /** The upstream, and the process that sends the load. */
-export async function startTraffic(
-  children: Children,
-): Promise<{ readonly upstreamPort: number; readonly generator: Child }> {
+export async function startTraffic(children: Children): Promise<{
+  readonly upstreamPort: number;
+  readonly upstream: Child;
+  readonly generator: Child;
+}> {
   const start = (name: string, script: string) =>
     children.start({ name, args: [`bench/load/${script}.ts`], talks: true });
   const upstream = start("upstream", "upstream");
   const generator = start("load generator", "load");
   await generator.ready();
-  return { upstreamPort: await upstream.ready(), generator };
+  return { upstreamPort: await upstream.ready(), upstream, generator };
 }
 
 export function machineNow() {

@@ -7,6 +7,12 @@ export type Times = {
   readonly max: number;
 };
 
+/** Of sorted values; NaN where there are none. */
+export function percentile(sorted: ArrayLike<number>, share: number): number {
+  const index = Math.min(sorted.length - 1, Math.floor(sorted.length * share));
+  return sorted[index] ?? Number.NaN;
+}
+
 /** Far above what a run has; then the rest is left out. */
 const most = 4_000_000;
 
@@ -28,8 +34,7 @@ export class Samples {
   /** All zero where there are none. */
   sumUp(): Times {
     const sorted = Float64Array.from(this.#values).sort();
-    const at = (share: number) =>
-      sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+    const at = (share: number) => (sorted.length === 0 ? 0 : percentile(sorted, share));
     return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: at(1) };
   }
 }

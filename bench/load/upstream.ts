@@ -2,33 +2,43 @@
  * The model server of the bench: raw TCP, canned bytes, its own process, as cheap as it can be, so
  * that on a small machine nearly all CPU is left to what is measured.
  *
- * Streams are paced by a wheel: one slot a millisecond, ten slots a turn (or as many as the argument
- * says), every stream in one slot. A stream so gets one event every 10 ms, always in a packet of its own, and the streams are spread
- * over time as those of real models are; a late timer makes streams slower, never two events at once.
+ * Streams are paced by wheels, one per pace: one slot per millisecond, as many slots as the pace has
+ * milliseconds, every stream in one slot. So a stream gets one event per turn, always in its own
+ * packet, and streams are spread over time as those of real models are. A late timer makes streams
+ * slower, never two events at once.
  */
 import type { Socket } from "bun";
 import { type Answers, fromVendorRequest } from "../providers/vendor-traffic.ts";
+import { type Encoding, embeddingsReply, speechReply } from "./media-traffic.ts";
 import { announce } from "./processes.ts";
 import {
+  asksFor,
   chatReply,
   contentLengthOf,
+  defaultPaceMs,
   fromStreamBody,
+  models,
+  paceOf,
   refusalReply,
   streamChunk,
   streamEnd,
   streamStart,
-  upstreamModel,
 } from "./traffic.ts";
 
 const slotMs = 1;
-/** Milliseconds between two events of a stream. */
-const slotCount = Number(Bun.argv[2] ?? 10);
-const maxRequestBytes = 64 * 1024;
+const maxRequestBytes = 256 * 1024;
+/** Paces have at most four digits. */
+const maxWheels = 32;
 
-type Connection = { pending: string; stream: Stream | undefined };
+type Connection = {
+  pending: string;
+  stream: Stream | undefined;
+  /** Of a reply that the socket did not take at once. */
+  unsent: Buffer | undefined;
+};
 type Stream = {
   readonly socket: Socket<Connection>;
-  readonly slot: number;
+  readonly slot: Set<Stream>;
   readonly answers: Answers;
   chunksLeft: number;
 };
@@ -39,11 +49,31 @@ const common: Answers = {
   chunk: streamChunk,
   end: streamEnd,
 };
+const embeddings = new Map<Encoding, Buffer>();
 
-const wheel: readonly Set<Stream>[] = Array.from({ length: slotCount }, () => new Set<Stream>());
+class Wheel {
+  readonly #slots: readonly Set<Stream>[];
+  #begun = 0;
+  #position = 0;
+
+  constructor(paceMs: number) {
+    this.#slots = Array.from({ length: paceMs / slotMs }, () => new Set<Stream>());
+  }
+
+  nextSlot(): Set<Stream> {
+    const slot = this.#slots[this.#begun++ % this.#slots.length];
+    if (slot === undefined) throw new Error("a wheel has slots");
+    return slot;
+  }
+
+  turn(): Iterable<Stream> {
+    this.#position = (this.#position + 1) % this.#slots.length;
+    return this.#slots[this.#position] ?? [];
+  }
+}
+
+const wheels = new Map<number, Wheel>();
 let streamsOpen = 0;
-let streamsBegun = 0;
-let position = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 
 const server = Bun.listen<Connection>({
@@ -51,7 +81,7 @@ const server = Bun.listen<Connection>({
   port: 0,
   socket: {
     open(socket) {
-      socket.data = { pending: "", stream: undefined };
+      socket.data = { pending: "", stream: undefined, unsent: undefined };
       socket.setNoDelay(true);
     },
     data(socket, data) {
@@ -66,6 +96,11 @@ const server = Bun.listen<Connection>({
       else if (text.length > bodyStart + length) refuse(socket);
       else answer(socket, text.slice(0, text.indexOf("\r\n")), text.slice(bodyStart));
     },
+    drain(socket) {
+      const { unsent } = socket.data;
+      socket.data.unsent = undefined;
+      if (unsent !== undefined) writeLarge(socket, unsent);
+    },
     close(socket) {
       endStream(socket.data);
     },
@@ -79,50 +114,71 @@ announce(server.port);
 function answer(socket: Socket<Connection>, requestLine: string, body: string): void {
   const vendor = fromVendorRequest(requestLine, body);
   if (vendor !== undefined) {
-    if (vendor.chunks === undefined) return write(socket, vendor.answers.whole);
-    return beginStream(socket, vendor.chunks, vendor.answers);
+    const { answers, chunks } = vendor;
+    if (chunks === undefined) return write(socket, answers.whole);
+    return beginStream({ socket, chunks, answers, paceMs: defaultPaceMs });
   }
-  // A proxy that forgot to translate the model, or a second request inside a stream, is no proxy.
-  if (!body.includes(`"model":"${upstreamModel}"`) || socket.data.stream !== undefined) {
-    return refuse(socket);
+  // A second request inside a stream or a reply cannot come from a proxy that works.
+  if (socket.data.stream !== undefined || socket.data.unsent !== undefined) return refuse(socket);
+  if (requestLine.includes("/embeddings ")) return answerEmbeddings(socket, body);
+  if (requestLine.includes("/audio/speech ")) {
+    return asksFor(body, models.speech.upstream) ? writeLarge(socket, speechReply) : refuse(socket);
   }
+  // A proxy that forgot to translate the model is not a proxy, either.
+  if (!asksFor(body, models.chat.upstream)) return refuse(socket);
   const chunks = fromStreamBody(body);
   if (chunks === undefined) return write(socket, chatReply);
-  beginStream(socket, chunks, common);
+  beginStream({ socket, chunks, answers: common, paceMs: paceOf(body) });
+}
+
+function answerEmbeddings(socket: Socket<Connection>, body: string): void {
+  if (!asksFor(body, models.embeddings.upstream)) return refuse(socket);
+  const encoding = /"encoding_format": ?"base64"/.test(body) ? "base64" : "float";
+  const reply = embeddings.get(encoding) ?? embeddingsReply(encoding);
+  embeddings.set(encoding, reply);
+  writeLarge(socket, reply);
 }
 
 function refuse(socket: Socket<Connection>): void {
   socket.end(refusalReply);
 }
 
-function beginStream(socket: Socket<Connection>, chunks: number, answers: Answers): void {
-  const slot = streamsBegun++ % slotCount;
-  const stream: Stream = { socket, slot, answers, chunksLeft: chunks - 1 };
+function beginStream(options: {
+  readonly socket: Socket<Connection>;
+  readonly chunks: number;
+  readonly answers: Answers;
+  readonly paceMs: number;
+}): void {
+  const { socket, chunks, answers, paceMs } = options;
+  const wheel = wheels.get(paceMs) ?? new Wheel(paceMs);
+  if (wheels.size >= maxWheels && !wheels.has(paceMs)) return refuse(socket);
+  wheels.set(paceMs, wheel);
+  const stream: Stream = { socket, slot: wheel.nextSlot(), answers, chunksLeft: chunks - 1 };
   socket.data.stream = stream;
-  wheel[slot]?.add(stream);
+  stream.slot.add(stream);
   streamsOpen++;
   write(socket, answers.start);
   timer ??= setInterval(turn, slotMs);
 }
 
 function turn(): void {
-  position = (position + 1) % slotCount;
-  for (const stream of wheel[position] ?? []) {
-    if (stream.chunksLeft > 0) {
-      stream.chunksLeft--;
-      write(stream.socket, stream.answers.chunk);
-    } else {
-      endStream(stream.socket.data);
-      write(stream.socket, stream.answers.end);
-    }
+  for (const wheel of wheels.values()) for (const stream of wheel.turn()) advance(stream);
+}
+
+function advance(stream: Stream): void {
+  if (stream.chunksLeft > 0) {
+    stream.chunksLeft--;
+    return write(stream.socket, stream.answers.chunk);
   }
+  endStream(stream.socket.data);
+  write(stream.socket, stream.answers.end);
 }
 
 function endStream(connection: Connection): void {
   const { stream } = connection;
   if (stream === undefined) return;
   connection.stream = undefined;
-  wheel[stream.slot]?.delete(stream);
+  stream.slot.delete(stream);
   streamsOpen--;
   if (streamsOpen > 0) return;
   clearInterval(timer);
@@ -132,4 +188,11 @@ function endStream(connection: Connection): void {
 /** Nothing is buffered: a proxy that lets the socket fill up is too slow for the bench to be valid. */
 function write(socket: Socket<Connection>, bytes: Buffer): void {
   if (socket.write(bytes) < bytes.length) socket.terminate();
+}
+
+/** Megabytes do not fit into a socket: the rest follows when it has room. */
+function writeLarge(socket: Socket<Connection>, bytes: Buffer): void {
+  const written = socket.write(bytes);
+  if (written < 0) socket.terminate();
+  else if (written < bytes.length) socket.data.unsent = bytes.subarray(written);
 }

@@ -3,7 +3,7 @@
  * with and without a watcher by turns. A watcher costs something a second and not a request, so it
  * is also measured beside a few calls, where little else happens.
  */
-import type { LoadJob, LoadResult } from "../load/load.ts";
+import type { LoadJob, LoadResult } from "../load/job.ts";
 import type { Child } from "../load/processes.ts";
 import { publicModel } from "../load/traffic.ts";
 import type { Tell } from "./data.ts";

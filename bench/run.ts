@@ -1,7 +1,7 @@
 /**
- * The bench: upstream, load generator, a bare Bun proxy, our gateway and the same without money and
- * limits, each in a process of its own, side by side in one run. It fails when a reply was wrong or
- * a receipt is missing, never because something was slow.
+ * The bench: upstream, load generator, a bare Bun proxy, nginx where it is installed, our gateway and
+ * the same without money and limits, each in a process of its own, side by side in one run. It fails
+ * when a reply was wrong or a receipt is missing, never because something was slow.
  */
 import { join } from "node:path";
 import { commitTable, type Watched, watchCommits } from "./gateway/commits.ts";
@@ -17,6 +17,7 @@ import {
 import { fromCommandLine, help, type Options } from "./gateway/options.ts";
 import { doubts, number, type Round, summarise, type TargetName, table } from "./gateway/report.ts";
 import { type Phase, phasesOf, runRound, type Target, weighAll } from "./gateway/rounds.ts";
+import { findNginx, startNginx } from "./load/nginx.ts";
 import { type Child, machineNow, openBench, proxyEnv, startTraffic } from "./load/processes.ts";
 import { Progress } from "./load/progress.ts";
 import { publicModel, upstreamModel } from "./load/traffic.ts";
@@ -78,6 +79,12 @@ async function startTargets(
     const args = ["bench/load/bare-proxy.ts", String(upstreamPort)];
     const proxy = children.start({ name: "bare proxy", args, env: proxyEnv, talks: true });
     targets.push({ name: "bare", port: await proxy.ready(), model: publicModel, keys, proxy });
+    const command = findNginx();
+    if (command !== undefined) {
+      // It does not change the model.
+      const { child, port } = await startNginx({ command, children, dir, upstreamPort });
+      targets.push({ name: "nginx", port, model: upstreamModel, keys, proxy: child });
+    }
   }
   if (stock === undefined) return targets;
   const { configPath } = stock;
@@ -233,7 +240,7 @@ function report({ options, measured, watched }: Outcome): void {
       `${options.rounds} rounds; ${options.requests} chats over ${options.connections} connections, ` +
       `${options.keys} keys of ${options.accounts} accounts; ` +
       `${options.streams} streams of ${options.chunks} chunks, each every 10 ms\n` +
-      `median (min–max) over the rounds; CPU of the proxy process only\n\n` +
+      `median (min–max) over the rounds; CPU of the proxy's processes only\n\n` +
       `${table(summary)}\n` +
       (hasGateways
         ? `\nall rounds together, deferred work included: added by money and limits ${number(measured.addedUsACall, 1)} µs of CPU per call\n`

@@ -7,6 +7,7 @@ import { Database } from "bun:sqlite";
 import { cpSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connectControl } from "../../src/platform/control-socket.ts";
+import { freePort } from "../load/ports.ts";
 import { type Child, type Children, projectDir } from "../load/processes.ts";
 import { models } from "../load/traffic.ts";
 import { firstAccount, makeStock } from "./stock.ts";
@@ -139,14 +140,6 @@ models:
     price: { input: "0.50", audio_output: "10" }
     routes: [ { provider: bench, model: ${speech.upstream}, voices: same } ]
 `;
-}
-
-/** Free when asked; the gateway takes it a moment later, and a loss of that race ends the bench. */
-export function freePort(): number {
-  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = probe;
-  probe.stop(true);
-  return port;
 }
 
 /** The control socket is the last that a gateway opens: who answers there serves calls, too. */

@@ -40,13 +40,13 @@ const countNames = Object.keys(counts) as CountName[];
 
 export const help = `bun bench/run.ts [options]
 
-Compares the gateway with a bare Bun proxy and with itself without money and limits, on this
-machine, over 127.0.0.1 only. See bench/README.md.
+Compares the gateway with a bare Bun proxy, with nginx where it is installed, and with itself
+without money and limits, on this machine, over 127.0.0.1 only. See bench/README.md.
 
 ${[
   ["--quick", "small counts, under a minute: shows that it works, not how fast"],
   ["--only bare", "without the gateway"],
-  ["--only gateway", "without the bare proxy"],
+  ["--only gateway", "without the bare proxy and nginx"],
   ["--slow-sync", "also a gateway whose disk takes 3 ms longer to sync"],
   ["--json", "results as JSON, with the figures of every round"],
   ...countNames.map((name) => [`--${name} N`, `${counts[name].about} (${counts[name].full})`]),

@@ -1,8 +1,8 @@
 /** From the figures of every round to medians, spreads, ratios and a table. */
 
-export const targetNames = ["direct", "bare", "free", "gateway"] as const;
+export const targetNames = ["direct", "nginx", "bare", "free", "gateway"] as const;
 export type TargetName = (typeof targetNames)[number];
-const proxyNames = ["bare", "free", "gateway"] as const;
+const proxyNames = ["nginx", "bare", "free", "gateway"] as const;
 
 /** In the order of the table. */
 const metrics = {
@@ -90,6 +90,7 @@ export function doubts({ targets }: Summary): readonly string[] {
 
 const titles = {
   direct: "direct",
+  nginx: "nginx",
   bare: "bare Bun proxy",
   free: "gateway, free",
   gateway: "svc gateway",

@@ -3,6 +3,7 @@
  * was measured seconds apart: the machine is never quiet, but it is seldom another one that fast.
  */
 import type { LoadJob, LoadResult } from "../load/job.ts";
+import { measureJob, settleMs } from "../load/measure.ts";
 import type { Child } from "../load/processes.ts";
 import type { Options } from "./options.ts";
 import type { Figures, Round, TargetName } from "./report.ts";
@@ -39,8 +40,6 @@ export type RoundOptions = {
   readonly step: (label: string) => void;
 };
 
-/** What a proxy put off until after the last reply is still part of its cost. */
-const settleMs = 150;
 const jobTimeoutMs = 60_000;
 
 export async function runRound({ generator, targets, phases, step }: RoundOptions): Promise<Round> {
@@ -141,22 +140,13 @@ export async function measure({ generator, target, phase }: Measurement): Promis
   const { kind, connections, requests, chunks } = phase;
   const { port, model, keys, proxy } = target;
   const job = { kind, port, model, keys, connections, requests, chunks, timeoutMs: jobTimeoutMs };
-  const generatorBefore = generator.weigh();
-  const proxyBefore = proxy === undefined ? undefined : proxy.weigh();
-  const result = (await generator.ask(job satisfies LoadJob, jobTimeoutMs * 2)) as LoadResult;
-  await Bun.sleep(settleMs);
+  const measured = await measureJob({ generator, proxy, job: job satisfies LoadJob });
+  const { result, generatorCpuMs } = measured;
   if (result.failures > 0 || result.replies !== requests) {
     const reason = result.firstFailure ?? "replies are missing";
     throw new Error(
       `${target.name}, ${phase.label}: ${result.failures} of ${requests} failed; the first: ${reason}\n${proxy?.lastWords() ?? ""}`,
     );
   }
-  return {
-    result,
-    proxyCpuMs:
-      proxy === undefined || proxyBefore === undefined
-        ? undefined
-        : proxy.weigh().cpuMs - proxyBefore.cpuMs,
-    generatorCpuMs: generator.weigh().cpuMs - generatorBefore.cpuMs,
-  };
+  return { result, proxyCpuMs: measured.proxy?.cpuMs, generatorCpuMs };
 }

@@ -25,6 +25,8 @@ export type ChildOptions = {
   /** Script and arguments. */
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Default: the project's folder. */
+  readonly cwd?: string | undefined;
   /** Where its output goes, to be shown only when something is wrong. */
   readonly logPath: string;
   /** One of the bench's own, which announces itself. */
@@ -49,7 +51,7 @@ export class Child {
   #early: Message | undefined;
   #waiting: ((message: Message) => void) | undefined;
 
-  constructor({ name, command, args, env, logPath, talks }: ChildOptions) {
+  constructor({ name, command, args, env, cwd, logPath, talks }: ChildOptions) {
     this.name = name;
     this.#logPath = logPath;
     writeFileSync(logPath, "");
@@ -57,7 +59,7 @@ export class Child {
     const log = openSync(logPath, "a");
     const program = command === undefined ? [process.execPath, "--no-env-file"] : [command];
     this.#process = Bun.spawn([...program, ...args], {
-      cwd: projectDir,
+      cwd: cwd ?? projectDir,
       env: { ...plainEnvironment(), ...env },
       stdin: "ignore",
       stdout: log,

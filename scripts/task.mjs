@@ -49,7 +49,9 @@ const tasks = {
   "bench-compare": () => run(bun, [join(root, "bench", "compare", "run.ts"), ...words]),
   "bench-keys": () => run(bun, [join(root, "bench", "keys", "run.ts"), ...words]),
   "bench-memory": () => run(bun, [join(root, "bench", "memory", "run.ts"), ...words]),
+  "bench-guard": () => run(bun, [join(root, "bench", "guard", "run.ts")]),
   "bench-overview": () => run(bun, [join(root, "bench", "overview", "run.ts"), ...words]),
+  "bench-peers": () => run(bun, [join(root, "bench", "peers", "run.ts"), ...words]),
   "bench-providers": () => run(bun, [join(root, "bench", "providers", "run.ts"), ...words]),
   "bench-rejections": () => run(bun, [join(root, "bench", "rejections", "run.ts"), ...words]),
   "fake-upstream": () => run(bun, [join(root, "test", "fake", "serve.ts"), ...words]),
@@ -84,7 +86,9 @@ const withoutEngine = [
   "bench-keys",
   "bench-memory",
   "bench-ablation",
+  "bench-guard",
   "bench-overview",
+  "bench-peers",
   "bench-providers",
   "bench-rejections",
   "fake-upstream",
@@ -97,10 +101,8 @@ const isEngineNeeded = !withoutEngine.includes(task) && !isTypeScriptOnly;
 if (isEngineNeeded) beginEngineInstall();
 ensureInstalled({ withTools: true });
 if (isEngineNeeded) ensureEngineInstalled();
-if (
-  ["test", "test-engine", "test-browser", "ci", "check", "bench"].includes(task) &&
-  !ensureConsoleBuilt()
-)
+const withConsole = ["test", "test-engine", "test-browser", "ci", "check"];
+if ([...withConsole, "bench", "bench-guard", "bench-peers"].includes(task) && !ensureConsoleBuilt())
   giveUp("The console build failed. See its output above.");
 await tasks[task]();
 
@@ -150,13 +152,26 @@ async function runBuffered(command, commandWords) {
 
 /**
  * What CI runs. The models get the machine to themselves: their threads wait for each other, so
- * beside other work they are several times slower.
+ * beside other work they are several times slower. The guard of the bench comes last, alone.
  */
 async function runCi() {
   await checkStatic();
   const results = [runTier("test"), runTier("engine")];
   results.push(...(await Promise.all(["browser", "install"].map(runTierBuffered))));
+  results.push(runGuard());
   conclude(results);
+}
+
+/** Counts as one test. */
+function runGuard() {
+  process.stdout.write("\n== bench guard\n");
+  const { status } = spawnSync(bun, [join(root, "bench", "guard", "run.ts")], {
+    cwd: root,
+    stdio: "inherit",
+    timeout: 300_000,
+  });
+  const isGreen = status === 0;
+  return { passed: isGreen ? 1 : 0, failed: isGreen ? 0 : 1, isGreen };
 }
 
 /** A tier by a process of its own, which ends with its counts. */

@@ -75,8 +75,8 @@ export async function startGomodel(options: BinaryOptions): Promise<Contender> {
     GOMODEL_MASTER_KEY: someKey,
     GOMODEL_CACHE_DIR: dir,
     SQLITE_PATH: join(dir, "gomodel.db"),
-    // Its lists of models and prices would be fetched from the internet.
-    MODEL_LIST_URL: "",
+    // Its list of models and prices would be fetched from the internet; here, it gets none.
+    MODEL_LIST_URL: `http://127.0.0.1:${upstreamPort}/models`,
     OPENAI_API_KEY: "upstream",
     OPENAI_BASE_URL: `http://127.0.0.1:${upstreamPort}/v1`,
     OPENAI_MODELS: Object.values(upstreamModels).join(","),
@@ -106,14 +106,71 @@ export async function startGomodel(options: BinaryOptions): Promise<Contender> {
   };
 }
 
+export async function startBifrost(options: BinaryOptions): Promise<Contender> {
+  const { path, children, upstreamPort } = options;
+  const dir = folder(options, "bifrost");
+  const port = freePort();
+  const prices = join(dir, "prices.json");
+  writeFileSync(prices, "{}");
+  const configuration = {
+    client: { enable_logging: false },
+    config_store: { enabled: false },
+    logs_store: { enabled: false },
+    // Its lists of prices and models would be fetched from the internet.
+    framework: {
+      pricing: { pricing_url: `file://${prices}`, model_parameters_url: `file://${prices}` },
+    },
+    providers: {
+      openai: {
+        keys: [{ name: "bench", value: "upstream", weight: 1, models: ["*"] }],
+        network_config: {
+          base_url: `http://127.0.0.1:${upstreamPort}`,
+          allow_private_network: true,
+        },
+      },
+    },
+  };
+  writeFileSync(join(dir, "config.json"), JSON.stringify(configuration));
+  const proxy = children.start({
+    name: "bifrost",
+    command: path,
+    args: ["-host", "127.0.0.1", "-port", String(port), "-app-dir", dir, "-log-level", "warn"],
+    env: { HOME: dir, GOGC: "200" },
+    cwd: dir,
+    talks: false,
+  });
+  await listening({ child: proxy, port, timeoutMs: startTimeoutMs });
+  return {
+    name: "bifrost",
+    title: "Bifrost",
+    version: /║ +(v\S+) +║/.exec(proxy.lastWords())?.[1] ?? "unknown",
+    does: "routes by the model's name; no keys of its own, no log, no limits, no money",
+    port,
+    proxy,
+    keys: [someKey],
+    models: {
+      chat: `openai/${upstreamModels.chat}`,
+      embeddings: `openai/${upstreamModels.embeddings}`,
+      speech: `openai/${upstreamModels.speech}`,
+    },
+    replyModel: upstreamModels.chat,
+    isPeer: true,
+  };
+}
+
 function folder({ dir }: StartOptions, name: string): string {
   const path = join(dir, name);
   mkdirSync(path);
   return path;
 }
 
+/** The first line of what it prints, without its own name and how it was built. */
 function versionOf(command: string[]): string {
   const { stdout, stderr } = Bun.spawnSync(command, { timeout: 10_000 });
-  const text = `${stdout.toString()}\n${stderr.toString()}`.trim();
-  return /v?(\d+\.\d+\.\d+\S*)/.exec(text)?.[1] ?? text.split("\n")[0]?.slice(0, 60) ?? "unknown";
+  const [line = ""] = `${stdout.toString()}\n${stderr.toString()}`.trim().split("\n");
+  const version = line
+    .replace(/^[a-z]+ (version )?/i, "")
+    .replace(/\(.*/, "")
+    .trim();
+  return version.slice(0, 40) || "unknown";
 }

@@ -10,13 +10,14 @@ export const contenderNames = [
   "nginx",
   "aisix",
   "gomodel",
+  "bifrost",
   "litellm",
   "portkey",
 ] as const;
 export type ContenderName = (typeof contenderNames)[number];
 
 /** Programs that are not packages: given by their path, or left out. */
-export const binaryNames = ["aisix", "gomodel"] as const;
+export const binaryNames = ["aisix", "gomodel", "bifrost"] as const;
 export type BinaryName = (typeof binaryNames)[number];
 
 export type Options = {
@@ -35,8 +36,9 @@ export const help = `bun bench/peers/run.ts [options]
 Compares the gateway with a bare Bun proxy, nginx and other gateways, on this machine, over
 127.0.0.1 only. Installs LiteLLM and Portkey in a cache folder. See docs/benchmarks.md.
 
-  --aisix PATH      the program of aisix; without a path, it is left out
-  --gomodel PATH    the program of GoModel; without a path, it is left out
+  --aisix PATH      the program of aisix; peers without a path are left out
+  --gomodel PATH    the program of GoModel
+  --bifrost PATH    the program of Bifrost
   --only NAMES      only these, separated by commas: ${contenderNames.join(", ")}
   --without NAMES   all but these
   --quick           short workloads, two rounds: shows that it works, not how fast
@@ -53,6 +55,7 @@ export function fromCommandLine(args: readonly string[]): Options | undefined {
     options: {
       aisix: { type: "string" },
       gomodel: { type: "string" },
+      bifrost: { type: "string" },
       only: { type: "string" },
       without: { type: "string" },
       quick: { type: "boolean" },

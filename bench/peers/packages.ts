@@ -20,7 +20,7 @@ const portkeyVersion = "1.15.2";
 
 const installTimeoutMs = 15 * 60_000;
 /** LiteLLM imports for a while. */
-const startTimeoutMs = 120_000;
+const startTimeoutMs = 300_000;
 
 export type PackageOptions = StartOptions & { readonly tell: (line: string) => void };
 

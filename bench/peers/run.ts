@@ -2,27 +2,18 @@
  * The gateway beside its peers: every contender in processes of its own, side by side in one run. It
  * fails when a reply of ours was wrong or a receipt is missing, never because something was slow.
  */
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { countReceipts, prepareStock } from "../gateway/gateway.ts";
+import { countReceipts } from "../gateway/gateway.ts";
 import { aligned } from "../gateway/report.ts";
-import { machineNow, openBench, proxyEnv, startTraffic } from "../load/processes.ts";
+import { type Child, machineNow, openBench, startTraffic } from "../load/processes.ts";
 import { Progress } from "../load/progress.ts";
-import { startAisix, startGomodel } from "./binaries.ts";
-import {
-  type Contender,
-  direct,
-  type StartOptions,
-  startBare,
-  startOurs,
-  startPlainNginx,
-} from "./contender.ts";
+import type { Contender } from "./contender.ts";
 import { toJson, writeDocument } from "./document.ts";
 import { goalTable } from "./goals.ts";
 import { fromCommandLine, help, type Options } from "./options.ts";
 import { type Overload, overload } from "./overload.ts";
-import { startLitellm, startPortkey } from "./packages.ts";
 import { Rounds } from "./rounds.ts";
+import { startAll } from "./start.ts";
 import { type Report, tablesOf } from "./tables.ts";
 import { workloadsOf } from "./workloads.ts";
 
@@ -36,7 +27,8 @@ await run(async () => {
 async function bench(options: Options): Promise<void> {
   const progress = new Progress();
   const { upstreamPort, upstream, generator } = await startTraffic(children);
-  const contenders = await startAll(options, { children, dir, upstreamPort }, progress);
+  const start = { children, dir, upstreamPort };
+  const contenders = await startAll(options, { start, generator, progress });
   const workloads = workloadsOf(options);
   const { rounds: count } = options;
   progress.expect(contenders.length * (workloads.length * (count + 1) + 1));
@@ -73,57 +65,13 @@ function shownWords(words: readonly string[]): readonly string[] {
   return words.map((word) => (word.includes("/") ? "PATH" : word));
 }
 
-async function startAll(
-  options: Options,
-  start: StartOptions,
-  progress: Progress,
-): Promise<readonly Contender[]> {
-  const { names, paths, accounts, keys } = options;
-  const tell = (line: string) => progress.tell(line);
-  const contenders: Contender[] = [direct(start.upstreamPort)];
-  const add = async (starting: Promise<Contender | undefined>) => {
-    const contender = await starting;
-    if (contender !== undefined) contenders.push(contender);
-  };
-  if (names.includes("svc")) {
-    const stock = await prepareStock({ ...start, accounts, keys, env: proxyEnv, tell });
-    const ours = { ...start, stock, version: versionHere() };
-    await add(startOurs(ours));
-    const memoryDir = makeMemoryDir();
-    if (memoryDir !== undefined) await add(startOurs({ ...ours, memoryDir }));
-  }
-  if (names.includes("bare")) await add(startBare(start));
-  if (names.includes("nginx")) await add(startPlainNginx(start));
-  const { aisix, gomodel } = paths;
-  if (names.includes("aisix") && aisix !== undefined)
-    await add(startAisix({ ...start, path: aisix }));
-  if (names.includes("gomodel") && gomodel !== undefined)
-    await add(startGomodel({ ...start, path: gomodel }));
-  if (names.includes("litellm")) await add(startLitellm({ ...start, tell }));
-  if (names.includes("portkey")) await add(startPortkey({ ...start, tell }));
-  return contenders;
-}
-
-/** A folder in memory, where Linux has one. */
-function makeMemoryDir(): string | undefined {
-  if (!existsSync("/dev/shm")) return undefined;
-  const memoryDir = mkdtempSync("/dev/shm/svc-bench-");
-  process.on("exit", () => rmSync(memoryDir, { recursive: true, force: true }));
-  return memoryDir;
-}
-
-function versionHere(): string {
-  const { stdout } = Bun.spawnSync(["git", "rev-parse", "--short", "HEAD"]);
-  return stdout.toString().trim() || "unknown";
-}
-
 async function overloadOne(options: {
   readonly options: Options;
   readonly report: Report;
   readonly contender: Contender;
   readonly rounds: Rounds;
-  readonly generator: Parameters<typeof overload>[0]["generator"];
-  readonly upstream: Parameters<typeof overload>[0]["upstream"];
+  readonly generator: Child;
+  readonly upstream: Child;
 }): Promise<Overload | undefined> {
   const { report, contender, rounds, generator, upstream } = options;
   const { results, workloads } = report;

@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { prepareBulkStock } from "../gateway/bulk-stock.ts";
 import { copyStock, type Gateway, type Stock, startGateway } from "../gateway/gateway.ts";
 import { aligned, number } from "../gateway/report.ts";
-import type { LoadJob, LoadResult } from "../load/load.ts";
+import type { LoadJob, LoadResult } from "../load/job.ts";
 import { type Child, machineNow, openBench, proxyEnv } from "../load/processes.ts";
 import { publicModel } from "../load/traffic.ts";
 
@@ -58,7 +58,7 @@ async function bench(): Promise<void> {
   const tell = (line: string) => void process.stderr.write(`${line}\n`);
   const start = (name: string, args: readonly string[]) =>
     children.start({ name, args, talks: true });
-  const upstream = start("upstream", ["bench/load/upstream.ts", String(eventMs)]);
+  const upstream = start("upstream", ["bench/load/upstream.ts"]);
   const generators = {
     chat: start("load of chat", ["bench/load/load.ts"]),
     stream: start("load of streams", ["bench/load/load.ts"]),
@@ -85,9 +85,11 @@ async function bench(): Promise<void> {
   report({ idleMb, samples, afterMb: rssMbOf(gateway) });
 }
 
+type Kind = "chat" | "stream";
+
 async function underLoad(options: {
   readonly gateway: Gateway;
-  readonly generators: Readonly<Record<LoadJob["kind"], Child>>;
+  readonly generators: Readonly<Record<Kind, Child>>;
   readonly stock: Stock;
   readonly tell: (line: string) => void;
 }): Promise<readonly Sample[]> {
@@ -96,7 +98,7 @@ async function underLoad(options: {
   const untilMs = performance.now() + minutes * 60_000;
   const done = { chat: 0, stream: 0 };
   const common = { port, model: publicModel, keys: stock.keys, timeoutMs: jobTimeoutMs };
-  const load = async (job: LoadJob) => {
+  const load = async (job: LoadJob & { readonly kind: Kind }) => {
     while (performance.now() < untilMs) {
       const result = (await generators[job.kind].ask(job, jobTimeoutMs * 2)) as LoadResult;
       if (result.failures > 0)
@@ -106,7 +108,8 @@ async function underLoad(options: {
       done[job.kind] += result.replies;
     }
   };
-  const streamJob = { ...common, kind: "stream", connections: streams, chunks } as const;
+  const stream = { kind: "stream", connections: streams, chunks, paceMs: eventMs } as const;
+  const streamJob = { ...common, ...stream };
   const chatJob = { ...common, kind: "chat", connections, requests: chatsPerJob, chunks } as const;
   const loads = [load(chatJob), load({ ...streamJob, requests: streams * 3 })];
   const samples: Sample[] = [];

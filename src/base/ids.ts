@@ -12,8 +12,8 @@ export type IdPrefix =
 
 /** Time-ordered and unique: a UUIDv7 without its dashes, behind a word that says what it names. */
 export function newId(prefix: IdPrefix, nowMs?: number): string {
-  const id = nowMs === undefined ? Bun.randomUUIDv7() : Bun.randomUUIDv7("hex", nowMs);
-  return `${prefix}_${id.replaceAll("-", "")}`;
+  // As bytes: half the time of a text whose dashes are taken out.
+  return `${prefix}_${Bun.randomUUIDv7("buffer", nowMs).toString("hex")}`;
 }
 
 /** The moment that an id was made for. */

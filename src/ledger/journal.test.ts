@@ -67,7 +67,7 @@ describe("what is appended", () => {
     }
     await all;
     expect(batches.flat()).toEqual(ids);
-    expect(batches.map(({ length }) => length)).toEqual([16, 16, 6]);
+    expect(batches.map(({ length }) => length)).toEqual([32, 6]);
   });
 
   test("of large replies only a few go into one commit, and each of them goes", async () => {

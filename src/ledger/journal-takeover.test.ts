@@ -27,7 +27,7 @@ describe("a store that another process has taken over", () => {
     const { journal, next } = setUp();
     const before = watch(journal.append(receiptWrite("a")));
     const one = await next();
-    const rest = Array.from({ length: 16 }, (_, at) => watch(journal.append(release(`w${at}`))));
+    const rest = Array.from({ length: 32 }, (_, at) => watch(journal.append(release(`w${at}`))));
     (await next()).fail(new FencedError());
     await turn();
     expect(new Set(rest.map(({ now }) => now))).toEqual(new Set(["taken back"]));

@@ -18,21 +18,22 @@ const { values } = parseArgs({
   options: {
     rounds: { type: "string" },
     keys: { type: "string" },
+    used: { type: "string" },
     quick: { type: "boolean" },
     json: { type: "boolean" },
     help: { type: "boolean", short: "h" },
   },
 });
-const help = `bun bench/keys/run.ts [--rounds N] [--keys N] [--quick] [--json]
+const help = `bun bench/keys/run.ts [--rounds N] [--keys N] [--used N] [--quick] [--json]
 
-Compares a gateway with a thousand keys and one with a million. See bench/README.md.
+Compares a gateway with a thousand keys and one with a million, of which N (1,000) are used. See bench/README.md.
 `;
 const isQuick = values.quick === true;
 const rounds = numberFrom(values.rounds, { usual: isQuick ? 2 : 7, most: 50 });
 const many = numberFrom(values.keys, { usual: isQuick ? 50_000 : 1_000_000, most: 2_000_000 });
 const few = 1_000;
-/** More than the gateway keeps records of. */
-const usedKeys = 20_000;
+/** As many on both sides: sums by hour and limits cost something per key that is used. */
+const usedKeys = numberFrom(values.used, { usual: few, most: 100_000 });
 const requests = isQuick ? 8_000 : 40_000;
 const accounts = 1_000;
 const env = { ...proxyEnv, SVC_ENGINE: "off" };

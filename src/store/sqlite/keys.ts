@@ -99,7 +99,8 @@ async function readRevoked(db: Db, most: number): Promise<readonly KeyRecord[]> 
     .selectFrom("keys")
     .selectAll()
     .where("revoked_at_ms", "is not", null)
-    .orderBy("id", "desc")
+    // With the plus, few rows are sorted; in the order of the index, every row is looked up.
+    .orderBy(sql`+id`, "desc")
     .limit(most)
     .execute();
   return newest.map(toRecord).toReversed();

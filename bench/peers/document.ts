@@ -5,6 +5,7 @@ import { machineNow, projectDir } from "../load/processes.ts";
 import { type Bar, type Chart, toSvg } from "./chart.ts";
 import type { Contender } from "./contender.ts";
 import { goalTable } from "./goals.ts";
+import type { Sample } from "./results.ts";
 import { addedTail, type Report, tablesOf, toMarkdown } from "./tables.ts";
 
 export type Run = {
@@ -100,7 +101,7 @@ function chartsOf(report: Report): Readonly<Record<string, Chart>> {
   };
 }
 
-/** Without the single latencies, which are thousands. */
+/** Every round, without the single latencies, which are thousands. */
 export function toJson({ report, rounds, isQuick, command }: Run): object {
   const { contenders, workloads, results, overloads } = report;
   return {
@@ -120,23 +121,25 @@ export function toJson({ report, rounds, isQuick, command }: Run): object {
       contenders: contenders.flatMap((contender) => {
         const { name } = contender;
         const failed = results.failure(workload.id, name);
-        const samples = results.samples(workload.id, name).map(rounded);
+        const samples = results.samples(workload.id, name);
         const tail = workload.rate === undefined ? {} : addedTail(report, workload.id, contender);
         return samples.length === 0 && failed === undefined
           ? []
-          : [{ name, ...(failed === undefined ? {} : { failed }), samples, ...tail }];
+          : [{ name, ...(failed === undefined ? {} : { failed }), ...byMetric(samples), ...tail }];
       }),
     })),
     overload: Object.fromEntries(overloads),
   };
 }
 
-function rounded(sample: object): object {
+function byMetric(samples: readonly Sample[]): object {
+  const [first] = samples;
+  if (first === undefined) return {};
+  const { timesUs: _, ...figures } = first;
   return Object.fromEntries(
-    Object.entries(sample).flatMap(([name, value]) =>
-      typeof value === "number" && Number.isFinite(value)
-        ? [[name, Math.round(value * 100) / 100]]
-        : [],
-    ),
+    (Object.keys(figures) as (keyof typeof figures)[]).flatMap((name) => {
+      const values = samples.map((sample) => Number(Number(sample[name]).toPrecision(4)));
+      return values.every(Number.isFinite) ? [[name, values]] : [];
+    }),
   );
 }

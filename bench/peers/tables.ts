@@ -302,6 +302,7 @@ function overloadTable({ contenders, overloads }: Report): Table {
       ({ p50Us, p99Us }) => `${number(p50Us / 1000, 0)} / ${number(p99Us / 1000, 0)}`,
     ],
     ["peak memory, MB", ({ peakRssMb }) => number(peakRssMb, 0)],
+    ["generator, cores", ({ generatorCores }) => number(generatorCores, 2)],
     [
       "normal again after, s",
       ({ recoveredAfterS }) => (recoveredAfterS === undefined ? "not" : number(recoveredAfterS, 1)),

@@ -143,7 +143,7 @@ export async function startBifrost(options: BinaryOptions): Promise<Contender> {
   return {
     name: "bifrost",
     title: "Bifrost",
-    version: /║ +(v\S+) +║/.exec(proxy.lastWords())?.[1] ?? "unknown",
+    version: await bifrostVersion(port),
     does: "routes by the model's name; no keys of its own, no log, no limits, no money",
     port,
     proxy,
@@ -156,6 +156,15 @@ export async function startBifrost(options: BinaryOptions): Promise<Contender> {
     replyModel: upstreamModels.chat,
     isPeer: true,
   };
+}
+
+/** It has no flag for it. */
+async function bifrostVersion(port: number): Promise<string> {
+  const reply = await fetch(`http://127.0.0.1:${port}/api/version`, {
+    signal: AbortSignal.timeout(10_000),
+  });
+  const version: unknown = reply.ok ? await reply.json() : undefined;
+  return typeof version === "string" ? version.replace(/^v/, "") : "unknown";
 }
 
 function folder({ dir }: StartOptions, name: string): string {

@@ -96,7 +96,7 @@ export class PackedKeys<T extends Hashed> {
   #read(row: number): T {
     const position = this.#positions[row] ?? 0;
     const page = this.#pages[Math.floor(position / pageSpan)];
-    if (page === undefined) throw new Error(`there is no key in row ${row}`);
+    if (page === undefined) throw new Error(`row ${row} has no key`);
     const start = position % pageSpan;
     return this.#fromLine(page.toString("utf8", start, endOfLine(page, start)));
   }

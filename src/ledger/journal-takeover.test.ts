@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { release, setUp, turn, watch } from "../../test/store/journal-samples.ts";
 import { receiptOf, write } from "../../test/store/ledger-samples.ts";
+import { maxBatch } from "./journal.ts";
 import { FencedError, NotSyncedError } from "./store.ts";
 
 const receiptWrite = (id: string) => write(receiptOf({ id }));
@@ -27,7 +28,9 @@ describe("a store that another process has taken over", () => {
     const { journal, next } = setUp();
     const before = watch(journal.append(receiptWrite("a")));
     const one = await next();
-    const rest = Array.from({ length: 32 }, (_, at) => watch(journal.append(release(`w${at}`))));
+    const rest = Array.from({ length: maxBatch }, (_, at) =>
+      watch(journal.append(release(`w${at}`))),
+    );
     (await next()).fail(new FencedError());
     await turn();
     expect(new Set(rest.map(({ now }) => now))).toEqual(new Set(["taken back"]));

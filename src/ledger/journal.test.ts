@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { diskFull, release, setUp, turn, watch } from "../../test/store/journal-samples.ts";
 import { receiptOf, write } from "../../test/store/ledger-samples.ts";
+import { maxBatch } from "./journal.ts";
 import type { LedgerWrite } from "./store.ts";
 import { NotSyncedError, UnwritableError } from "./store.ts";
 
@@ -43,9 +44,11 @@ describe("what is appended", () => {
     const { journal, next } = setUp();
     const first = watch(journal.append(release("a")));
     const one = await next();
-    const rest = Array.from({ length: 16 }, (_, at) => watch(journal.append(release(`w${at}`))));
+    const rest = Array.from({ length: maxBatch }, (_, at) =>
+      watch(journal.append(release(`w${at}`))),
+    );
     const other = await next();
-    expect(other.ids).toHaveLength(16);
+    expect(other.ids).toHaveLength(maxBatch);
     other.succeed();
     await turn();
     expect(new Set(rest.map(({ now }) => now))).toEqual(new Set(["written"]));
@@ -57,7 +60,7 @@ describe("what is appended", () => {
 
   test("in great number is written over several turns, all of it and in its order", async () => {
     const { journal, next } = setUp();
-    const ids = Array.from({ length: 38 }, (_, at) => `w${at}`);
+    const ids = Array.from({ length: 2 * maxBatch + 6 }, (_, at) => `w${at}`);
     const all = Promise.all(ids.map((id) => journal.append(release(id))));
     const batches: (readonly string[])[] = [];
     while (batches.flat().length < ids.length) {
@@ -67,7 +70,7 @@ describe("what is appended", () => {
     }
     await all;
     expect(batches.flat()).toEqual(ids);
-    expect(batches.map(({ length }) => length)).toEqual([32, 6]);
+    expect(batches.map(({ length }) => length)).toEqual([maxBatch, maxBatch, 6]);
   });
 
   test("of large replies only a few go into one commit, and each of them goes", async () => {
@@ -129,12 +132,12 @@ describe("while the store fails", () => {
 
   test("one batch at a time asks whether it still does", async () => {
     const { journal, next, commits } = setUp();
-    const ids = Array.from({ length: 38 }, (_, at) => `w${at}`);
+    const ids = Array.from({ length: 2 * maxBatch + 6 }, (_, at) => `w${at}`);
     const all = Promise.all(ids.map((id) => journal.append(release(id))));
     const under = [await next(), await next()];
     for (const commit of under) commit.fail(diskFull);
     const again = await next();
-    expect(again.ids).toHaveLength(16);
+    expect(again.ids).toHaveLength(maxBatch);
     // Longer than until the next try, were there another.
     await new Promise((resolve) => setTimeout(resolve, 3));
     await turn();
@@ -344,7 +347,7 @@ describe("being idle", () => {
 
   test("is not while any commit is under way", async () => {
     const { journal, next } = setUp();
-    for (let at = 0; at < 32; at++) watch(journal.append(release(`w${at}`)));
+    for (let at = 0; at < 2 * maxBatch; at++) watch(journal.append(release(`w${at}`)));
     const [one, other] = [await next(), await next()];
     let isIdle = false;
     const idle = journal.idle(longMs).then(() => (isIdle = true));

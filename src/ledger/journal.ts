@@ -38,7 +38,7 @@ export interface JournalOptions {
 }
 
 /** What takes a fraction of a millisecond to write: a commit must not hold up the event loop. */
-const maxBatch = 32;
+export const maxBatch = 32;
 /** Kept replies are large: of those few go into one commit, but always one. */
 const maxBatchBytes = 256 * 1024;
 const defaultPatienceMs = 1_000;

@@ -49,7 +49,6 @@ test("an upstream hears what we say, and nothing of the caller's headers", async
     accept: "*/*",
     "accept-encoding": "identity",
     authorization: "Bearer vendor-secret",
-    connection: "keep-alive",
     "content-type": "application/json",
     "user-agent": "svc-gateway",
   });

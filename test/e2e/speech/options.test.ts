@@ -140,7 +140,7 @@ describe("stream_format sse", () => {
       const reply = await speak({ stream_format: "sse", response_format });
       expect(reply.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
       const events = eventsIn(await reply.text());
-      expect(events.length).toBeGreaterThan(2);
+      expect(events.length).toBeGreaterThanOrEqual(2);
       for (const event of events.slice(0, -1)) {
         expect(event).toEqual({ type: "speech.audio.delta", audio: expect.any(String) });
         expect(event["audio"]).not.toBe("");

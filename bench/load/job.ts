@@ -61,23 +61,33 @@ export type LoadResult = {
 /** After this many failures the figures are worthless; the rest of the job is not sent. */
 export const maxFailures = 10;
 
-/** One per key. */
+/** Stands where the key goes. */
+const keyPlace = "<key>";
+/** Requests are built in advance; large ones with fewer keys. */
+const maxRequestsBytes = 64 * 1024 * 1024;
+
+/** One per key. They differ in nothing else, so the body is written once. */
 export function requestsOf(job: LoadJob): readonly Buffer[] {
+  const template = requestOf(job, keyPlace).toString("latin1");
+  const [head = "", tail = ""] = template.split(keyPlace);
+  const most = Math.max(1, Math.floor(maxRequestsBytes / template.length));
+  return job.keys.slice(0, most).map((key) => Buffer.from(head + key + tail, "latin1"));
+}
+
+function requestOf(job: LoadJob, key: string): Buffer {
   const { kind, model, chunks, paceMs, bodyBytes, headers, encoding = "float" } = job;
-  return job.keys.map((key) => {
-    switch (kind) {
-      case "chat":
-        return chatRequest({ model, key, bodyBytes, headers });
-      case "stream":
-        return streamRequest({ model, key, chunks, paceMs, bodyBytes, headers });
-      case "embeddings":
-        return embeddingsRequest({ model, key, encoding, headers });
-      case "speech":
-        return speechRequest({ model, key, headers });
-      default:
-        return kind satisfies never;
-    }
-  });
+  switch (kind) {
+    case "chat":
+      return chatRequest({ model, key, bodyBytes, headers });
+    case "stream":
+      return streamRequest({ model, key, chunks, paceMs, bodyBytes, headers });
+    case "embeddings":
+      return embeddingsRequest({ model, key, encoding, headers });
+    case "speech":
+      return speechRequest({ model, key, headers });
+    default:
+      return kind satisfies never;
+  }
 }
 
 export function expectedOf(job: LoadJob): Expected {

@@ -89,7 +89,9 @@ export class Rounds {
     const { name, title, proxy } = contender;
     step(`${title}: ${workload.label}`);
     const job = jobOf({ workload, contender, rate });
-    const measurement = await measureJob({ generator, upstream, proxy, job });
+    const measurement = await measureJob({ generator, upstream, proxy, job }).catch((cause) => {
+      throw new Error(`${title}, ${workload.label}, round ${round}: ${String(cause)}`, { cause });
+    });
     const { replies, failures, dropped, firstFailure = "replies are missing" } = measurement.result;
     this.replies.set(name, (this.replies.get(name) ?? 0) + replies);
     if (failures > 0 || dropped > 0 || replies === 0) {

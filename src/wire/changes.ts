@@ -27,12 +27,12 @@ const change = Type.Object(
 
 export type Change = Static<typeof change>;
 
-const isList = new Ajv({ strict: false }).compile<Change[]>(Type.Array(change));
-
 export const changesPath = join(import.meta.dir, "..", "..", "docs", "api", "changes.yaml");
 
 export function readChanges(text: string = readFileSync(changesPath, "utf8")): readonly Change[] {
   const changes: unknown = parse(text, { schema: "failsafe" });
+  // Read once: neither the compiler nor its result is kept.
+  const isList = new Ajv({ strict: false }).compile<Change[]>(Type.Array(change));
   if (!isList(changes)) {
     const [first] = isList.errors ?? [];
     throw new Error(

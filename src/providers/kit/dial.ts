@@ -24,10 +24,15 @@ export interface Dialled {
   readonly tls: { readonly serverName: string } | undefined;
   /** Our own connections to it; undefined where the runtime's client has to do it. */
   readonly pool: Pool | undefined;
+  /** What the runtime's client has to speak, if it is not HTTP/1.1. */
+  readonly protocol?: "http2" | undefined;
+  /** Undefined: by the operator's. The runtime would look for exceptions by address, not by name. */
+  readonly proxy?: false | undefined;
 }
 
 const keepMs = 30_000;
 const lookupMs = 5_000;
+const http2Ms = 600_000;
 /** A name with more addresses than this opens connections more often. */
 const maxPools = 32;
 
@@ -75,6 +80,8 @@ export class Pin {
   #addresses: readonly string[] = [];
   #at = 0;
   #dialled: Dialled | undefined;
+  /** Its servers have refused HTTP/1.1: until then that is not tried again. */
+  #http2UntilMs = 0;
   #freshUntilMs = 0;
   #finding: Promise<Dialled> | undefined;
   /** An address that stands in the settings and is not called. */
@@ -91,7 +98,8 @@ export class Pin {
     // Certificates of bare addresses are left to the runtime's client.
     const isPlain = isLiteral && !usesProxy && url.protocol === "http:";
     const pool = isPlain ? this.#poolOf(this.#name, undefined) : undefined;
-    this.named = { origin: url.origin, tls: undefined, pool };
+    const proxy = usesProxy ? undefined : false;
+    this.named = { origin: url.origin, tls: undefined, pool, proxy };
     if (isLiteral) this.#refusal = this.#problemOf([this.#name]);
     if (!this.#isFixed || this.#refusal !== undefined) return;
     this.#dialled = this.named;
@@ -128,6 +136,15 @@ export class Pin {
     // Another call may have moved on already.
     if (this.#dialled !== undefined && this.#dialled.origin !== failed.origin) return this.#dialled;
     this.#at = (this.#at + 1) % this.count;
+    return this.#point();
+  }
+
+  /**
+   * Its servers have refused one version of HTTP: the other one is used for a while. HTTP/2 is left to
+   * the runtime's client. A refusal carries no signature, so it does not count for long.
+   */
+  speak(protocol: "http1" | "http2"): Dialled {
+    this.#http2UntilMs = protocol === "http2" ? Date.now() + http2Ms : 0;
     return this.#point();
   }
 
@@ -196,7 +213,14 @@ export class Pin {
     const host = address.includes(":") ? `[${address}]` : address;
     const origin = `${protocol}//${host}${port === "" ? "" : `:${port}`}`;
     const tls = protocol === "https:" ? { serverName: this.#name } : undefined;
-    this.#dialled = { origin, tls, pool: this.#poolOf(address, tls?.serverName) };
+    const isHttp2 = Date.now() < this.#http2UntilMs;
+    this.#dialled = {
+      origin,
+      tls,
+      pool: isHttp2 ? undefined : this.#poolOf(address, tls?.serverName),
+      protocol: isHttp2 ? "http2" : undefined,
+      proxy: false,
+    };
     return this.#dialled;
   }
 

@@ -3,7 +3,7 @@ import { type Signal, toAbortSignal } from "../../call/signal.ts";
 import type { Probe } from "../contract.ts";
 import type { Dialer, Dialled, Pin } from "./dial.ts";
 import { placeName, toApiFailure, upstreamError } from "./failure.ts";
-import type { Message } from "./http1/connection.ts";
+import { ConnectionError, type Message, notHttp1 } from "./http1/connection.ts";
 import type { Pool } from "./http1/pool.ts";
 import { FetchReply, readStart, toResponse, type UpstreamReply, unpacked } from "./reply.ts";
 
@@ -53,7 +53,11 @@ export function send(options: UpstreamRequest): Promise<UpstreamReply> {
     : sendTo(options, dialled);
 }
 
-function sendTo(options: UpstreamRequest, dialled: Dialled, tries = 1): Promise<UpstreamReply> {
+function sendTo(
+  options: UpstreamRequest,
+  dialled: Dialled,
+  { tries = 1, switches = 0 }: { tries?: number; switches?: number } = {},
+): Promise<UpstreamReply> {
   const { signal } = options;
   if (signal.aborted) return Promise.reject(signal.reason);
   const { pool } = dialled;
@@ -65,8 +69,14 @@ function sendTo(options: UpstreamRequest, dialled: Dialled, tries = 1): Promise<
       return unpacked(reply);
     },
     (cause: unknown) => {
+      const other = otherProtocol(cause, dialled);
+      const again = other && options.pin.speak(other.protocol);
+      // There and back: a refusal may have been forged.
+      if (again !== undefined && other?.isUnsent === true && switches < 2 && !signal.aborted)
+        return sendTo(options, again, { tries, switches: switches + 1 });
       const isElsewhere = isUnconnected(cause) && !signal.aborted && tries < options.pin.count;
-      if (isElsewhere) return sendTo(options, options.pin.next(dialled), tries + 1);
+      if (isElsewhere)
+        return sendTo(options, options.pin.next(dialled), { tries: tries + 1, switches });
       throw toNetworkError({ provider: options.provider, signal, cause });
     },
   );
@@ -118,17 +128,46 @@ function escaped(pin: Pin, path: string): string {
   return pathname + search;
 }
 
-/** The runtime's client, for what ours does not do: proxies, and certificates of bare addresses. */
-function fetchFrom(options: UpstreamRequest, { origin, tls }: Dialled): Promise<UpstreamReply> {
+/** The runtime's client, for what ours does not do: proxies, certificates of bare addresses, HTTP/2. */
+function fetchFrom(options: UpstreamRequest, dialled: Dialled): Promise<UpstreamReply> {
+  const { origin } = dialled;
   const { path, headers, body, signal: given } = options;
   const method = body === undefined ? "GET" : "POST";
   const signal = toAbortSignal(given);
-  const init = { method, headers, body, signal, redirect, decompress: false };
-  const whole = tls === undefined ? init : { ...init, tls };
-  return fetch(origin + path, whole as RequestInit).then((response) => new FetchReply(response));
+  const init = { method, headers, body, signal, ...fetchOptions(dialled) };
+  return fetch(origin + path, init as RequestInit).then((response) => new FetchReply(response));
+}
+
+/** Without a time limit of the runtime's: calls have their own. */
+function fetchOptions({ tls, protocol, proxy }: Dialled) {
+  return {
+    redirect,
+    decompress: false,
+    timeout: false,
+    ...(tls === undefined ? {} : { tls }),
+    ...(protocol === undefined ? {} : { protocol }),
+    ...(proxy === undefined ? {} : { proxy }),
+  };
 }
 
 const redirect = "manual" as const;
+
+interface OtherProtocol {
+  readonly protocol: "http1" | "http2";
+  /** Surely nothing was sent: the request may go out again. */
+  readonly isUnsent: boolean;
+}
+
+/** The server seems to speak only the other version of HTTP. */
+function otherProtocol(cause: unknown, { protocol }: Dialled): OtherProtocol | undefined {
+  if (cause instanceof ConnectionError)
+    return cause.code === notHttp1 ? { protocol: "http2", isUnsent: cause.isUnsent } : undefined;
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  // The runtime's code of a handshake that failed may also be that of a connection that broke later.
+  const isRefused = code === "EPROTO" || code === "HTTP2Unsupported";
+  if (protocol !== "http2" || !isRefused) return undefined;
+  return { protocol: "http1", isUnsent: code === "HTTP2Unsupported" };
+}
 
 /** Nothing was sent: another address of the same name may be tried. */
 function isUnconnected(cause: unknown): boolean {
@@ -148,11 +187,10 @@ export function createFetch(dialer: Dialer): (url: string, init: RequestInit) =>
     headers.set("accept-encoding", "identity");
     let dialled = await pin.dial();
     for (let tries = 1; ; tries++) {
-      const { origin, tls } = dialled;
-      const pinned = { ...init, headers, redirect, decompress: false };
-      const whole = tls === undefined ? pinned : { ...pinned, tls };
+      const pinned = { ...init, headers, ...fetchOptions(dialled) };
       try {
-        const response = await fetch(`${origin}${pathname}${search}`, whole as RequestInit);
+        const url = `${dialled.origin}${pathname}${search}`;
+        const response = await fetch(url, pinned as RequestInit);
         return toResponse(unpacked(new FetchReply(response)));
       } catch (cause) {
         if (!isUnconnected(cause) || tries >= pin.count) throw cause;

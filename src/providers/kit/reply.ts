@@ -109,8 +109,10 @@ const firstBytes = 16 * 1024;
 export async function gatherWhole(
   reply: Pick<UpstreamReply, "read" | "cancel">,
   maxBytes: number,
+  /** As the reply announced it, if it did. */
+  expectedBytes?: number,
 ): Promise<Piece> {
-  const { bytes, isWhole } = await gather(reply, { maxBytes });
+  const { bytes, isWhole } = await gather(reply, { maxBytes, expectedBytes });
   if (!isWhole) throw new RangeError(`it is larger than ${maxBytes} bytes`);
   return toPiece(bytes);
 }
@@ -123,11 +125,18 @@ export async function readStart(
   return (await gather(reply, limits)).bytes.toString("utf8");
 }
 
+interface GatherOptions {
+  readonly maxBytes: number;
+  readonly withinMs?: number | undefined;
+  readonly expectedBytes?: number | undefined;
+}
+
 async function gather(
   reply: Pick<UpstreamReply, "read" | "cancel">,
-  { maxBytes, withinMs }: { readonly maxBytes: number; readonly withinMs?: number },
+  { maxBytes, withinMs, expectedBytes = firstBytes }: GatherOptions,
 ): Promise<{ readonly bytes: Buffer<ArrayBuffer>; readonly isWhole: boolean }> {
-  let kept = Buffer.allocUnsafe(Math.min(maxBytes, firstBytes));
+  // Memory that is never written to takes none: a length that was announced may be a lie.
+  let kept = Buffer.allocUnsafe(Math.min(maxBytes, expectedBytes));
   let sizeBytes = 0;
   const timer = withinMs === undefined ? undefined : setTimeout(() => reply.cancel(), withinMs);
   try {

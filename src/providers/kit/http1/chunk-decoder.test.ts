@@ -116,6 +116,8 @@ describe("a chunked body is malformed", () => {
     ["with a prefixed size", "0x5\r\nhello"],
     ["with a blank before the size", " 5\r\nhello"],
     ["with an extension and no size", ";a=1\r\nhello"],
+    ["with words behind its size", "5 garbage\r\nhello"],
+    ["with digits behind spaces", "5 5\r\nhello"],
     ["with a size of 11 digits", "00000000005\r\nhello"],
     ["with a size that no memory holds", "fffffffffff\r\n"],
     ["with a bare LF behind the size", "5\nhello"],

@@ -2,6 +2,7 @@ import { MalformedReplyError } from "./reply-head.ts";
 
 type Expected =
   | "size"
+  | "size-end"
   | "extension"
   | "size-lf"
   | "data"
@@ -70,6 +71,9 @@ export class ChunkDecoder {
     switch (this.#expected) {
       case "size":
         return this.#size(byte);
+      case "size-end":
+        this.#countExtra();
+        return this.#sizeEnd(byte);
       case "extension":
         this.#countExtra();
         if (byte === cr) this.#expected = "size-lf";
@@ -111,9 +115,14 @@ export class ChunkDecoder {
       return;
     }
     if (this.#sizeDigits === 0) throw broken();
-    // Some servers pad the size with spaces.
+    this.#sizeEnd(byte);
+  }
+
+  /** Some servers pad the size with spaces. */
+  #sizeEnd(byte: number): void {
     if (byte === cr) this.#expected = "size-lf";
-    else if (byte === 0x3b || byte === 0x20 || byte === 0x09) this.#expected = "extension";
+    else if (byte === 0x3b) this.#expected = "extension";
+    else if (byte === 0x20 || byte === 0x09) this.#expected = "size-end";
     else throw broken();
   }
 

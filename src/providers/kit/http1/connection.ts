@@ -35,6 +35,11 @@ export class ConnectionError extends Error {
   }
 }
 
+/** The code of a server that speaks another version of HTTP only: nothing was sent to it. */
+export const notHttp1 = "NotHttp1";
+/** What we speak, as a TLS handshake lists it: each name behind its length. */
+const protocols = "\x08http/1.1";
+
 /** What a connection reports to its pool. */
 export interface ConnectionOwner {
   /** The reply has ended and the server keeps the connection: another request may use it. */
@@ -86,6 +91,8 @@ export class Connection {
   #headBytes = 0;
   #interim = 0;
   #isReusable = false;
+  /** The handshake is over. */
+  #isSecured = false;
   #isClosed = false;
 
   constructor(place: Place, owner: ConnectionOwner) {
@@ -121,8 +128,14 @@ export class Connection {
   }
 
   handshaken(socket: Socket<Connection>, isTrusted: boolean, problem: Error | null): void {
-    if (isTrusted && problem === null) this.#begin(socket);
-    else this.#fail(new ConnectionError(codeOf(problem, "TLSHandshakeFailed")));
+    // A second handshake on the same connection: the request must not go out again.
+    if (this.#isSecured) return this.#fail(new ConnectionError("Renegotiated"));
+    this.#isSecured = isTrusted && problem === null;
+    if (this.#isSecured) return this.#begin(socket);
+    // The runtime has no code of its own for this.
+    const isOther = problem?.message.includes(":TLSV1_ALERT_NO_APPLICATION_PROTOCOL") === true;
+    const code = isOther ? notHttp1 : codeOf(problem, "TLSHandshakeFailed");
+    this.#fail(new ConnectionError(code, isOther));
   }
 
   take(packet: Packet): void {
@@ -304,6 +317,12 @@ function connect({ hostname, port, serverName, unix }: Place, connection: Connec
       ? Bun.connect<Connection>({ unix, socket, data })
       : serverName === undefined
         ? Bun.connect<Connection>({ hostname, port, socket, data })
-        : Bun.connect<Connection>({ hostname, port, socket, data, tls: { serverName } });
+        : Bun.connect<Connection>({
+            hostname,
+            port,
+            socket,
+            data,
+            tls: { serverName, ALPNProtocols: protocols },
+          });
   opening.catch((cause: unknown) => connection.unconnected(cause));
 }

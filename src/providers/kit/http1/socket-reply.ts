@@ -109,8 +109,8 @@ export class SocketReply implements UpstreamReply {
       return only;
     }
     const { framing } = this.headers;
-    if (framing.kind !== "length" || framing.sizeBytes <= maxBytes)
-      return gatherWhole(this, maxBytes);
+    if (framing.kind !== "length") return gatherWhole(this, maxBytes);
+    if (framing.sizeBytes <= maxBytes) return gatherWhole(this, maxBytes, framing.sizeBytes);
     this.cancel();
     return Promise.reject(new RangeError(`it is larger than ${maxBytes} bytes`));
   }

@@ -16,12 +16,14 @@ export const keepAliveComment = ": keep-alive\n\n";
 
 /** So much of an answer is kept to be counted; what is longer is reckoned from it. */
 const keptChars = 64 * 1024;
-const joinedPieces = 512;
+const joinedPieces = 8;
+const joinedTexts = 64;
 
 /** The words of an answer, as far as they have gone out. */
 export class Said {
   chars = 0;
   pieces = 0;
+  #joined: string[] = [];
   #kept: string[] = [];
   #keptChars = 0;
 
@@ -32,12 +34,16 @@ export class Said {
     if (this.#keptChars >= keptChars) return;
     this.#keptChars += text.length;
     this.#kept.push(text);
-    // Many short strings take far more memory than one long one.
-    if (this.#kept.length === joinedPieces) this.#kept = [this.#kept.join("")];
+    // A short string may hold on to the whole packet that it was cut from.
+    if (this.#kept.length < joinedPieces) return;
+    this.#joined.push(this.#kept.join(""));
+    this.#kept = [];
+    // And many short ones take far more memory than one long one.
+    if (this.#joined.length === joinedTexts) this.#joined = [this.#joined.join("")];
   }
 
   get text(): string {
-    return this.#kept.join("");
+    return this.#joined.join("") + this.#kept.join("");
   }
 
   /** How many times what is kept the whole is. */

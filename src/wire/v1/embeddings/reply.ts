@@ -18,10 +18,12 @@ export function toEmbeddingsReply(reply: EmbeddingsReply): string {
 /** The same text in pieces, one for each vector: a hundred long ones take a while to write. */
 export function* embeddingsReplyPieces(reply: EmbeddingsReply): Generator<string> {
   const { model, vectors, encoding, usage } = reply;
-  const convert = encoding === "base64" ? toBase64 : toNumbers;
+  // There is nothing to escape in base64.
+  const write = (vector: Vector) =>
+    encoding === "base64" ? `"${toBase64(vector)}"` : JSON.stringify(toNumbers(vector));
   yield '{"object":"list","data":[';
   for (const [index, vector] of vectors.entries())
-    yield `${index === 0 ? "" : ","}{"object":"embedding","index":${index},"embedding":${JSON.stringify(convert(vector))}}`;
+    yield `${index === 0 ? "" : ","}{"object":"embedding","index":${index},"embedding":${write(vector)}}`;
   yield `],"model":${JSON.stringify(model)},"usage":${JSON.stringify(usage)}}`;
 }
 

@@ -160,7 +160,10 @@ export async function startServer({
     });
     const operationsOf = (actor: Actor) => forActor(unbound, { actor, clock });
     const operations = operationsOf(serverStart);
-    const prepared = fillTextBounds();
+    const prepared = fillTextBounds()
+      .then(() => opened.store.releaseMemory())
+      // The server may have been stopped meanwhile.
+      .catch(() => {});
     const calls = new ActiveCalls(settings);
     const metrics = new Metrics({ version, calls, router: state.router, ...money });
     undo.push(async () => metrics.close());

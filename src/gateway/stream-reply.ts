@@ -3,8 +3,11 @@ import { type ApiError, toApiError } from "../base/errors.ts";
 import { type ActiveCall, callerLeft } from "./active-calls.ts";
 
 export interface StreamSource {
-  /** What goes to the caller next, or undefined at the end. */
-  next(): Promise<Piece | undefined>;
+  /**
+   * What goes to the caller next, or undefined at the end. At once only what was here before the
+   * reply began: it goes out in one packet with the reply's head.
+   */
+  next(): Piece | undefined | Promise<Piece | undefined>;
   /** Frees the upstream. */
   cancel(): void;
   /** The last bytes after a failure; undefined: the connection is broken off. */
@@ -97,7 +100,14 @@ class StreamReply {
   readonly #next = (): void => {
     if (this.#isOver) return;
     this.#call.waitForUpstream(monotonicMs());
-    this.#source.next().then(this.#write, this.#fail);
+    try {
+      const piece = this.#source.next();
+      if (piece instanceof Promise) void piece.then(this.#write, this.#fail);
+      else this.#write(piece);
+    } catch (error) {
+      // The runtime prints what breaks a stream off while it is being opened.
+      queueMicrotask(() => this.#fail(error));
+    }
   };
 
   readonly #write = (piece: Piece | undefined): void => {

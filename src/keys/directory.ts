@@ -3,7 +3,7 @@ import { newId } from "../base/ids.ts";
 import type { TextSearch } from "../base/text-search.ts";
 import type { Limits } from "../call/limits.ts";
 import { PackedKeys } from "./packed-keys.ts";
-import { hashKeySecret, isWellFormed, keyHint, newKeySecret } from "./secret.ts";
+import { isWellFormed, keyHint, keySecretHasher, newKeySecret } from "./secret.ts";
 
 /** The secret that a rotation replaced, until its time is up. */
 export interface PreviousSecret {
@@ -129,7 +129,7 @@ type TemporaryRecord = KeyRecord & { readonly expiresAtMs: number; readonly owne
  */
 export class KeyDirectory {
   readonly #store: KeyStore;
-  readonly #hashKey: Uint8Array;
+  readonly #hash: (secret: string) => string;
   #packed: PackedKeys<KeyRecord>;
   /**
    * By hash: of the packed keys those that were looked up lately, and those from before. Two maps
@@ -147,7 +147,7 @@ export class KeyDirectory {
 
   constructor(store: KeyStore, hashKey: Uint8Array) {
     this.#store = store;
-    this.#hashKey = hashKey;
+    this.#hash = keySecretHasher(hashKey);
     this.#packed = new PackedKeys((line) => store.fromLine(line));
   }
 
@@ -178,7 +178,7 @@ export class KeyDirectory {
   /** The key that this secret opens or has opened: whether it still does is for `isUsable` to say. */
   find(secret: string): KeyRecord | undefined {
     if (!isWellFormed(secret)) return undefined;
-    const hash = hashKeySecret(secret, this.#hashKey);
+    const hash = this.#hash(secret);
     return this.#live(hash) ?? this.#revoked.get(hash);
   }
 
@@ -197,7 +197,7 @@ export class KeyDirectory {
 
   /** Stays the same when the secret changes; not to be had without the master secret. */
   claimKey(id: string): string {
-    return hashKeySecret(`claims of ${id}`, this.#hashKey);
+    return this.#hash(`claims of ${id}`);
   }
 
   /** A key that may call every model for a while. Never refused: at a bound an older one ends. */
@@ -207,7 +207,7 @@ export class KeyDirectory {
       else break;
     this.#makeRoom(accountId, owner);
     const key = newKeySecret();
-    const hash = hashKeySecret(key, this.#hashKey);
+    const hash = this.#hash(key);
     const expiresAtMs = nowMs + temporaryLifetimeMs;
     this.#temporary.set(hash, {
       id: newId("key"),

@@ -55,6 +55,8 @@ export interface Store {
   sync(): Promise<void>;
   /** For a process that goes on writing: keeps the log short, and waits for no other writer. */
   startUpkeep(onError: (detail: string) => void): void;
+  /** Gives back the pages that reading everything at the start has left in memory. */
+  releaseMemory(): void;
   /** Rejects when the database does not answer, or its files were moved or taken over. */
   check(): Promise<void>;
   /** Resolves when another process has opened the database: this one can write nothing any more. */
@@ -74,9 +76,7 @@ export async function createStore(sqlite: Sqlite, secretFingerprint: string): Pr
   await checkSecret(db, secretFingerprint);
   const { fence, markFile, wal, file, lostTail } = await takeOver(sqlite);
   let checkpoints: Checkpoints | undefined;
-  const sums: SumsMark = {
-    openFromId: toOpenFromId(await readOpenFrom(db)),
-  };
+  const sums: SumsMark = { openFromId: toOpenFromId(await readOpenFrom(db)) };
   let watcher: (receipt: Receipt) => void = () => {};
   const latestChange = raw.query<{ sequence: number }, []>("select sequence from feed");
   const writer = new LedgerWriter({
@@ -128,6 +128,7 @@ export async function createStore(sqlite: Sqlite, secretFingerprint: string): Pr
       raw.run("PRAGMA busy_timeout = 0");
       checkpoints = new Checkpoints({ path, pause: (work) => writer.pause(work), onError });
     },
+    releaseMemory: () => void raw.run("PRAGMA shrink_memory"),
     async check() {
       sqlite.guard.check();
       await db.selectFrom("feed").select("sequence").executeTakeFirstOrThrow();

@@ -32,6 +32,8 @@ export class ChatSource implements StreamSource {
   /** The reply's head went out before the model spoke: a comment goes first. */
   startsSilent = false;
   #stream: ChatStream | undefined;
+  /** What the model said before the reply began. */
+  #first: readonly ChatPart[] | undefined;
   #isCancelled = false;
   #usage: Usage | undefined;
   /** How much had been said when it was last told. */
@@ -46,13 +48,22 @@ export class ChatSource implements StreamSource {
     this.#options = options;
   }
 
+  /** The model has spoken. */
+  begin({ parts, first }: OpenedChat): void {
+    this.#stream = parts;
+    this.#first = first;
+    if (this.#isCancelled) parts.cancel();
+  }
+
   /** Nearly every packet takes the short way: one promise, no async function. */
-  next(): Promise<string | undefined> {
+  next(): string | undefined | Promise<string | undefined> {
     if (this.startsSilent) {
       this.startsSilent = false;
-      return Promise.resolve(keepAliveComment);
+      return keepAliveComment;
     }
-    if (this.#isDone || this.#isMeasuring) return Promise.resolve(undefined);
+    if (this.#isDone || this.#isMeasuring) return undefined;
+    const first = this.#takeFirst();
+    if (first !== undefined) return this.#onParts(first);
     this.#reading = this.#read();
     return this.#reading.then(this.#onParts);
   }
@@ -146,14 +157,21 @@ export class ChatSource implements StreamSource {
   }
 
   #read(): Promise<readonly ChatPart[] | undefined> {
-    return this.#stream === undefined ? this.#open() : this.#stream.read();
+    if (this.#stream === undefined) return this.#open();
+    const first = this.#takeFirst();
+    return first === undefined ? this.#stream.read() : Promise.resolve(first);
+  }
+
+  #takeFirst(): readonly ChatPart[] | undefined {
+    const first = this.#first;
+    this.#first = undefined;
+    return first;
   }
 
   async #open(): Promise<readonly ChatPart[]> {
-    const { parts, first } = await this.#options.opening;
-    this.#stream = parts;
-    if (this.#isCancelled) parts.cancel();
-    return first;
+    const opened = await this.#options.opening;
+    if (this.#stream === undefined) this.begin(opened);
+    return this.#takeFirst() ?? [];
   }
 
   #take(parts: readonly ChatPart[] | undefined): string {

@@ -110,7 +110,10 @@ async function stream({ served, order, chat, charge, identity }: AdmittedChat): 
   // Until the model speaks, a failure still gets its real status; but a caller who has heard
   // nothing for the length of a keep-alive gets the head of the reply and a comment.
   source.startsSilent = await Promise.race([
-    opening.then(() => false),
+    opening.then((opened) => {
+      source.begin(opened);
+      return false;
+    }),
     new Promise<boolean>((resolve) => {
       call.onSilence = () => resolve(true);
     }),

@@ -21,6 +21,7 @@ const fileStarts = {
   mp3: "ID3",
   webm: "\x1aE\xdf\xa3",
 } as const;
+const kinds = Object.keys(fileStarts) as readonly (keyof typeof fileStarts)[];
 /** So many bytes of plain letters are a text, an error in most cases, and no sound. */
 const textBytes = 16;
 
@@ -143,11 +144,11 @@ const isText = (bytes: Uint8Array) => bytes.every((byte) => byte >= 0x20 && byte
 
 /** The kind of file that this is the beginning of, or may become. */
 function fileKind(bytes: Uint8Array): keyof typeof fileStarts | undefined {
-  const kinds = Object.keys(fileStarts) as readonly (keyof typeof fileStarts)[];
   return kinds.find((kind) => {
-    const start = Buffer.from(fileStarts[kind], "latin1");
+    const start = fileStarts[kind];
     const shared = Math.min(start.length, bytes.length);
-    return start.subarray(0, shared).equals(bytes.subarray(0, shared));
+    for (let at = 0; at < shared; at++) if (start.charCodeAt(at) !== bytes[at]) return false;
+    return true;
   });
 }
 

@@ -51,7 +51,12 @@ export class SpeechSource implements StreamSource {
     if (options.charge.keepsReply) this.#kept = [];
   }
 
-  async next(): Promise<Uint8Array | undefined> {
+  next(): Uint8Array | Promise<Uint8Array | undefined> {
+    const isFirst = !this.#begun && !this.#options.asEvents;
+    return isFirst ? this.#keep(this.#firstAudio()) : this.#next();
+  }
+
+  async #next(): Promise<Uint8Array | undefined> {
     if (this.#isOver) return undefined;
     const { asEvents } = this.#options;
     const audio = asEvents ? await this.#nextPiece() : await this.#nextAudio();
@@ -65,8 +70,11 @@ export class SpeechSource implements StreamSource {
   }
 
   async #nextAudio(): Promise<Uint8Array | undefined> {
+    return this.#begun ? this.#count(await this.#options.pcm.rest.read()) : this.#firstAudio();
+  }
+
+  #firstAudio(): Uint8Array {
     const { pcm, asWav, charge } = this.#options;
-    if (this.#begun) return this.#count(await pcm.rest.read());
     this.#begun = true;
     const { first, lengthBytes } = pcm;
     this.#count(first);

@@ -103,10 +103,26 @@ const routeTree = root.addChildren([
   ]),
 ]);
 
+let shownPlace = "";
+
+/**
+ * Another page or section starts at its top, or where it was left. A filter of the same page leaves
+ * it where it is: the router's own `resetScroll` mistakes one navigation for the other when two
+ * overlap.
+ */
+function changesPlace({ pathname, hash }: { readonly pathname: string; readonly hash: string }) {
+  const place = `${pathname}#${hash}`;
+  const isOther = place !== shownPlace;
+  shownPlace = place;
+  // The router remembers where a page was left only if it was scrolled since the last navigation.
+  if (!isOther) document.dispatchEvent(new Event("scroll"));
+  return isOther;
+}
+
 export const router = createRouter({
   routeTree,
   defaultPreload: "intent",
-  scrollRestoration: true,
+  scrollRestoration: ({ location }) => changesPlace(location),
   defaultPendingComponent: PageLoading,
   defaultErrorComponent: PageError,
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),

@@ -16,7 +16,6 @@ export function useSearchText(): [Search, (change: Search) => void] {
         to: ".",
         search: (old: Search) => ({ ...old, ...change }),
         replace: true,
-        resetScroll: false,
       }),
   ];
 }

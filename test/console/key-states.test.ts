@@ -61,6 +61,30 @@ test("keys are found by name and creator, and the search is in the address", asy
   await row().waitFor();
 });
 
+test("typing into the search leaves the page where it is scrolled to", async () => {
+  const { page } = window;
+  const search = page.getByRole("searchbox", { name: "Find keys" });
+  await search.evaluate((input) => input.focus({ preventScroll: true }));
+  await page.evaluate(() => scrollTo(0, 200));
+  for (const letter of "own") await page.keyboard.insertText(letter);
+  await page.waitForFunction(() => new URL(location.href).searchParams.get("find") === "own");
+  expect(await page.evaluate(() => scrollY)).toBe(200);
+});
+
+test("another page starts at its top, and Back returns to where a filtered page was left", async () => {
+  const { page } = window;
+  const heading = (name: string) => page.getByRole("heading", { level: 1, name }).waitFor();
+  const pages = page.getByRole("navigation", { name: "Pages" });
+  await pages.getByRole("link", { name: "Requests" }).click();
+  await heading("Requests");
+  await page.waitForFunction(() => scrollY === 0);
+  await page.goBack();
+  await heading("Keys");
+  await page.waitForFunction(() => scrollY === 200);
+  await page.getByRole("searchbox", { name: "Find keys" }).fill("");
+  await row().waitFor();
+});
+
 test("a key is paused after a question and resumed at once, and callers notice", async () => {
   const { page } = window;
   await choose("Pause");

@@ -45,9 +45,7 @@ export function SavedViews({ page, account, size = "xs" }: SavedViewsProps) {
             <Menu.Item
               key={view.id}
               aria-current={view === current || undefined}
-              onClick={() =>
-                void navigate({ to: ".", search: searchOf(view.search), resetScroll: false })
-              }
+              onClick={() => void navigate({ to: ".", search: searchOf(view.search) })}
             >
               <span className="anywhere">{view.name}</span>
             </Menu.Item>

@@ -97,7 +97,7 @@ function Name({ row, by }: { readonly row: Row; readonly by: Group }): ReactNode
     by: other,
   });
   return (
-    <Link to="." search={narrowed} resetScroll={false}>
+    <Link to="." search={narrowed}>
       {label}
     </Link>
   );

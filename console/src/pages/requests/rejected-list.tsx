@@ -94,12 +94,7 @@ function columnsOf(
       place: "top-start",
       cell: (row) => (
         <span className={classes.time}>
-          <Link
-            to="."
-            search={(old: object) => ({ ...old, call: row.id })}
-            replace
-            resetScroll={false}
-          >
+          <Link to="." search={(old: object) => ({ ...old, call: row.id })} replace>
             <Time at={row.at} />
           </Link>
         </span>

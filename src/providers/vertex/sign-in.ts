@@ -90,13 +90,16 @@ export class SignIn {
   }
 
   #start(): Promise<Token> {
+    const beganAtMs = this.#options.clock.nowMs();
     this.#pending ??= this.#signIn()
       .then(
         (token) => (this.#token = token),
         (failure: unknown) => {
-          const isKept = this.#token !== undefined;
           this.#failure = failure;
-          this.#notBeforeMs = this.#options.clock.nowMs() + (isKept ? refreshAgainMs : tryAgainMs);
+          this.#notBeforeMs =
+            this.#token === undefined
+              ? this.#options.clock.nowMs() + tryAgainMs
+              : beganAtMs + refreshAgainMs;
           throw failure;
         },
       )

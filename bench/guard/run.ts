@@ -3,12 +3,13 @@
  * reply was wrong or when the median ratio is far beyond what it should be; the limits are in
  * `verdict.ts`. If a limit is exceeded, it measures once more before it fails.
  */
+import { parseArgs } from "node:util";
 import { copyStock, prepareStock, startGateway } from "../gateway/gateway.ts";
 import { aligned, cell, type Figures, number } from "../gateway/report.ts";
 import { measure, type Phase, phasesOf, type Target } from "../gateway/rounds.ts";
 import { type Child, openBench, proxyEnv, startTraffic } from "../load/processes.ts";
 import { publicModel } from "../load/traffic.ts";
-import { type Pair, type Verdict, verdictsOf } from "./verdict.ts";
+import { limits, type Pair, type Verdict, verdictsOf } from "./verdict.ts";
 
 const pairCount = 5;
 const stockSize = { accounts: 20, keys: 40 };
@@ -25,8 +26,23 @@ const counts = {
 
 const labels = { cpuUsPerRequest: "CPU µs per request", cpuUsPerChunk: "CPU µs per chunk" };
 
+const help = `bun bench/guard/run.ts
+
+Compares the gateway with the bare proxy in five pairs and fails if it costs far more than it should:
+at most ${limits.cpuUsPerRequest} times the CPU per request and ${limits.cpuUsPerChunk} times per chunk. It has no options.
+`;
+
 const { dir, children, run } = openBench();
 await run(async () => {
+  const { values } = parseArgs({
+    args: Bun.argv.slice(2),
+    options: { help: { type: "boolean", short: "h" } },
+  });
+  if (values.help === true) process.stdout.write(help);
+  else await guard();
+});
+
+async function guard(): Promise<void> {
   const { upstreamPort, generator } = await startTraffic(children);
   const targets = await startTargets(upstreamPort);
   const phases = phasesOf({ ...counts, only: undefined, json: false, slowSync: false }).filter(
@@ -46,7 +62,7 @@ await run(async () => {
   process.stdout.write(`${shown(verdicts)}\n`);
   if (!isWithin())
     throw new Error("The gateway costs far more than it should, compared with the bare proxy.");
-});
+}
 
 type Targets = Readonly<Record<keyof Pair, Target>>;
 

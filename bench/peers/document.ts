@@ -83,18 +83,18 @@ function chartsOf(report: Report): Readonly<Record<string, Chart>> {
       bars: bars(median("chat-1k", "cpuUs")),
     },
     "cpu-chunk": {
-      title: "CPU per streamed chunk, 200 streams",
+      title: "CPU per streamed chunk, 200 streams of 50 chunks",
       unit: "µs, less is better",
       bars: bars(median("streams-200x50", "cpuUs")),
     },
     latency: {
-      title: "Latency added to a chat at a fixed gentle rate",
+      title: "Latency added to a chat of 1 kB at 1,000 requests per second",
       unit: "p50, µs, less is better",
       furtherTitle: "p99",
       bars: bars(latency),
     },
     memory: {
-      title: "Peak memory with 2,000 streams",
+      title: "Peak memory with 2,000 streams of 50 chunks",
       unit: "MB, less is better",
       bars: bars(median("streams-2000x50", "peakRssMb")),
     },

@@ -20,7 +20,7 @@ export type RoundsOptions = {
 };
 
 /** After a failure, a peer may still be busy with what was aborted. */
-const calmTimeoutMs = 5_000;
+const calmTimeoutMs = 60_000;
 const calmStepMs = 500;
 const calmCores = 0.1;
 

@@ -305,7 +305,8 @@ function overloadTable({ contenders, overloads }: Report): Table {
     ["generator, cores", ({ generatorCores }) => number(generatorCores, 2)],
     [
       "normal again after, s",
-      ({ recoveredAfterS }) => (recoveredAfterS === undefined ? "not" : number(recoveredAfterS, 1)),
+      ({ recoveredAfterS }) =>
+        recoveredAfterS === undefined ? "not within 5 s" : number(recoveredAfterS, 1),
     ],
   ];
   return {

@@ -162,6 +162,8 @@ describe("a new version", () => {
         headers: { ...response.headers(), "x-svc-build": "0123456789abcdef" },
       });
     });
+  // A page must not be closed under the answers.
+  afterEach(() => tab.page.unrouteAll({ behavior: "wait" }));
 
   test("is offered and not forced", async () => {
     const { page } = tab;

@@ -44,14 +44,19 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-test("a pinned address must have the certificate of the name, and lines are not shared among names", async () => {
-  const { port } = server.address() as AddressInfo;
+/** What the calls of calls.ts print, one line each. */
+async function linesOf(port: number): Promise<readonly string[]> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "calls.ts"), String(port)], {
     env: { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, "authority.pem") },
     stdout: "pipe",
     stderr: "inherit",
   });
-  const lines = (await new Response(child.stdout).text()).trim().split("\n");
+  return (await new Response(child.stdout).text()).trim().split("\n");
+}
+
+test("a pinned address must have the certificate of the name, and lines are not shared among names", async () => {
+  const { port } = server.address() as AddressInfo;
+  const lines = await linesOf(port);
   expect(lines.slice(0, 4)).toEqual([
     "one.example hello",
     "two.example hello",
@@ -64,4 +69,24 @@ test("a pinned address must have the certificate of the name, and lines are not 
     { name: "one.example", hosts: [host("one.example"), host("one.example")] },
     { name: "two.example", hosts: [host("two.example"), host("two.example")] },
   ]);
+});
+
+test("a server that asks for a second handshake gets the request once, and the call fails", async () => {
+  const files = [one.key, one.cert].map((pem, index) => {
+    const path = join(folder, `${index}.pem`);
+    writeFileSync(path, pem);
+    return path;
+  });
+  const script = join(import.meta.dir, "renegotiating.mjs");
+  await using child = Bun.spawn(["node", script, ...files], { stdout: "pipe", stderr: "inherit" });
+  const printed = child.stdout.getReader();
+  const port = Number(new TextDecoder().decode((await printed.read()).value));
+  const lines = await linesOf(port);
+  const failed = "one.example refused: acme: Renegotiated";
+  expect(lines.filter((line) => line.startsWith("one.example"))).toEqual([failed, failed]);
+  child.kill();
+  let requests = "";
+  for (let piece = await printed.read(); !piece.done; piece = await printed.read())
+    requests += new TextDecoder().decode(piece.value);
+  expect(requests).toBe("GET /v1/models HTTP/1.1\n".repeat(2));
 });

@@ -32,7 +32,7 @@ const sources = tracked.filter((path) => /\.(ts|tsx|mjs)$/.test(path));
 const texts = tracked.filter((path) => path.endsWith(".md"));
 
 /** What each folder of src may import, besides itself. The composition root may import anything. */
-const domains = ["catalog", "keys", "limits", "ledger", "people", "rejections"];
+const domains = ["catalog", "fleet", "keys", "limits", "ledger", "people", "rejections"];
 const allowed: Readonly<Record<string, readonly string[]>> = {
   base: [],
   config: ["base"],
@@ -41,6 +41,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   wire: ["base", "call"],
   media: ["base", "call"],
   catalog: ["base", "call"],
+  fleet: ["base"],
   keys: ["base", "call"],
   limits: ["base", "call"],
   ledger: ["base", "call"],
@@ -68,6 +69,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "call",
     "config",
     "catalog",
+    "fleet",
     "ledger",
     "manifest",
     "media",

@@ -6,7 +6,8 @@ import { dayMs } from "../../src/ledger/rollups.ts";
 import type { LedgerWrite } from "../../src/ledger/store.ts";
 import { createSecrets } from "../../src/secrets/secrets.ts";
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
-import { createStore, type Store } from "../../src/store/sqlite/store.ts";
+import { createStore } from "../../src/store/sqlite/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import { auditOf } from "../../test/store/audit-sample.ts";
 
 const days = 90;

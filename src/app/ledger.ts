@@ -13,7 +13,7 @@ import { ReasoningUse } from "../ledger/tokens/reasoning.ts";
 import { TokenCounter } from "../ledger/tokens/token-counter.ts";
 import { Limiter } from "../limits/limiter.ts";
 import type { RejectionReports } from "../rejections/rejection.ts";
-import type { Store } from "../store/sqlite/store.ts";
+import type { Store } from "../store/store.ts";
 import { openRejections, type RunningRejections } from "./rejections.ts";
 import { refuseBelowZero } from "./store.ts";
 

@@ -31,8 +31,9 @@ import {
 import { openLedgerReader } from "../store/sqlite/ledger/reader.ts";
 import { type DataLock, lockDatabase, lockDataDir } from "../store/sqlite/lock.ts";
 import { openSqlite } from "../store/sqlite/sqlite.ts";
-import { createStore, hasLedger, type Store } from "../store/sqlite/store.ts";
+import { createStore, hasLedger } from "../store/sqlite/store.ts";
 import { toStoreProblem } from "../store/sqlite/store-problem.ts";
+import type { Store } from "../store/store.ts";
 
 export interface Opened {
   readonly store: Store;

@@ -6,7 +6,8 @@ import { openEmptyDatabase } from "../../test/setup/empty-database.ts";
 import { auditOf } from "../../test/store/audit-sample.ts";
 import { entryOf, maxCallMs, noonMs, receiptOf, write } from "../../test/store/ledger-samples.ts";
 import { newId } from "../base/ids.ts";
-import { createStore, type Store } from "../store/sqlite/store.ts";
+import { createStore } from "../store/sqlite/store.ts";
+import type { Store } from "../store/store.ts";
 import type { Receipt } from "./receipt.ts";
 import { hourMs, type Rollup, type RollupStore, Rollups } from "./rollups.ts";
 

@@ -32,7 +32,8 @@ import { Router } from "../../src/router/router.ts";
 import { createSecrets, type Secrets } from "../../src/secrets/secrets.ts";
 import { openLedgerReader } from "../../src/store/sqlite/ledger/reader.ts";
 import { openSqlite, type Sqlite } from "../../src/store/sqlite/sqlite.ts";
-import { createStore, type Store } from "../../src/store/sqlite/store.ts";
+import { createStore } from "../../src/store/sqlite/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import { cheapPasswords } from "../setup/cheap-passwords.ts";
 import type { PlainNeed } from "./plain-ledger.ts";
 

@@ -23,7 +23,8 @@ import {
 } from "../../src/platform/operations.ts";
 import { createSecrets } from "../../src/secrets/secrets.ts";
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
-import { createStore, type Store } from "../../src/store/sqlite/store.ts";
+import { createStore } from "../../src/store/sqlite/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import { cheapPasswords } from "./cheap-passwords.ts";
 import { copyEmptyDatabase } from "./empty-database.ts";
 

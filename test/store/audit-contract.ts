@@ -3,7 +3,7 @@ import type { AuditQuery, AuditRecord } from "../../src/base/audit.ts";
 import { newId } from "../../src/base/ids.ts";
 import type { SavedView } from "../../src/people/preferences.ts";
 import type { Invite, Session, Token, User } from "../../src/people/store.ts";
-import type { Store } from "../../src/store/sqlite/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import { auditOf } from "./audit-sample.ts";
 import { provider } from "./catalog-samples.ts";
 import type { ContractDatabase } from "./contract.ts";

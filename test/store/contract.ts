@@ -5,8 +5,8 @@ import type { Price } from "../../src/call/price.ts";
 import type { Model } from "../../src/catalog/model.ts";
 import type { KeyRecord } from "../../src/keys/directory.ts";
 import type { LedgerReader } from "../../src/ledger/store.ts";
-import { keptChanges } from "../../src/store/sqlite/feed.ts";
-import type { Store } from "../../src/store/sqlite/store.ts";
+import { keptChanges } from "../../src/store/sql/feed.ts";
+import type { Store } from "../../src/store/store.ts";
 import { auditOf } from "./audit-sample.ts";
 import { model, price, provider } from "./catalog-samples.ts";
 

@@ -5,7 +5,7 @@ import { hourMs, type Sums } from "../../src/ledger/rollups.ts";
 import type { StoredSums } from "../../src/ledger/store.ts";
 import { Problems } from "../../src/ledger/verify/problems.ts";
 import { checkFolded } from "../../src/ledger/verify/sums.ts";
-import type { Store } from "../../src/store/sqlite/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import { auditOf } from "./audit-sample.ts";
 import type { Opened } from "./ledger-samples.ts";
 import {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { newId } from "../../src/base/ids.ts";
 import type { Receipt } from "../../src/ledger/receipt.ts";
 import { hourMs, mergeInto, type Rollup } from "../../src/ledger/rollups.ts";
-import type { Store } from "../../src/store/sqlite/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import { auditOf } from "./audit-sample.ts";
 import type { Opened } from "./ledger-samples.ts";
 import {

@@ -16,7 +16,7 @@ import type {
   LimitsChange,
   LimitsSet,
 } from "../../src/ledger/store.ts";
-import type { Store } from "../../src/store/sqlite/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import type { ContractDatabase } from "./contract.ts";
 
 export interface Opened {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { ProviderEntry } from "../../src/catalog/model.ts";
 import type { TargetCheck } from "../../src/catalog/target-checks.ts";
-import type { Store } from "../../src/store/sqlite/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import { auditOf } from "./audit-sample.ts";
 import { provider } from "./catalog-samples.ts";
 import type { ContractDatabase } from "./contract.ts";

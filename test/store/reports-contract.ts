@@ -11,7 +11,7 @@ import {
   type UsageQuery,
 } from "../../src/ledger/reports.ts";
 import { dayMs, hourMs } from "../../src/ledger/rollups.ts";
-import type { Store } from "../../src/store/sqlite/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import { auditOf } from "./audit-sample.ts";
 import type { Opened } from "./ledger-samples.ts";
 import { entryOf, maxBalance, noonMs, receiptOf, startSums, write } from "./ledger-samples.ts";

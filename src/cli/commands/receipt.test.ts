@@ -17,7 +17,8 @@ import { costOf, type Price } from "../../call/price.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
 import { openLedgerReader } from "../../store/sqlite/ledger/reader.ts";
 import { openSqlite, type Sqlite } from "../../store/sqlite/sqlite.ts";
-import { createStore, type Store } from "../../store/sqlite/store.ts";
+import { createStore } from "../../store/sqlite/store.ts";
+import type { Store } from "../../store/store.ts";
 import { readInvocation, type Wiring } from "../command.ts";
 import { arithmeticLines, receiptCommands, receiptLines } from "./receipt.ts";
 

@@ -8,7 +8,8 @@ import { noonMs, receiptOf, startSums, write } from "../../../test/store/ledger-
 import { newId } from "../../base/ids.ts";
 import { openLedgerReader } from "../../store/sqlite/ledger/reader.ts";
 import type { Sqlite } from "../../store/sqlite/sqlite.ts";
-import { createStore, type Store } from "../../store/sqlite/store.ts";
+import { createStore } from "../../store/sqlite/store.ts";
+import type { Store } from "../../store/store.ts";
 import { hourMs } from "../rollups.ts";
 import { Problems } from "./problems.ts";
 import { checkFolded, RollupSums } from "./sums.ts";

@@ -12,8 +12,9 @@ import {
   write,
 } from "../../../test/store/ledger-samples.ts";
 import { FencedError } from "../../ledger/store.ts";
+import type { Store } from "../store.ts";
 import { openSqlite, type Sqlite } from "./sqlite.ts";
-import { createStore, type Store } from "./store.ts";
+import { createStore } from "./store.ts";
 
 const root = mkdtempSync(join(tmpdir(), "svc-fence-"));
 afterAll(() => rmSync(root, { recursive: true }));

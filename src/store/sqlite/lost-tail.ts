@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { LostTail } from "../../ledger/store.ts";
+import { readMeta, writeMeta } from "../sql/meta.ts";
+import type { Db } from "../sql/schema.ts";
 import type { LedgerMark } from "./mark.ts";
-import { readMeta, writeMeta } from "./meta.ts";
-import type { Db } from "./schema.ts";
 
 /** More losses than that say nothing new. */
 const maxKept = 20;

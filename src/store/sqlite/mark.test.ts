@@ -14,10 +14,11 @@ import { copyEmptyDatabase } from "../../../test/setup/empty-database.ts";
 import { auditOf } from "../../../test/store/audit-sample.ts";
 import { entryOf, receiptOf, write } from "../../../test/store/ledger-samples.ts";
 import { verifyLedger } from "../../ledger/verify/verify.ts";
+import type { Store } from "../store.ts";
 import { openLedgerReader } from "./ledger/reader.ts";
 import { MarkFile, readMark } from "./mark.ts";
 import { openSqlite } from "./sqlite.ts";
-import { createStore, type Store } from "./store.ts";
+import { createStore } from "./store.ts";
 
 const root = mkdtempSync(join(tmpdir(), "svc-mark-"));
 afterAll(() => rmSync(root, { recursive: true }));

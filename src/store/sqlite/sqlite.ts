@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { Kysely, SqliteAdapter, SqliteDialect } from "kysely";
 import { Problem } from "../../base/problem.ts";
-import type { Db } from "./schema.ts";
+import type { Db } from "../sql/schema.ts";
 
 export interface Sqlite {
   readonly db: Db;

@@ -1,25 +1,20 @@
-import type { AuditStore } from "../../base/audit.ts";
-import type { ChangeFeed } from "../../base/feed.ts";
 import { Problem } from "../../base/problem.ts";
-import type { CatalogStore } from "../../catalog/catalog.ts";
-import type { TargetCheckStore } from "../../catalog/target-checks.ts";
-import type { KeyStore } from "../../keys/directory.ts";
-import type { AccountStore } from "../../ledger/account.ts";
-import type { ProviderFailureStore } from "../../ledger/provider-failures.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
-import type { LedgerReports } from "../../ledger/reports.ts";
-import type { LedgerStore, LostTail } from "../../ledger/store.ts";
-import type { PeopleStore } from "../../people/store.ts";
-import type { RejectionReports, RejectionStore } from "../../rejections/rejection.ts";
-import { createAuditStore } from "./audit.ts";
-import { createCatalogStore } from "./catalog/catalog.ts";
-import { createTargetCheckStore } from "./catalog/target-checks.ts";
+import type { LostTail } from "../../ledger/store.ts";
+import { createAuditStore } from "../sql/audit.ts";
+import { createCatalogStore } from "../sql/catalog/catalog.ts";
+import { createTargetCheckStore } from "../sql/catalog/target-checks.ts";
+import { createFeedStore } from "../sql/feed.ts";
+import { createKeyStore } from "../sql/keys.ts";
+import { createAccountStore } from "../sql/ledger/accounts.ts";
+import { readMeta, writeMeta } from "../sql/meta.ts";
+import { createPeopleStore } from "../sql/people/people.ts";
+import { createProviderFailureStore } from "../sql/reports/provider-reading.ts";
+import type { Db } from "../sql/schema.ts";
+import type { Store } from "../store.ts";
 import { DatabaseFile } from "./database-file.ts";
-import { createFeedStore } from "./feed.ts";
 import { Fence } from "./fence.ts";
-import { createKeyStore } from "./keys.ts";
-import { createAccountStore } from "./ledger/accounts.ts";
-import { type BalanceCheck, checkBalances, trustSums } from "./ledger/balances.ts";
+import { checkBalances, trustSums } from "./ledger/balances.ts";
 import { Checkpoints } from "./ledger/checkpoints.ts";
 import { createLedgerStore } from "./ledger/ledger.ts";
 import { createLimitsWriter } from "./ledger/limits-writer.ts";
@@ -27,48 +22,11 @@ import { WalSync } from "./ledger/wal-sync.ts";
 import { LedgerWriter } from "./ledger/writer.ts";
 import { findLostTail, rememberLostTail } from "./lost-tail.ts";
 import { type LedgerMark, MarkFile, readMark } from "./mark.ts";
-import { readMeta, writeMeta } from "./meta.ts";
 import { migrate } from "./migrations/migrations.ts";
-import { createPeopleStore } from "./people/people.ts";
 import { createRejectionStore } from "./rejections/store.ts";
-import { createProviderFailureStore } from "./reports/provider-reading.ts";
-import { type ReportOptions, SqliteReports } from "./reports/reports.ts";
+import { SqliteReports } from "./reports/reports.ts";
 import { readOpenFrom, type SumsMark, toOpenFromId } from "./reports/rollups.ts";
-import type { Db } from "./schema.ts";
 import type { Sqlite } from "./sqlite.ts";
-
-/** All ports of the domains, on one database. */
-export interface Store {
-  readonly accounts: AccountStore;
-  readonly keys: KeyStore;
-  readonly catalog: CatalogStore;
-  readonly targetChecks: TargetCheckStore;
-  readonly providerFailures: ProviderFailureStore;
-  readonly ledger: LedgerStore;
-  readonly feed: ChangeFeed;
-  readonly people: PeopleStore;
-  readonly audit: AuditStore;
-  readonly rejections: RejectionStore;
-  /** Reads for people, beside all else; to be closed before the store. */
-  openReports(options: ReportOptions): LedgerReports & RejectionReports;
-  /** Resolves when all that was written survives a power cut. */
-  sync(): Promise<void>;
-  /** For a process that goes on writing: keeps the log short, and waits for no other writer. */
-  startUpkeep(onError: (detail: string) => void): void;
-  /** Gives back the pages that reading everything at the start has left in memory. */
-  releaseMemory(): void;
-  /** Rejects when the database does not answer, or its files were moved or taken over. */
-  check(): Promise<void>;
-  /** Resolves when another process has opened the database: this one can write nothing any more. */
-  readonly fenced: Promise<void>;
-  /** What the disk had confirmed and this opening of the database did not find. */
-  readonly lostTail: LostTail | undefined;
-  /** Whether some account was charged more than it had, and whether sums are right. */
-  checkBalances(): Promise<BalanceCheck>;
-  /** All sums were just written: the next check need not add up their receipts again. */
-  trustSums(): Promise<void>;
-  close(): Promise<void>;
-}
 
 export async function createStore(sqlite: Sqlite, secretFingerprint: string): Promise<Store> {
   const { db, raw, path } = sqlite;

@@ -7,8 +7,9 @@ import { auditOf } from "../../../../test/store/audit-sample.ts";
 import { entryOf, noonMs, receiptOf, write } from "../../../../test/store/ledger-samples.ts";
 import { newId } from "../../../base/ids.ts";
 import { hourMs } from "../../../ledger/rollups.ts";
+import type { Store } from "../../store.ts";
 import type { Sqlite } from "../sqlite.ts";
-import { createStore, type Store } from "../store.ts";
+import { createStore } from "../store.ts";
 
 const root = mkdtempSync(join(tmpdir(), "svc-balances-"));
 afterAll(() => rmSync(root, { recursive: true }));

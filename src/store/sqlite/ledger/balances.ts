@@ -1,21 +1,9 @@
 import { sql } from "kysely";
 import { idFloor, idTimeMs } from "../../../base/ids.ts";
 import { hourMs, toHour } from "../../../ledger/rollups.ts";
-import { readMeta, writeMeta } from "../meta.ts";
-import { type Db, localNode } from "../schema.ts";
-
-/** An account that was charged more than it ever had. */
-export interface BelowZero {
-  readonly accountId: string;
-  readonly name: string;
-  readonly missingNano: bigint;
-}
-
-export interface BalanceCheck {
-  readonly belowZero: BelowZero | undefined;
-  /** From this hour on sums lack receipts, or have too many; undefined when all are right. */
-  readonly wrongFromMs: number | undefined;
-}
+import { readMeta, writeMeta } from "../../sql/meta.ts";
+import { type Db, localNode } from "../../sql/schema.ts";
+import type { BalanceCheck } from "../../store.ts";
 
 /** Receipts of long calls come late: the next check begins so much before the newest. */
 const lateMs = 2 * hourMs;

@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { copyEmptyDatabase } from "../../../../test/setup/empty-database.ts";
 import { auditOf } from "../../../../test/store/audit-sample.ts";
 import { claimOf, entryOf, receiptOf, write } from "../../../../test/store/ledger-samples.ts";
+import type { Store } from "../../store.ts";
 import { openSqlite } from "../sqlite.ts";
-import { createStore, type Store } from "../store.ts";
+import { createStore } from "../store.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { LedgerWriter } from "./writer.ts";
 

@@ -10,10 +10,10 @@ import {
   type LedgerStore,
 } from "../../../ledger/store.ts";
 import type { CountedReceipt } from "../../../ledger/tokens/reasoning.ts";
-import { addAudit } from "../audit.ts";
-import { announce } from "../feed.ts";
+import { addAudit } from "../../sql/audit.ts";
+import { announce } from "../../sql/feed.ts";
+import { type Db, localNode, type Tables } from "../../sql/schema.ts";
 import { type AddSums, createRollupStore, type SumsMark } from "../reports/rollups.ts";
-import { type Db, localNode, type Tables } from "../schema.ts";
 
 /** Erased in one turn of the event loop. */
 const claimsAtOnce = 4;

@@ -1,10 +1,10 @@
 import type { Database, Statement } from "bun:sqlite";
 import { type BudgetLimit, periodEndMs, periodStartMs } from "../../../call/limits.ts";
 import type { BudgetSpend, LedgerStore, LimitsChange, LimitsSet } from "../../../ledger/store.ts";
-import { prepareAudit } from "../audit.ts";
-import { keptChanges } from "../feed.ts";
+import { prepareAudit } from "../../sql/audit.ts";
+import { keptChanges } from "../../sql/feed.ts";
+import { fromLimits } from "../../sql/ledger/limits-text.ts";
 import { toFoldMark } from "../reports/rollup-fold.ts";
-import { fromLimits } from "./limits-text.ts";
 
 /** Runs work as one transaction, as soon as no other is open, and `then` in the same turn. */
 export type Exclusive = <T>(work: () => T, then: (result: T) => void) => Promise<void>;

@@ -3,16 +3,16 @@ import { Kysely, SqliteDialect } from "kysely";
 import { idFloor } from "../../../base/ids.ts";
 import { Problem } from "../../../base/problem.ts";
 import type { LedgerReader, ReceiptFilter } from "../../../ledger/store.ts";
+import { readLimits } from "../../sql/ledger/limits-text.ts";
+import { readCosts, toPrice } from "../../sql/ledger/price-text.ts";
+import { type ReceiptRow, toReceipt } from "../../sql/ledger/receipt-row.ts";
+import type { Db } from "../../sql/schema.ts";
 import { realDatabasePath } from "../database-file.ts";
 import { findLostTail, isSame, readLostTails } from "../lost-tail.ts";
 import { readMark } from "../mark.ts";
 import { readStoredSums } from "../reports/rollups.ts";
-import type { Db } from "../schema.ts";
 import { asKyselyExpects } from "../sqlite.ts";
 import { readBudgetSpends, readEntries, readLeases } from "./ledger.ts";
-import { readLimits } from "./limits-text.ts";
-import { readCosts, toPrice } from "./price-text.ts";
-import { type ReceiptRow, toReceipt } from "./receipt-row.ts";
 
 /**
  * Reads the ledger beside a running gateway, on a connection of its own: long lists and sums cost

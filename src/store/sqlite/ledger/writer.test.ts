@@ -15,9 +15,10 @@ import {
 import { idFloor, newId } from "../../../base/ids.ts";
 import { hourMs } from "../../../ledger/rollups.ts";
 import { NotSyncedError, UnwritableError } from "../../../ledger/store.ts";
+import type { Store } from "../../store.ts";
 import type { SumsMark } from "../reports/rollups.ts";
 import type { Sqlite } from "../sqlite.ts";
-import { createStore, type Store } from "../store.ts";
+import { createStore } from "../store.ts";
 import { LedgerWriter } from "./writer.ts";
 
 const root = mkdtempSync(join(tmpdir(), "svc-writer-"));

@@ -9,12 +9,12 @@ import {
   NotSyncedError,
   UnwritableError,
 } from "../../../ledger/store.ts";
+import { isPlain, toAttemptsColumn } from "../../sql/ledger/attempts.ts";
+import { addRowSql, rollupValues } from "../../sql/reports/rollup-columns.ts";
+import { localNode } from "../../sql/schema.ts";
 import { MovedError } from "../database-file.ts";
-import { addRowSql, rollupValues } from "../reports/rollup-columns.ts";
 import { RollupFold } from "../reports/rollup-fold.ts";
 import { type SumsMark, toOpenFromId } from "../reports/rollups.ts";
-import { localNode } from "../schema.ts";
-import { isPlain, toAttemptsColumn } from "./attempts.ts";
 
 /** In the order of `receiptValues`. */
 const receiptColumns = [

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { Problem } from "../../../base/problem.ts";
-import type { Db } from "../schema.ts";
+import type { Db } from "../../sql/schema.ts";
 import { keyStates } from "./key-states.ts";
 import { keys } from "./keys.ts";
 import { knownCharges } from "./known-charges.ts";

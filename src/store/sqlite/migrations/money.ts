@@ -1,5 +1,5 @@
 import { type Kysely, sql } from "kysely";
-import { localNode } from "../schema.ts";
+import { localNode } from "../../sql/schema.ts";
 
 /** Prices get versions, accounts get money, requests get receipts. */
 export async function money(db: Kysely<unknown>): Promise<void> {

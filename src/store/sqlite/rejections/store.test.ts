@@ -11,8 +11,8 @@ import {
   type RejectionBounds,
   type RejectionCount,
 } from "../../../rejections/rejection.ts";
+import { countRejections, readRejected, readRejections } from "../../sql/rejections/reading.ts";
 import type { Sqlite } from "../sqlite.ts";
-import { countRejections, readRejected, readRejections } from "./reading.ts";
 import { createRejectionStore } from "./store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-rejections-"));

@@ -9,8 +9,8 @@ import {
   rowsKeptMs,
   usualBounds,
 } from "../../../rejections/rejection.ts";
-import type { Db } from "../schema.ts";
-import { readRecent } from "./reading.ts";
+import { readRecent } from "../../sql/rejections/reading.ts";
+import type { Db } from "../../sql/schema.ts";
 
 const hourMs = 3_600_000;
 /** Deleted in one transaction. */

@@ -21,9 +21,9 @@ import type {
   RejectionQuery,
   RejectionTotal,
 } from "../../../rejections/rejection.ts";
-import type { StoredMinute } from "./minute-reading.ts";
+import type { StoredMinute } from "../../sql/reports/minute-reading.ts";
+import type { UsageQuestion } from "../../sql/reports/usage-steps.ts";
 import type { PackedUsage } from "./usage-packing.ts";
-import type { UsageQuestion } from "./usage-steps.ts";
 
 export type ReportQuestion =
   | { readonly type: "usage"; readonly query: UsageQuestion }

@@ -5,15 +5,15 @@ import {
   readRecent,
   readRejected,
   readRejections,
-} from "../rejections/reading.ts";
-import { readKeySpending } from "./key-spending.ts";
-import { readMinutes, type StoredMinute } from "./minute-reading.ts";
-import { readProviders } from "./provider-reading.ts";
-import { countReceipts, readRanked } from "./receipt-ranking.ts";
-import { readReceipt, readReceipts } from "./receipt-reading.ts";
+} from "../../sql/rejections/reading.ts";
+import { readKeySpending } from "../../sql/reports/key-spending.ts";
+import { readMinutes, type StoredMinute } from "../../sql/reports/minute-reading.ts";
+import { readProviders } from "../../sql/reports/provider-reading.ts";
+import { countReceipts, readRanked } from "../../sql/reports/receipt-ranking.ts";
+import { readReceipt, readReceipts } from "../../sql/reports/receipt-reading.ts";
+import { readUsage } from "../../sql/reports/usage-reading.ts";
 import type { ReportAnswer, ReportQuestion } from "./reports-thread.ts";
 import { packUsage } from "./usage-packing.ts";
-import { readUsage } from "./usage-reading.ts";
 
 /** The thread of the reports: answers one question at a time, each from one moment of the database. */
 const { path } = workerData as { readonly path: string };

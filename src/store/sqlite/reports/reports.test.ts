@@ -10,9 +10,10 @@ import { usageOf } from "../../../../test/store/plain-reports.ts";
 import { newId } from "../../../base/ids.ts";
 import { Minutes, minuteMs } from "../../../ledger/minutes.ts";
 import type { Receipt } from "../../../ledger/receipt.ts";
+import type { Store } from "../../store.ts";
 import { openSqlite } from "../sqlite.ts";
-import { createStore, type Store } from "../store.ts";
-import type { ReportOptions } from "./reports.ts";
+import { createStore } from "../store.ts";
+import type { SqliteReportOptions } from "./reports.ts";
 
 const root = mkdtempSync(join(tmpdir(), "svc-reports-"));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -27,7 +28,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-const open = (options: Partial<ReportOptions> = {}) =>
+const open = (options: Partial<SqliteReportOptions> = {}) =>
   store.openReports({
     clock: { nowMs: () => noonMs },
     flush: async () => {},

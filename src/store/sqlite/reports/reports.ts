@@ -1,6 +1,6 @@
-import { type Clock, monotonicMs } from "../../../base/clock.ts";
+import { monotonicMs } from "../../../base/clock.ts";
 import { Problem } from "../../../base/problem.ts";
-import { type Minutes, minuteMs, minutesMs } from "../../../ledger/minutes.ts";
+import { minuteMs, minutesMs } from "../../../ledger/minutes.ts";
 import type { Receipt } from "../../../ledger/receipt.ts";
 import {
   type LedgerReports,
@@ -31,22 +31,13 @@ import {
   type RejectionReports,
   type RejectionTotal,
 } from "../../../rejections/rejection.ts";
+import type { ReportOptions } from "../../store.ts";
 import type { ReportAnswer, ReportQuestion } from "./reports-thread.ts";
 import { ReportsThread, type ReportsThreadOptions } from "./reports-thread.ts";
 import { unpackUsage } from "./usage-packing.ts";
 
-export interface ReportOptions extends Pick<ReportsThreadOptions, "limitMs" | "workerUrl"> {
-  readonly clock: Clock;
-  /** Writes sums that lack receipts. */
-  readonly flush: () => Promise<void>;
-  /** Whether sums lack receipts of an account, or of any; absent: none is counted in memory. */
-  readonly hasUnwritten?: (accountId: string | undefined) => boolean;
-  /** Writes refused calls that are not written yet; absent: there are none. */
-  readonly flushRejections?: () => Promise<void>;
-  /** Of this process, from its start on. */
-  readonly minutes: Minutes;
-  /** Monotonic. */
-  readonly elapsedMs?: () => number;
+export interface SqliteReportOptions extends ReportOptions {
+  readonly workerUrl?: ReportsThreadOptions["workerUrl"];
 }
 
 /** Sums are not written more often for who watches, nor for more than a fiftieth of the time. */
@@ -58,7 +49,7 @@ const flushShare = 50;
  * question.
  */
 export class SqliteReports implements LedgerReports, RejectionReports {
-  readonly #options: ReportOptions;
+  readonly #options: SqliteReportOptions;
   readonly #thread: ReportsThread;
   readonly #startedMs: number;
   #flushed: Promise<void> = Promise.resolve();
@@ -66,7 +57,7 @@ export class SqliteReports implements LedgerReports, RejectionReports {
   /** What an earlier process wrote of the last hour. */
   #filled: Promise<void> | undefined;
 
-  constructor(path: string, options: ReportOptions) {
+  constructor(path: string, options: SqliteReportOptions) {
     const { limitMs, workerUrl } = options;
     this.#options = options;
     this.#thread = new ReportsThread({ path, limitMs, workerUrl });

@@ -1,7 +1,13 @@
 import type { Database, Statement } from "bun:sqlite";
 import { type FoldMark, hourMs, isFolded, type Rollup, toDay } from "../../../ledger/rollups.ts";
 import { type TotalGroup, totalGroups } from "../../../ledger/store.ts";
-import { addInConflict, addRowSql, mergedOf, sumColumns, sumValues } from "./rollup-columns.ts";
+import {
+  addInConflict,
+  addRowSql,
+  mergedOf,
+  sumColumns,
+  sumValues,
+} from "../../sql/reports/rollup-columns.ts";
 
 type Value = string | number | bigint;
 

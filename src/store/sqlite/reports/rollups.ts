@@ -9,8 +9,7 @@ import {
   toDay,
 } from "../../../ledger/rollups.ts";
 import type { StoredSums, Total } from "../../../ledger/store.ts";
-import { readMeta, writeMeta } from "../meta.ts";
-import { type Db, localNode } from "../schema.ts";
+import { readMeta, writeMeta } from "../../sql/meta.ts";
 import {
   readableSums,
   type SumsRow,
@@ -18,7 +17,8 @@ import {
   sumColumns,
   sumsOfReceipts,
   toSums,
-} from "./rollup-columns.ts";
+} from "../../sql/reports/rollup-columns.ts";
+import { type Db, localNode } from "../../sql/schema.ts";
 import { toFoldMark } from "./rollup-fold.ts";
 
 /** From which receipt on sums may lack some, as the database has it. */

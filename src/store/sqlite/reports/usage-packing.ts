@@ -1,5 +1,10 @@
 import type { UsagePoint } from "../../../ledger/reports.ts";
-import { durationColumns, endColumns, endValues, toEnds } from "./rollup-columns.ts";
+import {
+  durationColumns,
+  endColumns,
+  endValues,
+  toEnds,
+} from "../../sql/reports/rollup-columns.ts";
 
 /** Points as threads hand them over: without a copy, so that it holds up nobody. */
 export interface PackedUsage {

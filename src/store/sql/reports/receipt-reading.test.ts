@@ -10,8 +10,9 @@ import { newId } from "../../../base/ids.ts";
 import type { Receipt } from "../../../ledger/receipt.ts";
 import type { ReceiptQuery } from "../../../ledger/reports.ts";
 import { hourMs } from "../../../ledger/rollups.ts";
-import type { Sqlite } from "../sqlite.ts";
-import { createStore, type Store } from "../store.ts";
+import type { Sqlite } from "../../sqlite/sqlite.ts";
+import { createStore } from "../../sqlite/store.ts";
+import type { Store } from "../../store.ts";
 import { readReceipts } from "./receipt-reading.ts";
 
 const root = mkdtempSync(join(tmpdir(), "svc-receipts-"));

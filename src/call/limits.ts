@@ -50,3 +50,19 @@ export function periodEndMs(period: BudgetPeriod, nowMs: number): number {
     ? start.getTime() + 86_400_000
     : Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, 1);
 }
+
+/** One period of a budget. */
+export interface BudgetSpan {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** The present one first; the one before may still get calls that began at its end. */
+export function budgetSpans(period: BudgetPeriod, nowMs: number): readonly BudgetSpan[] {
+  const fromMs = periodStartMs(period, nowMs);
+  const toMs = Math.min(periodEndMs(period, nowMs), Number.MAX_SAFE_INTEGER);
+  const present = { fromMs, toMs };
+  return period === "total"
+    ? [present]
+    : [present, { fromMs: periodStartMs(period, fromMs - 1), toMs: fromMs }];
+}

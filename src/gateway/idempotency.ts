@@ -228,6 +228,16 @@ function refusal(
   });
 }
 
+/** Another gateway got the same key a moment ago: who tries again finds what became of it. */
+export function claimedElsewhere(): ApiError {
+  return new ApiError({
+    code: "idempotency_in_progress",
+    message:
+      "Another request with this Idempotency-Key was accepted a moment ago. Try again in a moment.",
+    retryAfterMs: 1_000,
+  });
+}
+
 const sizeOf = (body: string | Uint8Array) =>
   typeof body === "string" ? Buffer.byteLength(body) : body.length;
 

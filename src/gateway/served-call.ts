@@ -7,6 +7,7 @@ import type { Model, PriceInForce } from "../catalog/model.ts";
 import type { KeyRecord } from "../keys/directory.ts";
 import type { Need } from "../ledger/need.ts";
 import type { Purse } from "../ledger/purses.ts";
+import { ClaimsLostError } from "../ledger/store.ts";
 import { type ActiveCall, callerLeft } from "./active-calls.ts";
 import type { ReserveOptions } from "./billing/billing.ts";
 import type { CallCharge } from "./billing/charge.ts";
@@ -14,7 +15,7 @@ import { storeUnavailable } from "./billing/refusals.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
 import type { Exchange } from "./exchange.ts";
 import { noteFailure } from "./failures.ts";
-import type { OpenClaim } from "./idempotency.ts";
+import { claimedElsewhere, type OpenClaim } from "./idempotency.ts";
 import { chooseModel } from "./request/find-model.ts";
 import type { RequestBody } from "./request/read-body.ts";
 
@@ -121,12 +122,16 @@ export class ServedCall implements ReserveOptions {
    */
   admit(need: Need, tokens: number): CallCharge | Promise<CallCharge> {
     const charge = this.dependencies.billing.reserve(this, need, tokens);
+    return charge instanceof Promise ? charge.then(this.#admitted) : this.#admitted(charge);
+  }
+
+  readonly #admitted = (charge: CallCharge): CallCharge | Promise<CallCharge> => {
     this.#charge = charge;
     this.exchange.charge = charge;
     return this.claim === undefined
       ? charge
       : this.claim.persist().then(() => charge, notPersisted);
-  }
+  };
 
   /** The last byte has gone or never will. The endpoint calls it exactly once, unless it throws. */
   end(error?: ApiError): void {
@@ -168,5 +173,6 @@ export class ServedCall implements ReserveOptions {
 }
 
 function notPersisted(cause: unknown): never {
+  if (cause instanceof ClaimsLostError) throw claimedElsewhere();
   throw storeUnavailable(cause);
 }

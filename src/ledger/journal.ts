@@ -1,5 +1,6 @@
 import type { Log } from "../base/log.ts";
 import {
+  ClaimsLostError,
   FencedError,
   type LedgerStore,
   type LedgerWrite,
@@ -31,6 +32,8 @@ export class JournalError extends Error {
 export interface JournalOptions {
   readonly store: Pick<LedgerStore, "commit">;
   readonly log: Log;
+  /** How many writes go into one commit. */
+  readonly maxBatch?: number;
   readonly nowMs?: () => number;
   /** For so long replies wait for a store that fails. */
   readonly patienceMs?: number;
@@ -73,6 +76,7 @@ export class Journal {
       nowMs: Date.now,
       patienceMs: defaultPatienceMs,
       retryMs: defaultRetryMs,
+      maxBatch,
       ...options,
     };
   }
@@ -118,7 +122,7 @@ export class Journal {
     this.#isScheduled = false;
     // While the store fails, an empty batch asks whether it still does.
     if (this.#line.length === 0 && !this.isFailing) return;
-    const count = batchLength(this.#line);
+    const count = batchLength(this.#line, this.#options.maxBatch);
     const batch = count === this.#line.length ? this.#line : this.#line.slice(0, count);
     this.#line = batch === this.#line ? [] : this.#line.slice(count);
     this.#commit(batch);
@@ -128,7 +132,12 @@ export class Journal {
   /** While the disk confirms one commit, the next one gathers: it could not be confirmed sooner. */
   #schedule(): void {
     const { length } = this.#line;
-    if (length === 0 || this.#isScheduled || (this.#inFlight > 0 && length < maxBatch)) return;
+    if (
+      length === 0 ||
+      this.#isScheduled ||
+      (this.#inFlight > 0 && length < this.#options.maxBatch)
+    )
+      return;
     this.#isScheduled = true;
     setImmediate(this.#flush);
   }
@@ -141,9 +150,11 @@ export class Journal {
     );
   }
 
-  #written(batch: readonly Pending[]): void {
+  #written(batch: readonly Pending[], error?: ClaimsLostError): void {
     this.#inFlight--;
-    for (const { resolve } of batch) resolve();
+    for (const { write, resolve, reject } of batch)
+      if (error?.lost.includes(write) === true) reject(error);
+      else resolve();
     this.#recover();
     this.#schedule();
     this.#tellIdle();
@@ -158,6 +169,7 @@ export class Journal {
   }
 
   #failed(batch: readonly Pending[], error: unknown): void {
+    if (error instanceof ClaimsLostError) return this.#written(batch, error);
     this.#inFlight--;
     if (error instanceof FencedError) return this.#giveUp(batch, error);
     if (error instanceof UnwritableError) return this.#isolate(batch, error);
@@ -225,12 +237,12 @@ export class Journal {
   }
 }
 
-function batchLength(line: readonly Pending[]): number {
+function batchLength(line: readonly Pending[], most: number): number {
   let sizeBytes = 0;
   let count = 0;
   for (const { write } of line) {
     sizeBytes += write.type === "receipt" ? (write.claim?.reply?.length ?? 0) : 0;
-    if (count === maxBatch || (count > 0 && sizeBytes > maxBatchBytes)) break;
+    if (count === most || (count > 0 && sizeBytes > maxBatchBytes)) break;
     count++;
   }
   return count;

@@ -88,6 +88,12 @@ export function worstCase({ fixed, perToken }: Need, cap: number): bigint {
   return roundedUp(fixed + perToken * BigInt(cap));
 }
 
+/** What must be covered at the very least: of an answer whose length the caller did not name, the floor. */
+export function leastCase(need: Need): bigint {
+  const { cap, isCapNamed } = need;
+  return worstCase(need, isCapNamed ? cap : Math.min(cap, floorTokens));
+}
+
 const roundedUp = (millionths: bigint) => (millionths + million - 1n) / million;
 
 /**

@@ -1,5 +1,6 @@
 import { type BudgetLimit, type Limits, periodStartMs } from "../call/limits.ts";
 import type { Account, AccountStore } from "./account.ts";
+import type { Lender, Uncovered } from "./lender.ts";
 import { BudgetPot, type HeldCall, Hold, Pot } from "./purse.ts";
 import type { LedgerStore, LimitsOwner, LimitsSet } from "./store.ts";
 
@@ -29,9 +30,19 @@ export interface RecordedLimits {
 const dayMs = 86_400_000;
 const noBudgets: readonly BudgetPot[] = [];
 
+/** What to tell somebody who is refused. */
+export interface ShownPot {
+  readonly limit: bigint;
+  readonly free: bigint;
+  readonly held: bigint;
+}
+
 /**
  * The money of all accounts in memory. What calls spend is counted here first and becomes durable
  * with their receipts; money in and out comes from the store. About 0.5 kB per account.
+ *
+ * Where several processes share the accounts, a pot has what was lent to this one, and is empty to
+ * begin with.
  */
 export class Purses {
   readonly #accounts: AccountStore;
@@ -44,16 +55,27 @@ export class Purses {
   /** What budgets had used up when this process began; taken out as they are first asked for. */
   readonly #spentBefore = new Map<string, { periodStartMs: number; spent: bigint }[]>();
 
-  constructor(accounts: AccountStore, store: LedgerStore) {
+  readonly #lender: Lender | undefined;
+  /** What budgets are, where pots have a part of them. */
+  readonly #announced = new WeakMap<Pot, bigint>();
+
+  constructor(accounts: AccountStore, store: LedgerStore, lender?: Lender) {
     this.#accounts = accounts;
     this.#store = store;
+    this.#lender = lender;
+  }
+
+  /** Whether accounts are shared with other processes. */
+  get isLeased(): boolean {
+    return this.#lender !== undefined;
   }
 
   /** Before the first call: reads everything. */
   async start(nowMs = 0): Promise<void> {
     // Calls of yesterday, and of last month, may still be on their way in.
     const fromMs = periodStartMs("month", nowMs - dayMs);
-    for (const spend of await this.#store.budgetSpends(fromMs)) {
+    const spends = this.isLeased ? [] : await this.#store.budgetSpends(fromMs);
+    for (const spend of spends) {
       const { ownerId, spent, periodStartMs: startMs } = spend;
       const known = this.#spentBefore.get(ownerId) ?? [];
       this.#spentBefore.set(ownerId, [...known, { periodStartMs: startMs, spent }]);
@@ -62,7 +84,8 @@ export class Purses {
   }
 
   async reloadAll(): Promise<void> {
-    const leases = new Map((await this.#store.leases()).map((lease) => [lease.accountId, lease]));
+    const stored = this.isLeased ? [] : await this.#store.leases();
+    const leases = new Map(stored.map((lease) => [lease.accountId, lease]));
     for (const account of await this.#accounts.list())
       this.#put(account, leases.get(account.id) ?? { granted: 0n, spent: 0n });
   }
@@ -70,11 +93,27 @@ export class Purses {
   async reload(accountId: string): Promise<void> {
     const account = await this.#accounts.find(accountId);
     if (account === undefined) return;
-    this.#put(account, (await this.#store.lease(accountId)) ?? { granted: 0n, spent: 0n });
+    const stored = this.isLeased ? undefined : await this.#store.lease(accountId);
+    this.#put(account, stored ?? { granted: 0n, spent: 0n });
   }
 
   find(accountId: string): Purse | undefined {
     return this.#purses.get(accountId);
+  }
+
+  /** All of an account's money; undefined where this process may have a part of it alone. */
+  wholePot(accountId: string): Pot | undefined {
+    return this.isLeased ? undefined : this.#purses.get(accountId)?.pot;
+  }
+
+  shown(pot: Pot): ShownPot {
+    const beside = this.#lender?.beside(pot);
+    if (beside === undefined) return pot;
+    return {
+      limit: this.#announced.get(pot) ?? pot.limit,
+      free: pot.free + beside.free,
+      held: pot.held + beside.elsewhere,
+    };
   }
 
   get all(): Iterable<Purse> {
@@ -96,14 +135,15 @@ export class Purses {
   }): readonly BudgetPot[] {
     const { purse, key, nowMs } = options;
     const ofAccount = this.budgetOf(purse.account.id, purse.account, nowMs);
-    const ofKey = this.budgetOf(key.id, key, nowMs);
+    const ofKey = this.budgetOf(key.id, key, nowMs, true);
     if (ofAccount === undefined) return ofKey === undefined ? noBudgets : [ofKey];
     return ofKey === undefined ? [ofAccount] : [ofAccount, ofKey];
   }
 
   /** The version of the limits that a call of this owner is admitted by. */
   limitsVersionOf(ownerId: string, record: RecordedLimits): number {
-    return this.#budgets.get(ownerId)?.version ?? record.limitsVersion ?? 0;
+    const version = this.isLeased ? undefined : this.#budgets.get(ownerId)?.version;
+    return version ?? record.limitsVersion ?? 0;
   }
 
   /**
@@ -114,7 +154,24 @@ export class Purses {
     const { purse, budgets, id, keyId, startedMs } = options;
     // Spelled out: copying properties costs a microsecond.
     const call = { id, keyId, startedMs, accountId: purse.account.id, calls: this.#calls };
-    return Hold.take(nano, purse.pot, budgets, call);
+    const hold = Hold.take(nano, purse.pot, budgets, call);
+    if (this.#lender !== undefined && hold !== undefined) {
+      this.#lender.used(purse.pot);
+      for (const pot of budgets) this.#lender.used(pot);
+    }
+    return hold;
+  }
+
+  /** Waits until other processes have lent what a call needs; only where accounts are shared. */
+  cover<T>(
+    pots: readonly Pot[],
+    wanted: {
+      readonly nano: bigint;
+      readonly least: bigint;
+      readonly take: (isLast: boolean) => T | undefined;
+    },
+  ): Promise<T | Uncovered> {
+    return this.#lender?.cover({ pots, ...wanted }) ?? Promise.resolve("short");
   }
 
   /** Its receipt stands: the store's sums have it from now on. */
@@ -128,8 +185,15 @@ export class Purses {
   }
 
   /** The pot of the period that the moment lies in. */
-  budgetOf(ownerId: string, record: RecordedLimits, nowMs: number): BudgetPot | undefined {
+  budgetOf(
+    ownerId: string,
+    record: RecordedLimits,
+    nowMs: number,
+    isKey = false,
+  ): BudgetPot | undefined {
     let known = this.#budgets.get(ownerId);
+    if (this.#lender !== undefined && known !== undefined)
+      known = this.#followRecord(ownerId, known, record);
     if (known === undefined) {
       const limit = record.limits?.budget;
       if (limit === undefined) return undefined;
@@ -141,11 +205,39 @@ export class Purses {
     if (limit === undefined) return undefined;
     if (pot !== undefined && isWithin(pot, nowMs)) return pot;
     if (previous !== undefined && isWithin(previous, nowMs)) return previous;
-    return this.#openPot(
-      ownerId,
-      known,
-      new BudgetPot({ ownerId, budget: limit, spent: 0n, nowMs }),
-    );
+    const fresh = new BudgetPot({ ownerId, budget: limit, spent: 0n, nowMs });
+    if (this.#lender !== undefined) {
+      fresh.limit = 0n;
+      this.#announced.set(fresh, limit.nano);
+      this.#lender.addBudget(fresh, { isKey, version: known.version, nano: limit.nano });
+      if (known.previous !== undefined) this.#lender.drop(known.previous);
+    }
+    return this.#openPot(ownerId, known, fresh);
+  }
+
+  /** Where others set limits, the record is what counts. */
+  #followRecord(
+    ownerId: string,
+    known: OwnerBudget,
+    record: RecordedLimits,
+  ): OwnerBudget | undefined {
+    const version = record.limitsVersion ?? 0;
+    if (known.version === version) return known;
+    const limit = record.limits?.budget;
+    const { pot, previous } = known;
+    const pots = [pot, previous].filter((one) => one !== undefined);
+    if (limit === undefined || limit.period !== known.limit?.period) {
+      for (const one of pots) this.#lender?.drop(one);
+      this.#budgets.delete(ownerId);
+      return undefined;
+    }
+    for (const one of pots) {
+      this.#announced.set(one, limit.nano);
+      this.#lender?.changeBudget(one, { version, nano: limit.nano });
+    }
+    const changed = { version, limit, pot, previous };
+    this.#budgets.set(ownerId, changed);
+    return changed;
   }
 
   /** Another period than those that are known. */
@@ -177,6 +269,8 @@ export class Purses {
     },
   ): void {
     const { owner, limit, version, nowMs, spends } = options;
+    // Told by the record, as of limits that another process sets.
+    if (this.isLeased) return;
     const ownerId = owner.keyId ?? owner.accountId;
     const pots = spends.map(
       ({ spent, periodStartMs: startMs }, at) =>
@@ -215,10 +309,11 @@ export class Purses {
     if (known === undefined) {
       const pot = new Pot(lease.granted, lease.spent);
       this.#purses.set(account.id, { account, pot });
+      this.#lender?.addAccount(pot, account.id);
       return;
     }
     known.account = account;
-    known.pot.limit = lease.granted;
+    if (!this.isLeased) known.pot.limit = lease.granted;
   }
 }
 

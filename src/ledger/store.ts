@@ -100,21 +100,32 @@ export class UnwritableError extends Error {
   override readonly name = "UnwritableError";
 }
 
+/** Requests of other processes have these Idempotency-Keys: those of this one must not be served. */
+export class ClaimsLostError extends Error {
+  override readonly name = "ClaimsLostError";
+  readonly lost: readonly LedgerWrite[];
+
+  constructor(lost: readonly LedgerWrite[]) {
+    super("other requests have these claims");
+    this.lost = lost;
+  }
+}
+
 /** Another process has opened the database: this one may write nothing any more, for good. */
 export class FencedError extends Problem {
-  constructor() {
-    super({
-      code: "failed",
-      message:
-        "Another process has opened the database, so this one has stopped writing. Only one gateway can use a database at a time.",
-    });
+  constructor(
+    message = "Another process has opened the database, so this one has stopped writing. Only one gateway can use a database at a time.",
+  ) {
+    super({ code: "failed", message });
   }
 }
 
 export type EntryOutcome =
   | { readonly result: "added" | "known"; readonly entry: Entry }
   | { readonly result: "other"; readonly entry: Entry }
-  | { readonly result: "short" | "too-much"; readonly balance: bigint };
+  | { readonly result: "short" | "too-much"; readonly balance: bigint }
+  /** There is enough, but other processes have lent it out to calls. */
+  | { readonly result: "lent"; readonly balance: bigint; readonly lent: bigint };
 
 /** Implemented by the store. */
 export interface LedgerStore {
@@ -138,7 +149,8 @@ export interface LedgerStore {
    * is and charged to nobody again, so that a batch can be tried twice. Rejects with a
    * NotSyncedError when the transaction stands but the disk did not confirm it, with an
    * UnwritableError when the fault lies in the writes, and with a FencedError for good once
-   * another process has opened the database.
+   * another process has opened the database. A ClaimsLostError says that all was written but some
+   * claims, which requests of other processes have.
    */
   commit(writes: readonly LedgerWrite[]): Promise<void>;
   /** Tells every receipt that a commit has really added, when its transaction stands. */

@@ -209,7 +209,7 @@ export class RealLedger {
     const call = new ActiveCall({ ...callLimits, maxCallMs }, nowMs);
     try {
       const purse = this.#billing.enter(exchange, key);
-      return this.#billing.reserve(
+      const charge = this.#billing.reserve(
         {
           exchange,
           key,
@@ -227,6 +227,8 @@ export class RealLedger {
         }),
         need.input,
       );
+      if (charge instanceof Promise) throw new Error("only shared accounts make calls wait");
+      return charge;
     } catch (error) {
       exchange.leave();
       if (error instanceof ApiError) return error.code;

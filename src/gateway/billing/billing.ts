@@ -1,17 +1,31 @@
 import type { Clock } from "../../base/clock.ts";
+import { ApiError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Model, PriceInForce } from "../../catalog/model.ts";
 import type { KeyRecord } from "../../keys/directory.ts";
 import type { Journal } from "../../ledger/journal.ts";
-import { cover, holdParts, type Need } from "../../ledger/need.ts";
-import { leastFree } from "../../ledger/purse.ts";
+import {
+  type Cover,
+  cover,
+  holdParts,
+  leastCase,
+  type Need,
+  worstCase,
+} from "../../ledger/need.ts";
+import { type BudgetPot, leastFree } from "../../ledger/purse.ts";
 import type { Purse, Purses } from "../../ledger/purses.ts";
 import { type Limiter, Permit, type TokenRequest } from "../../limits/limiter.ts";
-import type { ActiveCall } from "../active-calls.ts";
+import { type ActiveCall, callerLeft } from "../active-calls.ts";
 import type { Exchange } from "../exchange.ts";
 import type { OpenClaim } from "../idempotency.ts";
 import { type CallCharge, Charge } from "./charge.ts";
-import { accountSuspended, notCovered, overLimit, storeUnavailable } from "./refusals.ts";
+import {
+  accountSuspended,
+  fundsUnreachable,
+  notCovered,
+  overLimit,
+  storeUnavailable,
+} from "./refusals.ts";
 
 export interface ReserveOptions {
   readonly exchange: Exchange;
@@ -28,7 +42,7 @@ export interface Billing {
   /** The first check of a request whose key is known: standing, requests per minute, concurrency. */
   enter(exchange: Exchange, key: KeyRecord): Purse;
   /** Admits a call or throws the refusal; `tokens` is about what it will use. */
-  reserve(options: ReserveOptions, need: Need, tokens: number): CallCharge;
+  reserve(options: ReserveOptions, need: Need, tokens: number): CallCharge | Promise<CallCharge>;
 }
 
 export interface LedgerBillingDependencies {
@@ -68,34 +82,76 @@ export class LedgerBilling implements Billing {
 
   /**
    * Limits, then money. All in memory and in one step, so that no two calls are admitted on the
-   * same dollar.
+   * same dollar. A promise only where the account is shared with other processes, and this one has
+   * too little of its money.
    */
-  reserve(options: ReserveOptions, need: Need, tokens: number): Charge {
-    const { exchange, key, purse, claim } = options;
+  reserve(options: ReserveOptions, need: Need, tokens: number): Charge | Promise<Charge> {
+    const { purse } = options;
     const { purses, journal, clock, creditAdvice } = this.#dependencies;
     // Not the request's own moment: its body may have taken a minute.
     const nowMs = clock.nowMs();
     checkStanding(purse);
     if (journal.isFailing) throw storeUnavailable();
     this.#takeTokens(options, { tokens, nowMs });
-    const budgets = purses.budgetsOf({
-      purse,
-      key,
-      // The request's own moment, which its receipt has too.
-      nowMs: exchange.startedMs,
-    });
+    const budgets = this.#budgetsOf(options);
     const covered = cover(need, leastFree(purse.pot, budgets));
-    const hold =
-      covered &&
-      purses.take(covered.nano, {
-        purse,
-        budgets,
-        id: exchange.requestId,
-        keyId: key.id,
-        startedMs: exchange.startedMs,
+    if (purses.isLeased && (covered === undefined || covered.cap < need.cap))
+      return this.#reserveLater(options, need);
+    const charge = covered && this.#charge({ options, need, budgets, covered });
+    if (charge === undefined) throw notCovered({ need, purse, budgets, purses, creditAdvice });
+    return charge;
+  }
+
+  #budgetsOf({ exchange, key, purse }: ReserveOptions): readonly BudgetPot[] {
+    // The request's own moment, which its receipt has too.
+    return this.#dependencies.purses.budgetsOf({ purse, key, nowMs: exchange.startedMs });
+  }
+
+  async #reserveLater(options: ReserveOptions, need: Need): Promise<Charge> {
+    const { purse, call } = options;
+    const { purses, journal, creditAdvice } = this.#dependencies;
+    const take = (isLast: boolean): Charge | undefined => {
+      const budgets = this.#budgetsOf(options);
+      const covered = cover(need, leastFree(purse.pot, budgets));
+      if (covered === undefined || (covered.cap < need.cap && !isLast)) return undefined;
+      if (call.isLeft) throw callerLeft("the caller closed the connection");
+      checkStanding(purse);
+      if (journal.isFailing) throw storeUnavailable();
+      return this.#charge({ options, need, budgets, covered });
+    };
+    const outcome = await purses
+      .cover([purse.pot, ...this.#budgetsOf(options)], {
+        nano: worstCase(need, need.cap),
+        least: leastCase(need),
+        take,
+      })
+      .catch((error: unknown) => {
+        throw error instanceof ApiError ? error : storeUnavailable(error);
       });
-    if (covered === undefined || hold === undefined)
-      throw notCovered({ need, purse, budgets, creditAdvice });
+    if (outcome === "silent") throw fundsUnreachable();
+    if (outcome === "short")
+      throw notCovered({ need, purse, budgets: this.#budgetsOf(options), purses, creditAdvice });
+    return outcome;
+  }
+
+  /** Undefined where the money is gone after all. */
+  #charge(of: {
+    readonly options: ReserveOptions;
+    readonly need: Need;
+    readonly budgets: readonly BudgetPot[];
+    readonly covered: Cover;
+  }): Charge | undefined {
+    const { options, need, budgets, covered } = of;
+    const { exchange, key, purse, claim } = options;
+    const { purses } = this.#dependencies;
+    const hold = purses.take(covered.nano, {
+      purse,
+      budgets,
+      id: exchange.requestId,
+      keyId: key.id,
+      startedMs: exchange.startedMs,
+    });
+    if (hold === undefined) return undefined;
     if (covered.cap < need.cap) exchange.loweredCap = covered.cap;
     exchange.heldBody?.admitted();
     const { permit } = exchange;

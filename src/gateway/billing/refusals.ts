@@ -2,7 +2,7 @@ import { ApiError } from "../../base/errors.ts";
 import { toUsd } from "../../base/money.ts";
 import { cover, type Need, worstCase } from "../../ledger/need.ts";
 import type { BudgetPot } from "../../ledger/purse.ts";
-import type { Purse } from "../../ledger/purses.ts";
+import type { Purse, Purses } from "../../ledger/purses.ts";
 import type { LimitRefusal } from "../../limits/limiter.ts";
 
 export function storeUnavailable(cause?: unknown): ApiError {
@@ -13,6 +13,16 @@ export function storeUnavailable(cause?: unknown): ApiError {
     retryAfterMs: 1_000,
     detail: cause === undefined ? undefined : String(cause),
     cause,
+  });
+}
+
+/** Not for want of money: it would be there, but a gateway that has gone silent has it. */
+export function fundsUnreachable(): ApiError {
+  return new ApiError({
+    code: "store_unavailable",
+    message:
+      "Part of this account's credit is reserved by a gateway that is not responding. Try again in a moment.",
+    retryAfterMs: 5_000,
   });
 }
 
@@ -51,18 +61,21 @@ export function notCovered(options: {
   readonly need: Need;
   readonly purse: Purse;
   readonly budgets: readonly BudgetPot[];
+  readonly purses: Pick<Purses, "shown">;
   readonly creditAdvice: (account: Purse["account"]) => string;
 }): ApiError {
-  const { need, purse, budgets } = options;
-  const { account, pot } = purse;
+  const { need, purse, budgets, purses } = options;
+  const { account } = purse;
+  const pot = purses.shown(purse.pot);
   const needed = worstCase(need, need.cap);
   const isShort = cover(need, pot.free) === undefined;
   const budget = isShort ? undefined : budgets.find(({ free }) => cover(need, free) === undefined);
   if (budget !== undefined) {
+    const { limit, free, held } = purses.shown(budget);
     const owner = budget.ownerId === account.id ? "account" : "key";
     return new ApiError({
       code: "budget_exceeded",
-      message: `This request can cost up to ${toUsd(needed)} USD, but the ${owner}'s ${periodOf(budget)}budget of ${toUsd(budget.limit)} USD has ${toUsd(atLeastZero(budget.free))} USD left and ${toUsd(budget.held)} USD held for requests in flight. ${advice(need)}${renewal(budget)}, or ask for a higher budget.`,
+      message: `This request can cost up to ${toUsd(needed)} USD, but the ${owner}'s ${periodOf(budget)}budget of ${toUsd(limit)} USD has ${toUsd(atLeastZero(free))} USD left and ${toUsd(held)} USD held for requests in flight. ${advice(need)}${renewal(budget)}, or ask for a higher budget.`,
     });
   }
   return new ApiError({

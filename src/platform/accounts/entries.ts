@@ -98,7 +98,7 @@ async function record(
 ): Promise<EntryOutcome> {
   const { account, entry, audit } = options;
   const { ledger, money, takeEffect } = dependencies;
-  const pot = entry.nano < 0n ? money?.purses.find(account.id)?.pot : undefined;
+  const pot = entry.nano < 0n ? money?.purses.wholePot(account.id) : undefined;
   const hold = pot && Hold.take(-entry.nano, pot, []);
   try {
     // A known entry changes nothing, so it needs no cover.
@@ -130,6 +130,8 @@ function entryOf(outcome: EntryOutcome, account: Account): Entry {
     }
     case "short":
       throw notCovered({ account, free: outcome.balance, held: 0n });
+    case "lent":
+      throw notCovered({ account, free: outcome.balance, held: outcome.lent });
     case "too-much":
       throw invalid({
         usd: `The total credit of an account must not exceed ${toUsd(maxEntryNano)} USD, and ${account.name} has ${toUsd(outcome.balance)} USD. Add less credit or use another account.`,

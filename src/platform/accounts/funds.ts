@@ -48,7 +48,7 @@ export async function fundsOf(
   { ledger, money }: Pick<MoneyDependencies, "ledger" | "money">,
   accountId: string,
 ): Promise<Funds> {
-  const pot = money?.purses.find(accountId)?.pot;
+  const pot = money?.purses.wholePot(accountId);
   if (pot !== undefined) return { granted: pot.limit, spent: pot.spent, held: pot.held };
   const { granted, spent } = (await ledger.lease(accountId)) ?? { granted: 0n, spent: 0n };
   return { granted, spent, held: 0n };

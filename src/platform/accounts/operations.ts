@@ -179,7 +179,7 @@ async function balances({
     (await ledger.leases()).map((lease) => [lease.accountId, lease.granted - lease.spent]),
   );
   return (accountId) => {
-    const pot = money?.purses.find(accountId)?.pot;
+    const pot = money?.purses.wholePot(accountId);
     return pot === undefined ? (written.get(accountId) ?? 0n) : pot.limit - pot.spent;
   };
 }
@@ -227,7 +227,7 @@ async function budgetOf(
   if (budget === undefined) return null;
   const nowMs = clock.nowMs();
   const spent =
-    money === undefined
+    money === undefined || money.purses.isLeased
       ? await writtenSpend(ledger, account.id, periodStartMs(budget.period, nowMs))
       : (money.purses.budgetOf(account.id, inForce, nowMs)?.spent ?? 0n);
   return toBudgetView(budget, spent);

@@ -98,7 +98,7 @@ export async function countAudit(transaction: Db, record: AuditRecord): Promise<
     .execute();
 }
 
-function fromRecord(record: AuditRecord): Tables["audit"] {
+export function fromRecord(record: AuditRecord): Tables["audit"] {
   return {
     id: record.id,
     at_ms: record.atMs,

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import { noShortestMs } from "../../../ledger/reports.ts";
 import { endColumns, sumColumns } from "../../sql/reports/rollup-columns.ts";
+import { functions } from "./functions.ts";
 
 /** Ids, names and times are compared by their bytes, as the other database does. */
 const text = `text collate "C"`;
@@ -53,6 +54,7 @@ const sums = sumColumns
 export async function foundation(db: Kysely<unknown>): Promise<void> {
   for (const statement of [...platform, ...catalog, ...people, ...ledger, ...reports])
     await sql.raw(statement).execute(db);
+  await functions(db);
 }
 
 const platform = [

@@ -1,5 +1,5 @@
 import type { Database, Statement } from "bun:sqlite";
-import { type BudgetLimit, periodEndMs, periodStartMs } from "../../../call/limits.ts";
+import { type BudgetSpan, budgetSpans } from "../../../call/limits.ts";
 import type { BudgetSpend, LedgerStore, LimitsChange, LimitsSet } from "../../../ledger/store.ts";
 import { prepareAudit } from "../../sql/audit.ts";
 import { keptChanges } from "../../sql/feed.ts";
@@ -24,7 +24,7 @@ export function createLimitsWriter(raw: Database, exclusive: Exclusive): LedgerS
       const nowMs = change.nowMs();
       const version = writeLimits(prepared, change, nowMs);
       const budget = change.limits?.budget;
-      const periods = budget === undefined ? [] : periodsOf(budget, nowMs);
+      const periods = budget === undefined ? [] : budgetSpans(budget.period, nowMs);
       return {
         version,
         nowMs,
@@ -56,25 +56,10 @@ function writeLimits(
   return version;
 }
 
-interface Period {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
-/** The present one first; the one before may still get calls that began at its end. */
-function periodsOf({ period }: BudgetLimit, nowMs: number): readonly Period[] {
-  const fromMs = periodStartMs(period, nowMs);
-  const toMs = Math.min(periodEndMs(period, nowMs), Number.MAX_SAFE_INTEGER);
-  const present = { fromMs, toMs };
-  return period === "total"
-    ? [present]
-    : [present, { fromMs: periodStartMs(period, fromMs - 1), toMs: fromMs }];
-}
-
 function writeSpend(
   { mark, ofAccount, ofKey, setSpend, dropSpend }: Statements,
   { owner, unwritten }: LimitsChange,
-  { fromMs, toMs }: Period,
+  { fromMs, toMs }: BudgetSpan,
 ): BudgetSpend {
   const { accountId, keyId } = owner;
   const folded = toFoldMark(mark.get()?.value);

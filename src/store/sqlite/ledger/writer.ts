@@ -9,52 +9,12 @@ import {
   NotSyncedError,
   UnwritableError,
 } from "../../../ledger/store.ts";
-import { isPlain, toAttemptsColumn } from "../../sql/ledger/attempts.ts";
+import { receiptColumns, receiptValues } from "../../sql/ledger/receipt-values.ts";
 import { addRowSql, rollupValues } from "../../sql/reports/rollup-columns.ts";
 import { localNode } from "../../sql/schema.ts";
 import { MovedError } from "../database-file.ts";
 import { RollupFold } from "../reports/rollup-fold.ts";
 import { type SumsMark, toOpenFromId } from "../reports/rollups.ts";
-
-/** In the order of `receiptValues`. */
-const receiptColumns = [
-  "id",
-  "account_id",
-  "key_id",
-  "model",
-  "endpoint",
-  "provider",
-  "attempts",
-  "price_version",
-  "input",
-  "cached_input",
-  "cache_write",
-  "output",
-  "audio_output",
-  "image",
-  "video_second",
-  "reasoning",
-  "estimated",
-  "hold",
-  "cost",
-  "charged",
-  "vendor_cost",
-  "outcome",
-  "first_byte_ms",
-  "duration_ms",
-  "key_limits_version",
-  "account_limits_version",
-  "cost_version",
-  "cost_route",
-  "hold_input",
-  "hold_output",
-  "hold_audio",
-  "hold_image",
-  "hold_video",
-  "upstream_model",
-  "attempt_started_ms",
-  "is_streamed",
-] as const;
 
 export interface LedgerWriterOptions {
   readonly raw: Database;
@@ -289,47 +249,4 @@ function prepare(raw: Database) {
     ),
     releaseClaim: query("delete from claims where id = ? and is_done = 0"),
   };
-}
-
-function receiptValues(receipt: Receipt): Values {
-  const { units, terms } = receipt;
-  const plain = isPlain(receipt) ? receipt.attempts[0] : undefined;
-  return [
-    receipt.id,
-    receipt.accountId,
-    receipt.keyId,
-    receipt.model,
-    receipt.endpoint,
-    receipt.provider,
-    plain === undefined ? toAttemptsColumn(receipt) : "",
-    receipt.priceVersion,
-    units.input ?? 0,
-    units.cached_input ?? 0,
-    units.cache_write ?? 0,
-    units.output ?? 0,
-    units.audio_output ?? 0,
-    units.image ?? 0,
-    units.video_second ?? 0,
-    receipt.reasoningTokens,
-    receipt.estimated ? 1 : 0,
-    receipt.hold,
-    receipt.cost,
-    receipt.charged,
-    receipt.vendorCost ?? null,
-    receipt.outcome,
-    receipt.firstByteMs ?? null,
-    receipt.durationMs,
-    terms?.keyLimits ?? null,
-    terms?.accountLimits ?? null,
-    terms?.cost?.version ?? null,
-    terms?.cost?.route ?? null,
-    terms?.hold.input ?? null,
-    terms?.hold.output ?? null,
-    terms?.hold.audio ?? null,
-    terms?.hold.image ?? null,
-    terms?.hold.video ?? null,
-    plain?.model ?? null,
-    plain?.startedMs ?? null,
-    receipt.isStreamed === undefined ? null : receipt.isStreamed ? 1 : 0,
-  ];
 }

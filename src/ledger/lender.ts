@@ -1,0 +1,294 @@
+import { monotonicMs } from "../base/clock.ts";
+import type { BudgetPot, Pot } from "./purse.ts";
+
+/** Money that this process wants of an account: what its waiting calls need, together. */
+export interface LoanRequest {
+  readonly accountId: string;
+  readonly need: bigint;
+}
+
+/** The same of a budget. */
+export interface BudgetLoanRequest {
+  readonly ownerId: string;
+  readonly isKey: boolean;
+  readonly periodStartMs: number;
+  /** As this process knows the limits: of others nothing is lent. */
+  readonly version: number;
+  readonly nano: bigint;
+  readonly need: bigint;
+}
+
+/** What this process may spend now, and what there is besides. */
+export interface Loan {
+  readonly granted: bigint;
+  /** What nobody has. */
+  readonly free: bigint;
+  /** What other processes have, and how much of it is with those that do not answer any more. */
+  readonly elsewhere: bigint;
+  readonly silent: bigint;
+}
+
+export interface GivenBack {
+  readonly accountId: string;
+  readonly nano: bigint;
+}
+
+export interface BudgetGivenBack {
+  readonly ownerId: string;
+  readonly periodStartMs: number;
+  readonly nano: bigint;
+}
+
+/** This process's epoch was closed by another: it has no leases any more. */
+export class LeasesClosedError extends Error {
+  override readonly name = "LeasesClosedError";
+}
+
+/** Implemented by a store that several processes share. Rejects with a LeasesClosedError for good. */
+export interface LeaseStore {
+  /** By account; one that does not exist has no loan. */
+  lend(requests: readonly LoanRequest[]): Promise<ReadonlyMap<string, Loan>>;
+  /** By owner and period, as `budgetName` has it; none where the limits have changed. */
+  lendBudgets(requests: readonly BudgetLoanRequest[]): Promise<ReadonlyMap<string, Loan>>;
+  giveBack(rows: readonly GivenBack[]): Promise<void>;
+  giveBackBudgets(rows: readonly BudgetGivenBack[]): Promise<void>;
+}
+
+export const budgetName = (ownerId: string, periodStartMs: number) => `${ownerId} ${periodStartMs}`;
+
+/** A pot that is filled from a lease. */
+interface LeasedPot {
+  readonly pot: Pot;
+  readonly source:
+    | { readonly accountId: string }
+    | {
+        readonly ownerId: string;
+        readonly isKey: boolean;
+        readonly periodStartMs: number;
+        version: number;
+        nano: bigint;
+      };
+  /** What calls that wait need of it. */
+  need: bigint;
+  /** Of the last loan: a quarter of it left means that more is asked for. */
+  slice: bigint;
+  /** The tick in which it was last used. */
+  usedTick: number;
+  last: Loan | undefined;
+}
+
+/** `short`: there is not enough. `silent`: there would be, with a process that does not answer. */
+export type Uncovered = "short" | "silent";
+
+export interface Wanted<T> {
+  readonly pots: readonly Pot[];
+  readonly nano: bigint;
+  /** Enough to go on with, where an answer can be made shorter. */
+  readonly least: bigint;
+  /** Takes the money; undefined where there is not enough. The last time, less is enough. */
+  readonly take: (isLast: boolean) => T | undefined;
+}
+
+/** Others hear of a recall with their next tick; who waits asks again as often. */
+const askEveryMs = 250;
+const recallMs = 1_000;
+/** An account that was not used for so many ticks gives everything back. */
+const idleTicks = 120;
+
+/**
+ * Fills this process's pots from the shared store. Calls never wait for it while their pot has
+ * money; a pot that runs low is filled beside them. One request to the store is under way at a time,
+ * and carries all that is wanted by then: this makes what the store answers the last word.
+ */
+export class Lender {
+  readonly #store: LeaseStore;
+  readonly #elapsedMs: () => number;
+  readonly #leased = new Map<Pot, LeasedPot>();
+  readonly #wanted = new Set<LeasedPot>();
+  readonly #returned = new Map<LeasedPot, bigint>();
+  #tick = 0;
+  #running: Promise<void> | undefined;
+
+  constructor(store: LeaseStore, elapsedMs = monotonicMs) {
+    this.#store = store;
+    this.#elapsedMs = elapsedMs;
+  }
+
+  addAccount(pot: Pot, accountId: string): void {
+    this.#add(pot, { accountId });
+  }
+
+  addBudget(
+    pot: BudgetPot,
+    of: { readonly isKey: boolean; readonly version: number; readonly nano: bigint },
+  ): void {
+    const { ownerId, periodStartMs } = pot;
+    this.#add(pot, { ownerId, periodStartMs, ...of });
+  }
+
+  #add(pot: Pot, source: LeasedPot["source"]): void {
+    const usedTick = this.#tick;
+    this.#leased.set(pot, { pot, source, need: 0n, slice: 0n, usedTick, last: undefined });
+  }
+
+  /** The limits have changed: what is free goes back, and more is lent by the new limits alone. */
+  changeBudget(pot: BudgetPot, of: { readonly version: number; readonly nano: bigint }): void {
+    const leased = this.#leased.get(pot);
+    if (leased === undefined || "accountId" in leased.source) return;
+    Object.assign(leased.source, of);
+    this.#return(leased);
+    this.#work().catch(() => {});
+  }
+
+  /** What is on its way back stays so; what its calls still hold is given back with the epoch. */
+  drop(pot: Pot): void {
+    const leased = this.#leased.get(pot);
+    if (leased === undefined) return;
+    this.#return(leased);
+    this.#leased.delete(pot);
+    this.#work().catch(() => {});
+  }
+
+  /** What there is besides what this process may spend, as the store last said. */
+  beside(pot: Pot): Pick<Loan, "free" | "elsewhere"> | undefined {
+    const leased = this.#leased.get(pot);
+    return leased && (leased.last ?? { free: 0n, elsewhere: 0n });
+  }
+
+  /** After money was taken from it. */
+  used(pot: Pot): void {
+    const leased = this.#leased.get(pot);
+    if (leased === undefined) return;
+    leased.usedTick = this.#tick;
+    if (pot.free * 4n >= leased.slice || (leased.last !== undefined && leased.last.free === 0n))
+      return;
+    this.#wanted.add(leased);
+    this.#work().catch(() => {});
+  }
+
+  /** Waits for money, until others had the time to give back what they do not use. */
+  async cover<T>({ pots, nano, least, take }: Wanted<T>): Promise<T | Uncovered> {
+    const leased = pots.flatMap((pot) => this.#leased.get(pot) ?? []);
+    for (const one of leased) one.need += nano;
+    const sinceMs = this.#elapsedMs();
+    try {
+      for (;;) {
+        for (const one of leased) this.#wanted.add(one);
+        await this.#work();
+        const taken = take(false);
+        if (taken !== undefined) return taken;
+        const short = leased.filter(({ pot }) => pot.free < nano);
+        const isOver = this.#elapsedMs() - sinceMs >= recallMs;
+        if (isOver || short.some((one) => !mayCome(one, least)))
+          return take(true) ?? verdict(short, least);
+        await new Promise((resolve) => setTimeout(resolve, askEveryMs));
+      }
+    } finally {
+      for (const one of leased) one.need -= nano;
+    }
+  }
+
+  /** With every tick: what others wait for goes back, and what nobody has used for a while. */
+  async tick(recalled: readonly string[]): Promise<void> {
+    this.#tick++;
+    const owners = new Set(recalled);
+    for (const leased of this.#leased.values()) {
+      const { source, usedTick } = leased;
+      const owner = "accountId" in source ? source.accountId : source.ownerId;
+      if (owners.has(owner) || this.#tick - usedTick > idleTicks) this.#return(leased);
+    }
+    if (this.#returned.size > 0) await this.#work();
+  }
+
+  /** At the end, when no call is under way: everything goes back. */
+  async close(): Promise<void> {
+    for (const leased of this.#leased.values()) this.#return(leased);
+    await this.#work();
+  }
+
+  /** From here on nobody can spend it; what the store then says counts. */
+  #return(leased: LeasedPot): void {
+    const { pot } = leased;
+    const { free } = pot;
+    leased.slice = 0n;
+    if (free <= 0n) return;
+    pot.limit -= free;
+    this.#returned.set(leased, (this.#returned.get(leased) ?? 0n) + free);
+  }
+
+  /** Resolves when all that was wanted before this call has been asked for. */
+  async #work(): Promise<void> {
+    // What is under way does not have it yet.
+    if (this.#running !== undefined) await this.#running.catch(() => {});
+    this.#running ??= this.#exchange().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #exchange(): Promise<void> {
+    // Everything that comes in this turn of the event loop goes along.
+    await Promise.resolve();
+    await this.#giveBack();
+    await this.#ask();
+  }
+
+  async #giveBack(): Promise<void> {
+    if (this.#returned.size === 0) return;
+    const rows = [...this.#returned];
+    this.#returned.clear();
+    const accounts = rows.flatMap(([{ source }, nano]) =>
+      "accountId" in source ? [{ accountId: source.accountId, nano }] : [],
+    );
+    const budgets = rows.flatMap(([{ source }, nano]) =>
+      "accountId" in source
+        ? []
+        : [{ ownerId: source.ownerId, periodStartMs: source.periodStartMs, nano }],
+    );
+    // Where this fails the money stays with this process, unspent, until it asks for more.
+    if (accounts.length > 0) await this.#store.giveBack(accounts);
+    if (budgets.length > 0) await this.#store.giveBackBudgets(budgets);
+  }
+
+  async #ask(): Promise<void> {
+    if (this.#wanted.size === 0) return;
+    const wanted = [...this.#wanted];
+    this.#wanted.clear();
+    const accounts = wanted.flatMap(({ source, need, pot }) =>
+      "accountId" in source ? [{ accountId: source.accountId, need: missing(need, pot) }] : [],
+    );
+    const budgets = wanted.flatMap(({ source, need, pot }) =>
+      "accountId" in source ? [] : [{ ...source, need: missing(need, pot) }],
+    );
+    const loans = new Map([
+      ...(accounts.length === 0 ? [] : await this.#store.lend(accounts)),
+      ...(budgets.length === 0 ? [] : await this.#store.lendBudgets(budgets)),
+    ]);
+    for (const leased of wanted) {
+      const { source, pot } = leased;
+      const name =
+        "accountId" in source ? source.accountId : budgetName(source.ownerId, source.periodStartMs);
+      const loan = loans.get(name);
+      leased.last = loan;
+      if (loan === undefined) continue;
+      // What is on its way back is not ours any more.
+      const limit = loan.granted - (this.#returned.get(leased) ?? 0n);
+      leased.slice = limit - pot.limit;
+      pot.limit = limit;
+    }
+  }
+}
+
+const missing = (need: bigint, { free }: Pot) => (need > free ? need - free : 0n);
+
+/** Whether others may give back so much that it is worth to wait. */
+function mayCome({ pot, last }: LeasedPot, least: bigint): boolean {
+  if (last === undefined) return false;
+  return pot.free + last.free + last.elsewhere - last.silent >= least;
+}
+
+function verdict(short: readonly LeasedPot[], least: bigint): Uncovered {
+  const isSilent = ({ pot, last }: LeasedPot) =>
+    last !== undefined && last.silent > 0n && pot.free + last.free + last.silent >= least;
+  return short.length > 0 && short.every(isSilent) ? "silent" : "short";
+}

@@ -1,0 +1,223 @@
+import type { Pool, PoolClient } from "pg";
+import type { AuditRecord } from "../../base/audit.ts";
+import { Problem } from "../../base/problem.ts";
+import type { FleetStore, NodeLoad, NodeRecord, NodeView, TickReply } from "../../fleet/store.ts";
+import { addAudit } from "../sql/audit.ts";
+import type { Db } from "../sql/schema.ts";
+import { closeEpoch } from "./ledger/close-epoch.ts";
+import { silentAfter } from "./ledger/leases.ts";
+import { query } from "./query.ts";
+import { inTransaction } from "./transaction.ts";
+
+export interface FleetStoreOptions {
+  readonly pool: Pool;
+  readonly db: Db;
+  /** An epoch that was not renewed for so long has no call under way any more. */
+  readonly goneAfterMs: number;
+}
+
+/** A tick that is not answered by then has failed. */
+const answerMs = 2_000;
+
+/** The nodes that share a database. Times are the database's own: no clock of a node counts. */
+export class PostgresFleet implements FleetStore {
+  readonly #options: FleetStoreOptions;
+  #joined: { readonly name: string; readonly epoch: number } | undefined;
+
+  constructor(options: FleetStoreOptions) {
+    this.#options = options;
+  }
+
+  async join(node: NodeRecord): Promise<{ readonly epoch: number }> {
+    const epoch = await inTransaction(this.#options.pool, async (client) => {
+      const left = await this.#takeName(client, node);
+      for (const id of left) await closeEpoch(client, id);
+      const { rows } = await client.query<{ id: number }>(
+        "insert into epochs (node) values ($1) returning id",
+        [node.name],
+      );
+      const id = rows[0]?.id ?? 0;
+      await client.query("update nodes set epoch = $2 where name = $1", [node.name, id]);
+      return id;
+    });
+    this.#joined = { name: node.name, epoch };
+    return { epoch };
+  }
+
+  /** The epochs that an earlier start of it left open. */
+  async #takeName(client: PoolClient, node: NodeRecord): Promise<readonly number[]> {
+    const { name, instance, version, address, pid } = node;
+    await client.query(
+      `insert into nodes (name, instance, version, address, pid, epoch)
+        values ($1, $2, $3, $4, $5, 0) on conflict (name) do nothing`,
+      [name, instance, version, address, pid],
+    );
+    const known = await client.query<{ instance: string }>(
+      "select instance from nodes where name = $1 for update",
+      [name],
+    );
+    const open = await client.query<{ id: number; unseen_ms: number }>(
+      `select id, extract(epoch from clock_timestamp() - renewed_at) * 1000 as unseen_ms
+        from epochs where node = $1 and is_open order by id`,
+      [name],
+    );
+    const isOther = known.rows[0]?.instance !== instance;
+    const running = open.rows.find(({ unseen_ms: ms }) => ms < this.#options.goneAfterMs);
+    if (isOther && running !== undefined)
+      throw new Problem({
+        code: "conflict",
+        message: `Another node named ${name} uses this database (it was last seen ${seconds(running.unseen_ms)} ago). Give this one another name with SVC_NODE, or, if it is the same node with a new data directory, wait until the other one is given up in ${seconds(this.#options.goneAfterMs - running.unseen_ms)}.`,
+        command: "nodes",
+      });
+    await client.query(
+      `update nodes set instance = $2, version = $3, address = $4, pid = $5, is_draining = false
+        where name = $1`,
+      [name, instance, version, address, pid],
+    );
+    return open.rows.map(({ id }) => id);
+  }
+
+  async tick(load: NodeLoad): Promise<TickReply> {
+    const { name, epoch } = this.#own();
+    const [row] = await query<TickRow>(this.#options.pool, {
+      name: "svc_tick",
+      text: tickSql,
+      values: [epoch, name, JSON.stringify(load), silentAfter],
+      answerMs,
+    });
+    if (row === undefined) throw new Error("the node is not registered");
+    return {
+      isOpen: row.is_open,
+      isDraining: row.is_draining,
+      sequence: row.sequence,
+      nodes: Math.max(1, row.nodes),
+      recalls: row.recalls,
+      reports: row.reports,
+    };
+  }
+
+  async leave(): Promise<void> {
+    const { epoch } = this.#own();
+    await inTransaction(this.#options.pool, (client) => closeEpoch(client, epoch));
+  }
+
+  async recover(): Promise<number> {
+    const gone = await this.#options.pool.query<{ id: number }>(
+      `select id from epochs
+        where is_open and renewed_at < clock_timestamp() - $1 * interval '1 millisecond'
+        order by id`,
+      [this.#options.goneAfterMs],
+    );
+    let closed = 0;
+    for (const { id } of gone.rows)
+      closed += await inTransaction(this.#options.pool, async (client) =>
+        (await closeEpoch(client, id, this.#options.goneAfterMs)) ? 1 : 0,
+      );
+    return closed;
+  }
+
+  async nodes(): Promise<readonly NodeView[]> {
+    const { rows } = await this.#options.pool.query<NodeRow>(nodesSql, [silentAfter]);
+    return rows.map(toView);
+  }
+
+  setDraining(name: string, isDraining: boolean, audit: AuditRecord): Promise<boolean> {
+    return this.#options.db.transaction().execute(async (transaction) => {
+      const { numUpdatedRows } = await transaction
+        .withTables<{ nodes: { name: string; is_draining: boolean } }>()
+        .updateTable("nodes")
+        .set({ is_draining: isDraining })
+        .where("name", "=", name)
+        .executeTakeFirstOrThrow();
+      if (numUpdatedRows === 0n) return false;
+      await addAudit(transaction, audit);
+      return true;
+    });
+  }
+
+  #own(): { readonly name: string; readonly epoch: number } {
+    if (this.#joined === undefined) throw new Error("this process has not joined");
+    return this.#joined;
+  }
+}
+
+const seconds = (ms: number) => `${Math.max(1, Math.ceil(ms / 1000))} s`;
+
+interface TickRow {
+  readonly is_open: boolean;
+  readonly is_draining: boolean;
+  readonly sequence: number;
+  readonly nodes: number;
+  readonly recalls: readonly string[];
+  readonly reports: number;
+}
+
+const tickSql = `with renewed as (
+    update epochs set renewed_at = clock_timestamp() where id = $1 and is_open returning id),
+  told as (
+    update nodes set load = $3 where name = $2 and epoch = $1 and exists (select 1 from renewed)
+      returning is_draining)
+  select exists (select 1 from renewed) as is_open,
+    coalesce((select is_draining from told), false) as is_draining,
+    (select sequence from feed where id = 1) as sequence,
+    (select count(*) from epochs
+      where is_open and renewed_at > clock_timestamp() - $4::interval) as nodes,
+    array(select owner_id from recalls where until > clock_timestamp() and (
+      exists (select 1 from leases
+        where account_id = owner_id and epoch = $1 and granted > spent)
+      or exists (select 1 from budget_leases b
+        where b.owner_id = recalls.owner_id and b.epoch = $1 and b.granted > b.spent))) as recalls,
+    (select wanted from report_requests where id = 1) as reports`;
+
+interface NodeRow {
+  readonly name: string;
+  readonly instance: string;
+  readonly version: string;
+  readonly address: string;
+  readonly pid: number;
+  readonly epoch: number;
+  readonly is_open: boolean;
+  readonly is_draining: boolean;
+  readonly is_silent: boolean;
+  readonly started_ms: number;
+  readonly seen_ms: number;
+  readonly unseen_ms: number;
+  readonly load: string;
+  readonly leases: number;
+  readonly leased: string;
+}
+
+const ms = (moment: string) => `floor(extract(epoch from ${moment}) * 1000)::bigint`;
+
+const nodesSql = `select n.name, n.instance, n.version, n.address, n.pid, n.epoch, n.load,
+    n.is_draining, e.is_open, e.renewed_at < clock_timestamp() - $1::interval as is_silent,
+    ${ms("e.opened_at")} as started_ms, ${ms("e.renewed_at")} as seen_ms,
+    ${ms("clock_timestamp() - e.renewed_at")} as unseen_ms,
+    (select count(*) from leases l where l.epoch = e.id and granted > spent) as leases,
+    cast((select coalesce(sum(granted - spent), 0) from leases l where l.epoch = e.id) as text)
+      as leased
+  from nodes n join epochs e on e.id = n.epoch order by n.name`;
+
+function toView(row: NodeRow): NodeView {
+  const { name, instance, version, address, pid, epoch } = row;
+  const load: Partial<NodeLoad> = JSON.parse(row.load);
+  const running = row.is_draining ? "draining" : "running";
+  return {
+    name,
+    instance,
+    version,
+    address,
+    pid,
+    epoch,
+    startedAtMs: row.started_ms,
+    lastSeenMs: row.seen_ms,
+    unseenMs: row.unseen_ms,
+    state: row.is_open ? (row.is_silent ? "silent" : running) : "stopped",
+    load:
+      load.calls === undefined || load.memoryMb === undefined || load.cpuMs === undefined
+        ? undefined
+        : { calls: load.calls, memoryMb: load.memoryMb, cpuMs: load.cpuMs },
+    leases: row.leases,
+    leasedNano: BigInt(row.leased),
+  };
+}

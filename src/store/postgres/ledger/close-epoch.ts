@@ -1,0 +1,47 @@
+import type { PoolClient } from "pg";
+
+/**
+ * Closes the epoch of a node: its money goes back to the accounts, its claims are free, its receipts
+ * are in the sums. Whoever comes second finds it closed and changes nothing; a commit of the node
+ * itself comes before, or finds it closed. False when it was closed already, or has been renewed.
+ */
+export async function closeEpoch(
+  client: PoolClient,
+  epoch: number,
+  unseenMs = 0,
+): Promise<boolean> {
+  const found = await client.query(
+    `select 1 from epochs where id = $1 and is_open
+      and renewed_at <= clock_timestamp() - $2 * interval '1 millisecond' for update`,
+    [epoch, unseenMs],
+  );
+  if (found.rowCount === 0) return false;
+  // Accounts in the order of their ids, like everybody who locks several.
+  await client.query(
+    `select id from accounts
+      where id in (select account_id from leases where epoch = $1) order by id for update`,
+    [epoch],
+  );
+  await client.query(
+    `with closed as (delete from leases where epoch = $1 returning account_id, granted, spent)
+      update accounts set unleased = unleased + granted - spent, settled = settled + spent
+      from closed where accounts.id = closed.account_id`,
+    [epoch],
+  );
+  await client.query(
+    `with closed as (
+        delete from budget_leases where epoch = $1 returning owner_id, period_start_ms, spent)
+      insert into budget_spends (owner_id, period_start_ms, spent)
+        select owner_id, period_start_ms, spent from closed where spent > 0
+        order by owner_id, period_start_ms
+      on conflict (owner_id, period_start_ms)
+        do update set spent = budget_spends.spent + excluded.spent`,
+    [epoch],
+  );
+  await client.query("delete from claims where epoch = $1 and is_done = 0", [epoch]);
+  await client.query(
+    "update epochs set is_open = false, closed_at = clock_timestamp() where id = $1",
+    [epoch],
+  );
+  return true;
+}

@@ -1,0 +1,213 @@
+import { DatabaseError, type Pool } from "pg";
+import { idTimeMs } from "../../../base/ids.ts";
+import { periodStartMs } from "../../../call/limits.ts";
+import type { Receipt } from "../../../ledger/receipt.ts";
+import {
+  type Claim,
+  ClaimsLostError,
+  FencedError,
+  type LedgerWrite,
+  UnwritableError,
+} from "../../../ledger/store.ts";
+import { readLimits } from "../../sql/ledger/limits-text.ts";
+import { receiptColumns, receiptValues } from "../../sql/ledger/receipt-values.ts";
+import { query } from "../query.ts";
+
+export interface LedgerWriterOptions {
+  readonly pool: Pool;
+  readonly epoch: number;
+  /** Every receipt that a commit has really added. */
+  readonly onReceipt: (receipt: Receipt) => void;
+  /** Another process has closed the epoch: nothing can be charged any more. */
+  readonly onClosed: () => void;
+  readonly nowMs: () => number;
+}
+
+type ReceiptWrite = Extract<LedgerWrite, { readonly type: "receipt" }>;
+
+/** The limits of an owner, as they are now and not as its calls were let in by. */
+interface KnownLimits {
+  readonly owner: string;
+  readonly version: number;
+  readonly limits: string | null;
+}
+
+interface CommitReply {
+  readonly is_open: boolean;
+  readonly added?: readonly string[] | null;
+  readonly lost?: readonly string[];
+  readonly stale?: readonly { readonly owner: string; readonly version: number }[];
+}
+
+/** A commit that is not answered by then is tried again, with the same ids. */
+const answerMs = 5_000;
+
+const commitSql = "select svc_commit($1, $2, $3, $4, $5, $6, $7) as reply";
+
+/** The one hot write of the gateway: one call to the database for a batch. */
+export class LedgerWriter {
+  readonly #options: LedgerWriterOptions;
+  /** Whether they were written is not known: the database did not answer. */
+  readonly #doubtful = new Set<string>();
+
+  constructor(options: LedgerWriterOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the writes are durable. */
+  async commit(writes: readonly LedgerWrite[]): Promise<void> {
+    const receipts = writes.filter((write) => write.type === "receipt");
+    let reply: CommitReply;
+    let known: readonly KnownLimits[] = [];
+    try {
+      reply = await this.#send(writes, receipts, known);
+      // Limits may change once more meanwhile, but not without end.
+      while (reply.stale !== undefined) {
+        known = await this.#readLimits(reply.stale.map(({ owner }) => owner));
+        reply = await this.#send(writes, receipts, known);
+      }
+    } catch (error) {
+      if (isOfTheWrites(error)) throw new UnwritableError(String(error), { cause: error });
+      for (const { receipt } of receipts) this.#doubtful.add(receipt.id);
+      throw error;
+    }
+    this.#tell(receipts, new Set(reply.added ?? []));
+    if (!reply.is_open) {
+      this.#options.onClosed();
+      throw new FencedError();
+    }
+    const { lost = [] } = reply;
+    if (lost.length > 0)
+      throw new ClaimsLostError(
+        writes.filter((write) => write.type === "claim" && lost.includes(write.claim.id)),
+      );
+  }
+
+  async #send(
+    writes: readonly LedgerWrite[],
+    receipts: readonly ReceiptWrite[],
+    known: readonly KnownLimits[],
+  ): Promise<CommitReply> {
+    const { pool, epoch, nowMs } = this.#options;
+    const [row] = await query<{ reply: CommitReply }>(pool, {
+      name: "svc_commit",
+      text: commitSql,
+      values: [
+        epoch,
+        `[${receipts.map(({ receipt }) => toJson(receipt)).join()}]`,
+        JSON.stringify(budgetsOf(receipts, known)),
+        JSON.stringify(known.map(({ owner, version }) => ({ owner, version }))),
+        JSON.stringify(claimsOf(writes)),
+        writes.flatMap((write) => (write.type === "claim-release" ? [write.id] : [])),
+        nowMs(),
+      ],
+      answerMs,
+    });
+    if (row === undefined) throw new Error("the database did not answer");
+    return row.reply;
+  }
+
+  /** Of one whose outcome was unknown, it does not matter which attempt has written it. */
+  #tell(receipts: readonly ReceiptWrite[], added: ReadonlySet<string>): void {
+    for (const { receipt } of receipts)
+      if (this.#doubtful.delete(receipt.id) || added.has(receipt.id))
+        this.#options.onReceipt(receipt);
+  }
+
+  async #readLimits(owners: readonly string[]): Promise<readonly KnownLimits[]> {
+    return query<KnownLimits>(this.#options.pool, {
+      text: `select id as owner, limits_version as version, limits from keys where id = any ($1)
+        union all select id, limits_version, limits from accounts where id = any ($1)`,
+      values: [owners],
+      answerMs,
+    });
+  }
+}
+
+interface BudgetRow {
+  readonly id: string;
+  readonly owner: string;
+  readonly period: number;
+  readonly is_late: boolean;
+}
+
+/**
+ * The budgets that a receipt counts for: those that its call was held against, and those that have
+ * been set since the call was let in.
+ */
+function budgetsOf(
+  receipts: readonly ReceiptWrite[],
+  known: readonly KnownLimits[],
+): readonly BudgetRow[] {
+  const changed = new Map(known.map(({ owner, limits }) => [owner, limits]));
+  return receipts.flatMap(({ receipt, hold }) => {
+    const { id, accountId, keyId } = receipt;
+    const held = hold.budgets.map(({ ownerId, periodStartMs: period }) => ({
+      id,
+      owner: ownerId,
+      period,
+      is_late: false,
+    }));
+    const late = [accountId, keyId].flatMap((owner) => {
+      const limits = changed.get(owner);
+      const budget = typeof limits === "string" ? readLimits(limits).budget : undefined;
+      if (budget === undefined) return [];
+      const period = periodStartMs(budget.period, idTimeMs(id));
+      const isHeld = held.some((one) => one.owner === owner && one.period === period);
+      return isHeld ? [] : [{ id, owner, period, is_late: true }];
+    });
+    return [...held, ...late];
+  });
+}
+
+const claimsOf = (writes: readonly LedgerWrite[]) =>
+  writes.flatMap((write) => {
+    const claim = write.type === "claim-release" ? undefined : write.claim;
+    return claim === undefined ? [] : [toClaimRow(claim)];
+  });
+
+const toClaimRow = ({ id, bodyHash, requestId, isDone, reply, expiresAtMs }: Claim) => ({
+  id,
+  body_hash: bodyHash,
+  request_id: requestId,
+  is_done: isDone ? 1 : 0,
+  expires_at_ms: expiresAtMs,
+  reply: reply === undefined ? null : Buffer.from(reply).toString("base64"),
+});
+
+/** Columns that the database fills in when they are left out. */
+const zeros = new Set<string>([
+  "input",
+  "cached_input",
+  "cache_write",
+  "output",
+  "audio_output",
+  "image",
+  "video_second",
+  "reasoning",
+  "estimated",
+]);
+const names = receiptColumns.map((name) => ({
+  text: `${JSON.stringify(name)}:`,
+  hasZero: zeros.has(name),
+}));
+
+/** An object of what is not zero or null. */
+function toJson(receipt: Receipt): string {
+  const parts: string[] = [];
+  receiptValues(receipt).forEach((value, at) => {
+    const name = names[at];
+    if (name === undefined || value === null || (value === 0 && name.hasZero)) return;
+    parts.push(name.text + (typeof value === "string" ? toJsonText(value) : String(value)));
+  });
+  return `{${parts.join()}}`;
+}
+
+/** Vendors' texts may have what the database cannot keep: a zero byte, or half of a character. */
+const toJsonText = (text: string) =>
+  JSON.stringify(text.toWellFormed().replaceAll("\u0000", "\ufffd"));
+
+/** A server that is away comes back; a value that no column takes stays wrong. */
+function isOfTheWrites(error: unknown): boolean {
+  return error instanceof DatabaseError && /^(22|23|SV001)/.test(error.code ?? "");
+}

@@ -47,6 +47,8 @@ export interface TickReply {
   readonly recalls: readonly string[];
   /** Raised whenever somebody looks at a report: sums that are not written yet are wanted. */
   readonly reports: number;
+  /** The time, by the clock of the database. */
+  readonly nowMs: number;
 }
 
 /** Implemented by a store that several processes share. */

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { FleetNode } from "../fleet/node.ts";
 import type { KeyDirectory } from "../keys/directory.ts";
 import type { Journal } from "../ledger/journal.ts";
 import type { Purses } from "../ledger/purses.ts";
@@ -33,5 +34,7 @@ export interface GatewayDependencies {
   readonly replyCounter: ReplyCounter;
   readonly rejections: RejectionLog;
   readonly origins: ReadonlySet<string>;
+  /** Where several processes share a database: whether this one knows what the others did. */
+  readonly gate?: Pick<FleetNode, "isFresh" | "refresh"> | undefined;
   readonly publicUrl: () => string;
 }

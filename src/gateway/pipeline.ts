@@ -28,6 +28,16 @@ export function respond(
     exchange.leave();
     return exchange.fail(error);
   };
+  const { gate } = dependencies;
+  // Others may have revoked its key: whoever has not heard of them for a while hears first.
+  if (gate !== undefined && !gate.isFresh())
+    return gate
+      .refresh()
+      .catch((cause: unknown) => {
+        throw storeUnavailable(cause);
+      })
+      .then(() => work(exchange, server))
+      .catch(fail);
   try {
     const response = work(exchange, server);
     return response instanceof Promise ? response.catch(fail) : response;

@@ -93,6 +93,7 @@ export class PostgresFleet implements FleetStore {
       nodes: Math.max(1, row.nodes),
       recalls: row.recalls,
       reports: row.reports,
+      nowMs: row.now_ms,
     };
   }
 
@@ -150,7 +151,10 @@ interface TickRow {
   readonly nodes: number;
   readonly recalls: readonly string[];
   readonly reports: number;
+  readonly now_ms: number;
 }
+
+const ms = (moment: string) => `floor(extract(epoch from ${moment}) * 1000)::bigint`;
 
 const tickSql = `with renewed as (
     update epochs set renewed_at = clock_timestamp() where id = $1 and is_open returning id),
@@ -167,7 +171,8 @@ const tickSql = `with renewed as (
         where account_id = owner_id and epoch = $1 and granted > spent)
       or exists (select 1 from budget_leases b
         where b.owner_id = recalls.owner_id and b.epoch = $1 and b.granted > b.spent))) as recalls,
-    (select wanted from report_requests where id = 1) as reports`;
+    (select wanted from report_requests where id = 1) as reports,
+    ${ms("clock_timestamp()")} as now_ms`;
 
 interface NodeRow {
   readonly name: string;
@@ -186,8 +191,6 @@ interface NodeRow {
   readonly leases: number;
   readonly leased: string;
 }
-
-const ms = (moment: string) => `floor(extract(epoch from ${moment}) * 1000)::bigint`;
 
 const nodesSql = `select n.name, n.instance, n.version, n.address, n.pid, n.epoch, n.load,
     n.is_draining, e.is_open, e.renewed_at < clock_timestamp() - $1::interval as is_silent,

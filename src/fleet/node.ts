@@ -1,0 +1,137 @@
+import { monotonicMs } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { FleetClock } from "./clock.ts";
+import type { FleetStore, NodeLoad, TickReply } from "./store.ts";
+
+export interface FleetNodeOptions {
+  readonly store: Pick<FleetStore, "tick" | "recover">;
+  readonly load: () => NodeLoad;
+  /** Takes in what is new. The node counts as up to date once it has resolved. */
+  readonly onTick: (reply: TickReply) => Promise<void>;
+  /** Another process has closed this node's epoch: it can charge nothing any more. */
+  readonly onClosed: () => void;
+  /** Told the time of the database. */
+  readonly clock: FleetClock;
+  readonly log: Log;
+  readonly elapsedMs?: () => number;
+  readonly everyMs?: number;
+}
+
+export const tickMs = 250;
+/** A node that has heard nothing for so long hears first, and serves then. */
+export const freshMs = 1_000;
+/** How often it looks for nodes that are gone for good. */
+const recoverEveryMs = 5_000;
+/** Clocks that differ by less are told of by nobody. */
+const wrongAfterMs = 5_000;
+
+/**
+ * Keeps a process in step with the others: one short exchange with the database, four times a second.
+ * Times are monotonic; a clock that is set changes nothing.
+ */
+export class FleetNode {
+  readonly #options: Required<FleetNodeOptions>;
+  /** When the tick was sent that this process is up to date with. */
+  #heardMs = Number.NEGATIVE_INFINITY;
+  #recoveredMs = Number.NEGATIVE_INFINITY;
+  #running: Promise<void> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isStopped = false;
+  #isAway = false;
+  #isWrong = false;
+  #nodes = 1;
+
+  constructor(options: FleetNodeOptions) {
+    this.#options = { elapsedMs: monotonicMs, everyMs: tickMs, ...options };
+  }
+
+  /** How many nodes run, as of the last tick. */
+  get nodes(): number {
+    return this.#nodes;
+  }
+
+  /** Whether it knows what the others had changed a second ago. */
+  isFresh(): boolean {
+    return this.#options.elapsedMs() - this.#heardMs < freshMs;
+  }
+
+  /** Resolves when it is up to date, or rejects: the database cannot be reached. */
+  async refresh(): Promise<void> {
+    // The first may have been sent before this process was stopped for a while.
+    for (let attempts = 0; attempts < 2 && !this.isFresh(); attempts++) await this.#tick();
+    if (!this.isFresh()) throw new Error("the database answers too late");
+  }
+
+  async start(): Promise<void> {
+    await this.refresh();
+    this.#schedule();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    await this.#running?.catch(() => {});
+  }
+
+  #schedule(): void {
+    if (this.#isStopped) return;
+    this.#timer = setTimeout(() => {
+      this.#tick()
+        .catch(() => {})
+        .finally(() => this.#schedule());
+    }, this.#options.everyMs);
+  }
+
+  /** Who asks while one is under way waits for that one. */
+  #tick(): Promise<void> {
+    this.#running ??= this.#exchange().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #exchange(): Promise<void> {
+    const { store, load, onTick, onClosed, log, elapsedMs } = this.#options;
+    const sentMs = elapsedMs();
+    try {
+      const reply = await store.tick(load());
+      this.#nodes = reply.nodes;
+      this.#setClock(reply.nowMs, sentMs);
+      if (!reply.isOpen) return onClosed();
+      await onTick(reply);
+      this.#heardMs = sentMs;
+      if (this.#isAway) log.info("database is reachable again");
+      this.#isAway = false;
+    } catch (error) {
+      if (!this.#isAway) log.error("database is not reachable", { detail: String(error) });
+      this.#isAway = true;
+      throw error;
+    }
+    this.#recover(sentMs);
+  }
+
+  #setClock(databaseMs: number, sentMs: number): void {
+    const { clock, log } = this.#options;
+    clock.set(databaseMs, sentMs);
+    const isWrong = Math.abs(clock.wrongMs) > wrongAfterMs;
+    if (isWrong && !this.#isWrong)
+      log.warn(
+        "this machine's clock differs from the database's; the database's time is used. Check the time service of this machine",
+        { ahead_s: Math.round(clock.wrongMs / 1000) },
+      );
+    this.#isWrong = isWrong;
+  }
+
+  #recover(sentMs: number): void {
+    const { store, log } = this.#options;
+    if (sentMs - this.#recoveredMs < recoverEveryMs) return;
+    this.#recoveredMs = sentMs;
+    // Beside the ticks: it may take a while.
+    store
+      .recover()
+      .then((closed) => {
+        if (closed > 0) log.warn("closed the leases of nodes that are gone", { count: closed });
+      })
+      .catch(() => {});
+  }
+}

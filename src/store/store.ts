@@ -12,28 +12,33 @@ import type { LedgerStore, LostTail } from "../ledger/store.ts";
 import type { PeopleStore } from "../people/store.ts";
 import type { RejectionReports, RejectionStore } from "../rejections/rejection.ts";
 
-/** All ports of the domains, on one database. */
-export interface Store {
+/** The ports that need no more than a database: nothing of theirs depends on which process asks. */
+export interface SharedStore {
   readonly accounts: AccountStore;
   readonly keys: KeyStore;
   readonly catalog: CatalogStore;
   readonly targetChecks: TargetCheckStore;
   readonly providerFailures: ProviderFailureStore;
-  readonly ledger: LedgerStore;
   readonly feed: ChangeFeed;
   readonly people: PeopleStore;
   readonly audit: AuditStore;
   readonly rejections: RejectionStore;
-  /** Reads for people, beside all else; to be closed before the store. */
-  openReports(options: ReportOptions): LedgerReports & RejectionReports;
   /** Resolves when all that was written survives a power cut. */
   sync(): Promise<void>;
+  /** Rejects when the database does not answer, or its files were moved or taken over. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** All ports of the domains, on one database. */
+export interface Store extends SharedStore {
+  readonly ledger: LedgerStore;
+  /** Reads for people, beside all else; to be closed before the store. */
+  openReports(options: ReportOptions): LedgerReports & RejectionReports;
   /** For a process that goes on writing: keeps the log short, and waits for no other writer. */
   startUpkeep(onError: (detail: string) => void): void;
   /** Gives back the pages that reading everything at the start has left in memory. */
   releaseMemory(): void;
-  /** Rejects when the database does not answer, or its files were moved or taken over. */
-  check(): Promise<void>;
   /** Resolves when another process has opened the database: this one can write nothing any more. */
   readonly fenced: Promise<void>;
   /** What the disk had confirmed and this opening of the database did not find. */
@@ -42,7 +47,6 @@ export interface Store {
   checkBalances(): Promise<BalanceCheck>;
   /** All sums were just written: the next check need not add up their receipts again. */
   trustSums(): Promise<void>;
-  close(): Promise<void>;
 }
 
 export interface ReportOptions {

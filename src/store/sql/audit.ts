@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { type RawBuilder, sql } from "kysely";
+import { type RawBuilder, sql, type Transaction } from "kysely";
 import {
   type AuditPage,
   type AuditQuery,
@@ -8,7 +8,9 @@ import {
   anOperator,
 } from "../../base/audit.ts";
 import { idFloor } from "../../base/ids.ts";
+import { lockFor } from "./dialect.ts";
 import type { Db, Tables } from "./schema.ts";
+import { contains } from "./text-search.ts";
 
 export function createAuditStore(db: Db): AuditStore {
   return {
@@ -52,15 +54,13 @@ function conditionsOf(query: AuditQuery): readonly RawBuilder<boolean>[] {
   const actorName = hidesOperators
     ? sql`case when actor_kind = 'operator' then ${anOperator} else actor_name end`
     : sql`actor_name`;
-  const has = (column: RawBuilder<unknown>, text: string) =>
-    sql<boolean>`instr(lower(${column}), lower(${text})) > 0`;
   return [
     ...(action === undefined ? [] : [sql<boolean>`action = ${action}`]),
-    ...(actor === undefined ? [] : [has(actorName, actor)]),
-    ...(subject === undefined ? [] : [has(sql`subject`, subject)]),
+    ...(actor === undefined ? [] : [contains(actorName, actor)]),
+    ...(subject === undefined ? [] : [contains(sql`subject`, subject)]),
     ...(search === undefined
       ? []
-      : [has(sql`${actorName} || ' ' || action || ' ' || subject || ' ' || detail`, search)]),
+      : [contains(sql`${actorName} || ' ' || action || ' ' || subject || ' ' || detail`, search)]),
   ];
 }
 
@@ -81,7 +81,11 @@ export function prepareAudit(raw: Database): (record: AuditRecord) => void {
 const hourMs = 3_600_000;
 
 /** Counts in the record of the same action and subject in this hour; adds it where there is none. */
-export async function countAudit(transaction: Db, record: AuditRecord): Promise<void> {
+export async function countAudit(
+  transaction: Transaction<Tables>,
+  record: AuditRecord,
+): Promise<void> {
+  await lockFor(transaction, `audit ${record.action} ${record.subject}`);
   const known = await transaction
     .selectFrom("audit")
     .select(["id", "detail"])

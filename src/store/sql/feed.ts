@@ -6,20 +6,19 @@ import type { Db, Tables } from "./schema.ts";
 /** How many changes are kept; who is further behind reads everything anew. */
 export const keptChanges = 1_000;
 
-/** Called inside the writer's own transaction: the change is seen exactly when its cause is. */
+/**
+ * Called inside the writer's own transaction: the change is seen exactly when its cause is. It is the
+ * last step, because every other writer waits from here to the commit.
+ */
 export async function announce(
   transaction: Transaction<Tables>,
   { topic, subject }: { readonly topic: FeedTopic; readonly subject: string },
 ): Promise<void> {
-  await transaction
+  const { sequence } = await transaction
     .updateTable("feed")
     .set((set) => ({ sequence: set("sequence", "+", 1) }))
     .where("id", "=", 1)
-    .execute();
-  const { sequence } = await transaction
-    .selectFrom("feed")
-    .select("sequence")
-    .where("id", "=", 1)
+    .returning("sequence")
     .executeTakeFirstOrThrow();
   await transaction.insertInto("changes").values({ sequence, topic, subject }).execute();
   await transaction
@@ -40,16 +39,15 @@ export function createFeedStore(db: Db): ChangeFeed {
   return {
     latest,
     async since(sequence) {
+      // First, so that a change that is committed meanwhile is not taken for one that is missing.
+      if ((await latest()) === sequence) return [];
       const rows = await db
         .selectFrom("changes")
         .selectAll()
         .where("sequence", ">", sequence)
         .orderBy("sequence")
         .execute();
-      const first = rows[0];
-      const complete =
-        first === undefined ? (await latest()) === sequence : first.sequence === sequence + 1;
-      return complete ? rows.map(toChange) : undefined;
+      return rows[0]?.sequence === sequence + 1 ? rows.map(toChange) : undefined;
     },
   };
 }

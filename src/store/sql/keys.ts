@@ -1,10 +1,10 @@
 import { sql, type UpdateObject } from "kysely";
 import type { AuditRecord } from "../../base/audit.ts";
-import { nextTurn } from "../../base/clock.ts";
 import type { Limits } from "../../call/limits.ts";
 import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
 import { addAudit } from "./audit.ts";
 import { announce } from "./feed.ts";
+import { readPages } from "./key-pages.ts";
 import {
   addFirstLimits,
   firstLimitsVersion,
@@ -40,8 +40,8 @@ export function createKeyStore(db: Db): KeyStore {
       await db.transaction().execute(async (transaction) => {
         await transaction.insertInto("keys").values(fromRecord(record)).execute();
         await addFirstLimits(transaction, record);
-        await announce(transaction, { topic: "keys", subject: record.id });
         await addAudit(transaction, audit);
+        await announce(transaction, { topic: "keys", subject: record.id });
       });
     },
     update(id, { name, models, expiresAtMs }, audit) {
@@ -82,16 +82,20 @@ export function createKeyStore(db: Db): KeyStore {
       const rows = await db.selectFrom("key_uses").selectAll().execute();
       return new Map(rows.map((row) => [row.key_id, row.last_used_ms]));
     },
-    async noteUses(uses) {
-      if (uses.size === 0) return;
-      const rows = sql.join([...uses].map(([id, ms]) => sql`(${id}, ${ms})`));
-      await sql`with told (id, ms) as (values ${rows})
-        insert into key_uses (key_id, last_used_ms)
-        select told.id, told.ms from told join keys on keys.id = told.id where true
-        on conflict (key_id) do update
-          set last_used_ms = max(last_used_ms, excluded.last_used_ms)`.execute(db);
-    },
+    noteUses: (uses) => noteUses(db, uses),
   };
+}
+
+/** In the order of their ids, because several processes write the uses of the same keys. */
+async function noteUses(db: Db, uses: ReadonlyMap<string, number>): Promise<void> {
+  if (uses.size === 0) return;
+  const rows = sql.join([...uses].map(([id, ms]) => sql`(${id}, cast(${ms} as bigint))`));
+  await sql`with told (id, ms) as (values ${rows})
+    insert into key_uses (key_id, last_used_ms)
+    select told.id, told.ms from told join keys on keys.id = told.id where true
+    order by told.id
+    on conflict (key_id) do update set last_used_ms = excluded.last_used_ms
+      where excluded.last_used_ms > key_uses.last_used_ms`.execute(db);
 }
 
 async function readRevoked(db: Db, most: number): Promise<readonly KeyRecord[]> {
@@ -99,55 +103,14 @@ async function readRevoked(db: Db, most: number): Promise<readonly KeyRecord[]> 
     .selectFrom("keys")
     .selectAll()
     .where("revoked_at_ms", "is not", null)
-    // With the plus, few rows are sorted; in the order of the index, every row is looked up.
-    .orderBy(sql`+id`, "desc")
+    // By an expression, few rows are sorted; in the order of the index, every row is looked up.
+    .orderBy(sql`id || ''`, "desc")
     .limit(most)
     .execute();
   return newest.map(toRecord).toReversed();
 }
 
-/** Read in one turn of the event loop. */
-const linesAtOnce = 2_000;
-
-/** In the order of the lines: the first three are what the index of all keys is built from. */
-const lineColumns = [
-  "hash",
-  "id",
-  "previous_hash",
-  "account_id",
-  "name",
-  "hint",
-  "models",
-  "created_at_ms",
-  "expires_at_ms",
-  "paused_at_ms",
-  "created_by",
-  "limits",
-  "limits_version",
-  "previous_hint",
-  "previous_expires_at_ms",
-] as const satisfies readonly (keyof Tables["keys"])[];
-
-/** The database writes the lines: rows of columns would be a dozen strings per key. */
-async function* readPages(db: Db): AsyncGenerator<Uint8Array> {
-  const columns = sql.join(lineColumns.map((name) => sql.ref(name)));
-  for (let last = 0; ; ) {
-    const { rows } = await sql<{ lines: Uint8Array | null; last: number | null }>`
-      select cast(group_concat(line, char(10)) as blob) as lines, max(position) as last
-      from (
-        select rowid as position, json_array(${columns}) as line from keys
-        where revoked_at_ms is null and rowid > ${last} order by rowid limit ${linesAtOnce})`.execute(
-      db,
-    );
-    const [page] = rows;
-    if (page === undefined || page.lines === null || page.last === null) return;
-    yield page.lines;
-    ({ last } = page);
-    await nextTurn();
-  }
-}
-
-/** The columns in the same order. */
+/** The columns of `key-pages.ts`, in the same order. */
 type Line = [
   string,
   string,

@@ -34,11 +34,19 @@ const anyOf = (
   toPattern: (escapedText: string) => string,
 ) =>
   sql`(${sql.join(
-    cases.map((one) => sql`${column} like ${toPattern(escaped(one))} escape ${"\\"}`),
+    cases.map((one) => isLike(column, toPattern(escaped(one)))),
     sql` or `,
   )})`;
 
-/** SQLite knows upper and lower case of ASCII alone, so other letters are tried in each. */
+/** Not `like` alone: of the databases, one tells upper from lower case in it. */
+const isLike = (column: RawBuilder<unknown>, pattern: string) =>
+  sql<boolean>`lower(${column}) like lower(${pattern}) escape ${"\\"}`;
+
+/** Whatever the case of its ASCII letters. */
+export const contains = (column: RawBuilder<unknown>, text: string) =>
+  isLike(column, `%${escaped(text)}%`);
+
+/** The databases know upper and lower case of ASCII alone, so other letters are tried in each. */
 function casesOf(word: string): readonly string[] {
   if (!/[^\0-\x7f]/.test(word)) return [word];
   const lower = word.toLowerCase();

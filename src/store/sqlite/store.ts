@@ -1,4 +1,3 @@
-import { Problem } from "../../base/problem.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
 import type { LostTail } from "../../ledger/store.ts";
 import { createAuditStore } from "../sql/audit.ts";
@@ -7,10 +6,10 @@ import { createTargetCheckStore } from "../sql/catalog/target-checks.ts";
 import { createFeedStore } from "../sql/feed.ts";
 import { createKeyStore } from "../sql/keys.ts";
 import { createAccountStore } from "../sql/ledger/accounts.ts";
-import { readMeta, writeMeta } from "../sql/meta.ts";
 import { createPeopleStore } from "../sql/people/people.ts";
 import { createProviderFailureStore } from "../sql/reports/provider-reading.ts";
-import type { Db } from "../sql/schema.ts";
+import { type Db, localNode } from "../sql/schema.ts";
+import { checkSecret } from "../sql/secret.ts";
 import type { Store } from "../store.ts";
 import { DatabaseFile } from "./database-file.ts";
 import { Fence } from "./fence.ts";
@@ -28,10 +27,13 @@ import { SqliteReports } from "./reports/reports.ts";
 import { readOpenFrom, type SumsMark, toOpenFromId } from "./reports/rollups.ts";
 import type { Sqlite } from "./sqlite.ts";
 
+const otherSecret =
+  "Restore the secret (SVC_SECRET, or the file `secret` in the data directory), or use another SVC_DATA_DIR.";
+
 export async function createStore(sqlite: Sqlite, secretFingerprint: string): Promise<Store> {
   const { db, raw, path } = sqlite;
   await migrate(db);
-  await checkSecret(db, secretFingerprint);
+  await checkSecret(db, { fingerprint: secretFingerprint, advice: otherSecret });
   const { fence, markFile, wal, file, lostTail } = await takeOver(sqlite);
   let checkpoints: Checkpoints | undefined;
   const sums: SumsMark = { openFromId: toOpenFromId(await readOpenFrom(db)) };
@@ -52,7 +54,7 @@ export async function createStore(sqlite: Sqlite, secretFingerprint: string): Pr
     },
   });
   return {
-    accounts: createAccountStore(db),
+    accounts: createAccountStore(db, openPurse),
     keys: createKeyStore(db),
     catalog: createCatalogStore(db),
     targetChecks: createTargetCheckStore(db),
@@ -104,15 +106,12 @@ export async function createStore(sqlite: Sqlite, secretFingerprint: string): Pr
   };
 }
 
-async function checkSecret(db: Db, secretFingerprint: string): Promise<void> {
-  const known = await readMeta(db, "secret_fingerprint");
-  if (known === undefined) await writeMeta(db, "secret_fingerprint", secretFingerprint);
-  else if (known !== secretFingerprint)
-    throw new Problem({
-      code: "failed",
-      message:
-        "The database was created with another master secret, so its stored keys would not work. Restore the secret (SVC_SECRET, or the file `secret` in the data directory), or use another SVC_DATA_DIR.",
-    });
+/** One process spends all that an account has. */
+async function openPurse(transaction: Db, accountId: string): Promise<void> {
+  await transaction
+    .insertInto("leases")
+    .values({ account_id: accountId, node: localNode, epoch: 0, granted: 0n, spent: 0n })
+    .execute();
 }
 
 /** From here on this process is the one that writes, and knows what the one before it confirmed. */

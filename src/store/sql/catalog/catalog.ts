@@ -12,6 +12,7 @@ import {
 import type { Origin } from "../../../catalog/origin.ts";
 import { providerKinds } from "../../../catalog/provider-kinds.ts";
 import { addAudit } from "../audit.ts";
+import { lockFor, snapshotOf } from "../dialect.ts";
 import { announce } from "../feed.ts";
 import { fromCosts, fromPrice, toPrice } from "../ledger/price-text.ts";
 import { readMeta, writeMeta } from "../meta.ts";
@@ -21,8 +22,8 @@ import { hasCalls, moveModel, newestVersion, removeModel } from "./removal.ts";
 export function createCatalogStore(db: Db): CatalogStore {
   return {
     load() {
-      // One transaction, so that routes and providers belong together.
-      return db.transaction().execute(async (transaction) => {
+      // Routes and providers belong together.
+      return snapshotOf(db).execute(async (transaction) => {
         const providers = await transaction
           .selectFrom("providers")
           .selectAll()
@@ -56,6 +57,7 @@ export function createCatalogStore(db: Db): CatalogStore {
       const { removeModels = [], renameModel } = changes;
       const { addPrices = [], manifestHash, endsAdoption, atMs } = changes;
       await db.transaction().execute(async (transaction) => {
+        await lockFor(transaction, "catalog");
         for (const provider of saveProviders) {
           const { name, ...rest } = fromProvider(provider);
           await transaction
@@ -65,6 +67,7 @@ export function createCatalogStore(db: Db): CatalogStore {
             .execute();
         }
         if (removeProviders.length > 0) {
+          await lockFor(transaction, "target checks");
           await transaction.deleteFrom("providers").where("name", "in", removeProviders).execute();
           await transaction
             .deleteFrom("target_checks")
@@ -72,13 +75,15 @@ export function createCatalogStore(db: Db): CatalogStore {
             .execute();
         }
         for (const model of saveModels) await saveModel(transaction, model, atMs);
-        if (renameModel !== undefined) await moveModel(transaction, { ...renameModel, atMs });
+        const changedKeys =
+          renameModel === undefined ? [] : await moveModel(transaction, { ...renameModel, atMs });
         for (const id of removeModels) await removeModel(transaction, id, atMs);
         for (const added of addPrices) await addPrice(transaction, added);
         if (manifestHash !== undefined) await writeMeta(transaction, "manifest_hash", manifestHash);
         if (endsAdoption === true) await writeMeta(transaction, "manifest_adopts", "no");
-        await announce(transaction, { topic: "catalog", subject: "" });
         if (audit !== undefined) await addAudit(transaction, audit);
+        for (const id of changedKeys) await announce(transaction, { topic: "keys", subject: id });
+        await announce(transaction, { topic: "catalog", subject: "" });
       });
     },
     async manifestState() {

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from "kysely";
-import { announce } from "../feed.ts";
+import { rowLock } from "../dialect.ts";
 import type { Db, Tables } from "../schema.ts";
+import { contains } from "../text-search.ts";
 
 /**
  * A removed model keeps its row: a call that was in flight may still write a receipt that refers to
@@ -25,11 +26,11 @@ export async function removeModel(
     .execute();
 }
 
-/** The new model is saved already. */
+/** The new model is saved already. Returns the keys that are changed with it, to be announced. */
 export async function moveModel(
   transaction: Transaction<Tables>,
   { from, to, atMs }: { readonly from: string; readonly to: string; readonly atMs: number },
-): Promise<void> {
+): Promise<readonly string[]> {
   const newest = await newestVersion(transaction, to);
   // Until now, the prices of a removed model with the new id were active.
   const earliestMs = newest === 0 ? 0 : atMs;
@@ -39,11 +40,13 @@ export async function moveModel(
     .where("id", "=", from)
     .executeTakeFirstOrThrow();
   await sql`insert into prices (model_id, version, effective_at_ms, created_at_ms, price)
-    select ${to}, ${newest} + version - ${after}, max(effective_at_ms, ${earliestMs}),
+    select ${to}, ${newest} + version - ${after}, 
+      case when effective_at_ms < ${earliestMs} then ${earliestMs} else effective_at_ms end,
       created_at_ms, price
     from prices where model_id = ${from} and version > ${after}`.execute(transaction);
-  await moveInKeys(transaction, from, to);
+  const keys = await moveInKeys(transaction, from, to);
   await removeModel(transaction, from, atMs);
+  return keys;
 }
 
 /** A key that could use the model can use it under its new id. */
@@ -51,12 +54,15 @@ async function moveInKeys(
   transaction: Transaction<Tables>,
   from: string,
   to: string,
-): Promise<void> {
+): Promise<readonly string[]> {
   const rows = await transaction
     .selectFrom("keys")
     .select(["id", "models"])
-    .where("models", "is not", null)
+    .where(contains(sql`models`, JSON.stringify(from)))
+    .orderBy("id")
+    .modifyEnd(rowLock(transaction))
     .execute();
+  const changed: string[] = [];
   for (const { id, models } of rows) {
     const ids: readonly string[] = JSON.parse(models ?? "[]");
     if (!ids.includes(from)) continue;
@@ -66,8 +72,9 @@ async function moveInKeys(
       .set({ models: JSON.stringify(moved) })
       .where("id", "=", id)
       .execute();
-    await announce(transaction, { topic: "keys", subject: id });
+    changed.push(id);
   }
+  return changed;
 }
 
 export async function newestVersion(transaction: Transaction<Tables>, id: string): Promise<number> {
@@ -84,7 +91,7 @@ export async function hasCalls(db: Db, id: string): Promise<boolean> {
   const { rows } = await sql`select 1 from rollup_totals
       where grain = 'day' and kind = 'model' and name = ${id}
     union all select 1 from rollups where model = ${id} and hour_ms >=
-      coalesce((select cast(value as integer) from meta where key = 'rollups_folded_to_ms'), 0)
+      coalesce((select cast(value as bigint) from meta where key = 'rollups_folded_to_ms'), 0)
     limit 1`.execute(db);
   return rows.length > 0;
 }

@@ -1,12 +1,15 @@
-import { sql } from "kysely";
+import { sql, type Transaction } from "kysely";
 import type { Account, AccountStore } from "../../../ledger/account.ts";
 import { addAudit } from "../audit.ts";
 import { announce } from "../feed.ts";
-import { type Db, localNode, type Tables } from "../schema.ts";
+import type { Db, Tables } from "../schema.ts";
 import { textSearch } from "../text-search.ts";
 import { addFirstLimits, firstLimitsVersion, fromLimits, toLimits } from "./limits-text.ts";
 
-export function createAccountStore(db: Db): AccountStore {
+/** What a new account needs besides its row, before money can be entered. */
+type OpenPurse = (transaction: Transaction<Tables>, accountId: string) => Promise<void>;
+
+export function createAccountStore(db: Db, openPurse: OpenPurse): AccountStore {
   return {
     async list() {
       const rows = await db.selectFrom("accounts").selectAll().orderBy("id").execute();
@@ -32,6 +35,7 @@ export function createAccountStore(db: Db): AccountStore {
         .where(matches)
         .orderBy(rank)
         .orderBy(sql`lower(name)`)
+        .orderBy("id")
         .limit(wanted.limit)
         .execute();
       return rows.map(toAccount);
@@ -44,13 +48,10 @@ export function createAccountStore(db: Db): AccountStore {
           .onConflict((conflict) => conflict.column("name").doNothing())
           .executeTakeFirstOrThrow();
         if (numInsertedOrUpdatedRows !== 1n) return false;
-        await transaction
-          .insertInto("leases")
-          .values({ account_id: account.id, node: localNode, epoch: 0, granted: 0n, spent: 0n })
-          .execute();
+        await openPurse(transaction, account.id);
         await addFirstLimits(transaction, account);
-        await announce(transaction, { topic: "accounts", subject: account.id });
         await addAudit(transaction, audit);
+        await announce(transaction, { topic: "accounts", subject: account.id });
         return true;
       });
     },
@@ -61,8 +62,8 @@ export function createAccountStore(db: Db): AccountStore {
           .set({ suspended_at_ms: atMs ?? null })
           .where("id", "=", id)
           .execute();
-        await announce(transaction, { topic: "accounts", subject: id });
         await addAudit(transaction, audit);
+        await announce(transaction, { topic: "accounts", subject: id });
       });
     },
   };

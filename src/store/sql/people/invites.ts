@@ -1,5 +1,6 @@
 import { firstStart, type Invite, type PeopleStore } from "../../../people/store.ts";
 import { addAudit } from "../audit.ts";
+import { lockFor } from "../dialect.ts";
 import type { Db, Tables } from "../schema.ts";
 import { toKind, toRole } from "./tables.ts";
 
@@ -8,6 +9,7 @@ export function inviteStore(db: Db) {
   return {
     addInvite: (invite, audit) =>
       db.transaction().execute(async (transaction) => {
+        await lockFor(transaction, "people");
         await removeEarlier(transaction, invite);
         await transaction
           .insertInto("invites")
@@ -49,6 +51,7 @@ export function inviteStore(db: Db) {
     },
     removeInvite: (id, audit) =>
       db.transaction().execute(async (transaction) => {
+        await lockFor(transaction, "people");
         const { numDeletedRows } = await transaction
           .deleteFrom("invites")
           .where("id", "=", id)

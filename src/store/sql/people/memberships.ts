@@ -1,6 +1,7 @@
 import type { Transaction } from "kysely";
 import type { Membership, MembershipOutcome, PeopleStore } from "../../../people/store.ts";
 import { addAudit } from "../audit.ts";
+import { lockFor } from "../dialect.ts";
 import type { Db, Tables } from "../schema.ts";
 import { toRole } from "./tables.ts";
 
@@ -19,6 +20,8 @@ export function membershipStore(db: Db) {
         .selectAll()
         .where(column, "=", value)
         .orderBy("created_at_ms")
+        .orderBy("user_id")
+        .orderBy("account_id")
         .execute();
       return rows.map(toMembership);
     },
@@ -27,6 +30,7 @@ export function membershipStore(db: Db) {
     },
     setRole: ({ role, isForced, nowMs, ...member }, audit) =>
       db.transaction().execute(async (transaction) => {
+        await lockFor(transaction, "people");
         const refusal = await whyNot(transaction, member, isForced || role === "owner");
         if (refusal !== undefined) return refusal;
         const { numUpdatedRows } = await transaction
@@ -43,6 +47,7 @@ export function membershipStore(db: Db) {
       }),
     removeMembership: ({ isForced, nowMs, ...member }, audit) =>
       db.transaction().execute(async (transaction) => {
+        await lockFor(transaction, "people");
         const refusal = await whyNot(transaction, member, isForced);
         if (refusal !== undefined) return refusal;
         await transaction
@@ -56,6 +61,7 @@ export function membershipStore(db: Db) {
       }),
     removeOperator: (id, nowMs, audit) =>
       db.transaction().execute(async (transaction) => {
+        await lockFor(transaction, "people");
         const outcome = await removeOperator(transaction, id, nowMs);
         if (outcome === "removed") await addAudit(transaction, audit);
         return outcome;
@@ -63,7 +69,7 @@ export function membershipStore(db: Db) {
   } satisfies Partial<PeopleStore>;
 }
 
-/** Asked within the transaction that goes on: between a look and a change, another could go. */
+/** Asked within the locked transaction that goes on: between a look and a change, another could go. */
 async function whyNot(
   transaction: Transaction<Tables>,
   { userId, accountId }: Member,

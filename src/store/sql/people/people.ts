@@ -10,6 +10,7 @@ import {
   type User,
 } from "../../../people/store.ts";
 import { addAudit } from "../audit.ts";
+import { lockFor } from "../dialect.ts";
 import type { Db, Tables } from "../schema.ts";
 import { textSearch } from "../text-search.ts";
 import { inviteStore, removeResets } from "./invites.ts";
@@ -32,6 +33,7 @@ export function createPeopleStore(db: Db): PeopleStore {
       db
         .transaction()
         .execute(async (transaction) => {
+          await lockFor(transaction, "people");
           const outcome = await accept(transaction, acceptance);
           if (outcome === "accepted") await addAudit(transaction, audit);
           return outcome;
@@ -76,6 +78,7 @@ function userStore(db: Db) {
       const rows = await query
         .orderBy(rank)
         .orderBy(sql`lower(${name})`)
+        .orderBy("id")
         .limit(wanted.limit)
         .execute();
       return rows.map(toUser);
@@ -96,6 +99,7 @@ function userStore(db: Db) {
       }),
     setPassword: (change, audit) =>
       db.transaction().execute(async (transaction) => {
+        await lockFor(transaction, "people");
         await setPassword(transaction, change);
         await addAudit(transaction, audit);
       }),

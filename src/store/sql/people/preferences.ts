@@ -8,10 +8,16 @@ import {
   viewPages,
 } from "../../../people/preferences.ts";
 import { addAudit } from "../audit.ts";
+import { lockFor } from "../dialect.ts";
 import type { Db, Tables } from "../schema.ts";
 
 /** What people have chosen and saved for themselves. */
 export function preferencesStore(db: Db): PreferencesStore {
+  const exclusively = <T>(userId: string, work: (transaction: Transaction<Tables>) => Promise<T>) =>
+    db.transaction().execute(async (transaction) => {
+      await lockFor(transaction, `preferences ${userId}`);
+      return work(transaction);
+    });
   return {
     async preferences(userId) {
       const row = await preferencesOf(db, userId);
@@ -35,7 +41,7 @@ export function preferencesStore(db: Db): PreferencesStore {
         if (numInsertedOrUpdatedRows === 1n) await addAudit(transaction, audit);
       }),
     dismiss: (userId, hint, audit) =>
-      db.transaction().execute(async (transaction) => {
+      exclusively(userId, async (transaction) => {
         const known = dismissedIn(await preferencesOf(transaction, userId));
         if (known.includes(hint)) return;
         const dismissed = JSON.stringify([...known, hint].slice(-mostDismissed));
@@ -50,7 +56,7 @@ export function preferencesStore(db: Db): PreferencesStore {
       return (await rowsOf(db, userId)).map(toView);
     },
     addView: (view, audit) =>
-      db.transaction().execute(async (transaction) => {
+      exclusively(view.userId, async (transaction) => {
         const known = await rowsOf(transaction, view.userId);
         if (known.some((row) => isSame(row, view))) return "taken";
         if (known.length >= mostViews) return "full";
@@ -59,7 +65,7 @@ export function preferencesStore(db: Db): PreferencesStore {
         return "saved";
       }),
     updateView: ({ id, userId }, change, audit) =>
-      db.transaction().execute(async (transaction) => {
+      exclusively(userId, async (transaction) => {
         const all = await rowsOf(transaction, userId);
         const found = all.find((row) => row.id === id);
         if (found === undefined) return "none";

@@ -1,5 +1,6 @@
 import type { PeopleStore, Session } from "../../../people/store.ts";
 import { addAudit, countAudit } from "../audit.ts";
+import { lockFor } from "../dialect.ts";
 import type { Db, Tables } from "../schema.ts";
 
 /** Browsers that have signed in. */
@@ -31,11 +32,13 @@ export function sessionStore(db: Db) {
         .selectAll()
         .where("user_id", "=", userId)
         .orderBy("last_seen_ms", "desc")
+        .orderBy("id", "desc")
         .execute();
       return rows.map(toSession);
     },
     endSessions: ({ userId, id }, audit) =>
       db.transaction().execute(async (transaction) => {
+        await lockFor(transaction, "people");
         let query = transaction.deleteFrom("sessions").where("user_id", "=", userId);
         if (id !== undefined) query = query.where("id", "=", id);
         const ended = Number((await query.executeTakeFirstOrThrow()).numDeletedRows);
@@ -45,8 +48,11 @@ export function sessionStore(db: Db) {
     countFailedSignIn: (record) =>
       db.transaction().execute((transaction) => countAudit(transaction, record)),
     async eraseExpired(nowMs) {
-      await db.deleteFrom("sessions").where("expires_at_ms", "<=", nowMs).execute();
-      await db.deleteFrom("invites").where("expires_at_ms", "<=", nowMs).execute();
+      await db.transaction().execute(async (transaction) => {
+        await lockFor(transaction, "people");
+        for (const table of ["sessions", "invites"] as const)
+          await transaction.deleteFrom(table).where("expires_at_ms", "<=", nowMs).execute();
+      });
     },
   } satisfies Partial<PeopleStore>;
 }

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { ProviderFailureStore } from "../../../ledger/provider-failures.ts";
 import type { ProviderSums } from "../../../ledger/reports.ts";
+import { lockFor } from "../dialect.ts";
 import type { Db } from "../schema.ts";
 import { durationColumns, mergedOf } from "./rollup-columns.ts";
 
@@ -8,6 +9,7 @@ export function createProviderFailureStore(db: Db): ProviderFailureStore {
   return {
     async add(rows, keepFromMs) {
       await db.transaction().execute(async (transaction) => {
+        await lockFor(transaction, "provider failures");
         for (const { hourMs, provider, failures } of rows)
           await transaction
             .insertInto("provider_failures")

@@ -10,13 +10,10 @@ import {
   usualBounds,
 } from "../../../rejections/rejection.ts";
 import { readRecent } from "../../sql/rejections/reading.ts";
+import { accountsAtOnce, erasedAtOnce } from "../../sql/rejections/steps.ts";
 import type { Db } from "../../sql/schema.ts";
 
 const hourMs = 3_600_000;
-/** Deleted in one transaction. */
-const rowsAtOnce = 500;
-/** Their rows are counted, which takes about a millisecond each. */
-const accountsAtOnce = 4;
 
 export interface RejectionStoreOptions {
   readonly db: Db;
@@ -100,9 +97,9 @@ class RejectionWriter {
   #eraseOld(nowMs: number): boolean {
     const { oldRows, oldMinutes, oldHours } = this.#statements;
     const deleted = [
-      oldRows.run(idFloor("req", nowMs - rowsKeptMs), rowsAtOnce),
-      oldMinutes.run(nowMs - minutesKeptMs, rowsAtOnce),
-      oldHours.run(nowMs - hoursKeptMs, rowsAtOnce),
+      oldRows.run(idFloor("req", nowMs - rowsKeptMs), erasedAtOnce),
+      oldMinutes.run(nowMs - minutesKeptMs, erasedAtOnce),
+      oldHours.run(nowMs - hoursKeptMs, erasedAtOnce),
     ];
     return deleted.some(({ changes }) => changes > 0);
   }
@@ -141,9 +138,9 @@ class RejectionWriter {
       const { count, erase } = statementsOf(table);
       const name = nameOf(table);
       const excess = this.#excess.get(name) ?? (count.get(...of)?.count ?? 0) - most;
-      this.#excess.set(name, excess - rowsAtOnce);
+      this.#excess.set(name, excess - erasedAtOnce);
       if (excess <= 0) continue;
-      erase.run(...of, Math.min(excess, rowsAtOnce));
+      erase.run(...of, Math.min(excess, erasedAtOnce));
       isMore = true;
     }
     if (!isMore) for (const table of tables) this.#excess.delete(nameOf(table));

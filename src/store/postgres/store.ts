@@ -1,0 +1,44 @@
+import { sql } from "kysely";
+import { createAuditStore } from "../sql/audit.ts";
+import { createCatalogStore } from "../sql/catalog/catalog.ts";
+import { createTargetCheckStore } from "../sql/catalog/target-checks.ts";
+import { createFeedStore } from "../sql/feed.ts";
+import { createKeyStore } from "../sql/keys.ts";
+import { createAccountStore } from "../sql/ledger/accounts.ts";
+import { createPeopleStore } from "../sql/people/people.ts";
+import { createProviderFailureStore } from "../sql/reports/provider-reading.ts";
+import { checkSecret } from "../sql/secret.ts";
+import type { SharedStore } from "../store.ts";
+import { migrate } from "./migrations/migrations.ts";
+import type { Postgres } from "./postgres.ts";
+import { createRejectionStore } from "./rejections/store.ts";
+
+const otherSecret =
+  "Set SVC_SECRET to the secret of the gateways that already use this database, or use another SVC_DATABASE_URL.";
+
+/** Several processes may start at once, also on an empty database: one of them creates the tables. */
+export async function createPostgresStore(
+  { db, close }: Postgres,
+  secretFingerprint: string,
+): Promise<SharedStore> {
+  await migrate(db);
+  await checkSecret(db, { fingerprint: secretFingerprint, advice: otherSecret });
+  return {
+    // An account has no lease until a process borrows from it.
+    accounts: createAccountStore(db, async () => {}),
+    keys: createKeyStore(db),
+    catalog: createCatalogStore(db),
+    targetChecks: createTargetCheckStore(db),
+    providerFailures: createProviderFailureStore(db),
+    feed: createFeedStore(db),
+    people: createPeopleStore(db),
+    audit: createAuditStore(db),
+    rejections: createRejectionStore(db),
+    // The server has confirmed every commit.
+    sync: async () => {},
+    async check() {
+      await sql`select 1 from feed`.execute(db);
+    },
+    close,
+  };
+}

@@ -2,50 +2,17 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { AuditQuery, AuditRecord } from "../../src/base/audit.ts";
 import { newId } from "../../src/base/ids.ts";
 import type { SavedView } from "../../src/people/preferences.ts";
-import type { Invite, Session, Token, User } from "../../src/people/store.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { SharedStore, Store } from "../../src/store/store.ts";
 import { auditOf } from "./audit-sample.ts";
 import { provider } from "./catalog-samples.ts";
-import type { ContractDatabase } from "./contract.ts";
+import type { SharedDatabase } from "./contract.ts";
 import { entryOf, setLimits } from "./ledger-samples.ts";
+import { inviteOf, sessionOf, tokenOf, userOf } from "./people-samples.ts";
 
 const account = { id: "acct_1", name: "default", createdAtMs: 1 };
 const key = { id: "key_1", accountId: "acct_1", name: "k", hash: "h", hint: "x", createdAtMs: 1 };
-const user: User = {
-  id: "user_1",
-  email: "ada@example.com",
-  name: "Ada",
-  passwordHash: "x",
-  isOperator: true,
-  createdAtMs: 1,
-};
-const madeBy = { createdBy: "a test", createdById: "", createdAtMs: 1 };
-const inviteOf = (id: string): Invite => ({
-  id,
-  hash: `hash of ${id}`,
-  kind: "operator",
-  expiresAtMs: 9,
-  ...madeBy,
-});
-const sessionOf = (id: string): Session => ({
-  id,
-  userId: "user_1",
-  hash: `hash of ${id}`,
-  createdAtMs: 1,
-  lastSeenMs: 1,
-  expiresAtMs: 9,
-  userAgent: "",
-  address: "",
-});
-const token: Token = {
-  id: "token_1",
-  name: "t",
-  hash: "h",
-  hint: "x",
-  role: "operator",
-  scopes: [],
-  ...madeBy,
-};
+const user = userOf("user_1", { name: "Ada", isOperator: true });
+const token = tokenOf("token_1");
 
 const view: SavedView = {
   id: "view_1",
@@ -56,14 +23,13 @@ const view: SavedView = {
   createdAtMs: 1,
 };
 
-type Write = (store: Store, audit: AuditRecord) => Promise<unknown>;
+type Write<T> = (store: T, audit: AuditRecord) => Promise<unknown>;
+type Writes<T> = Readonly<Record<string, Write<T>>>;
 
 /** In an order in which each finds what it needs. */
-const writes: Readonly<Record<string, Write>> = {
+const writes: Writes<SharedStore> = {
   account: ({ accounts }, audit) => accounts.insert(account, audit),
   suspend: ({ accounts }, audit) => accounts.setSuspended("acct_1", 5, audit),
-  entry: ({ ledger }, audit) => ledger.addEntry(entryOf({ reference: "one" }), audit),
-  limits: ({ ledger }, audit) => setLimits(ledger, { limits: { rpm: 1 }, audit }),
   key: ({ keys }, audit) => keys.insert(key, audit),
   "key name": ({ keys }, audit) => keys.update("key_1", { name: "other" }, audit),
   "key secret": ({ keys }, audit) =>
@@ -89,6 +55,12 @@ const writes: Readonly<Record<string, Write>> = {
   "token revoked": ({ people }, audit) => people.revokeToken("token_1", 5, audit),
 };
 
+/** After those above. */
+export const ledgerWrites: Writes<Store> = {
+  entry: ({ ledger }, audit) => ledger.addEntry(entryOf({ reference: "one" }), audit),
+  limits: ({ ledger }, audit) => setLimits(ledger, { limits: { rpm: 1 }, audit }),
+};
+
 /** Made a second time they find nothing to change. */
 const onceOnly = [
   "account",
@@ -104,10 +76,14 @@ const onceOnly = [
 ];
 
 /** What the audit log relies on, whatever the database. */
-export function auditContract(kind: string, create: () => Promise<ContractDatabase>): void {
+export function auditContract<T extends SharedStore>(
+  kind: string,
+  create: () => Promise<SharedDatabase<T>>,
+  more: Writes<T> = {},
+): void {
   describe(`audit contract on ${kind}`, () => {
-    let database: ContractDatabase;
-    let store: Store;
+    let database: SharedDatabase<T>;
+    let store: T;
     beforeEach(async () => {
       database = await create();
       store = await database.open();
@@ -121,7 +97,7 @@ export function auditContract(kind: string, create: () => Promise<ContractDataba
     test("a change and its record are one: both are written, or neither is", async () => {
       const taken = auditOf({ id: "audit_0" });
       await store.audit.add(taken);
-      for (const [name, write] of Object.entries(writes)) {
+      for (const [name, write] of Object.entries<Write<T>>({ ...writes, ...more })) {
         const before = await idsOf();
         const sequence = await store.feed.latest();
         const outcome = await write(store, taken).catch(() => "refused");
@@ -155,7 +131,7 @@ export function auditContract(kind: string, create: () => Promise<ContractDataba
   });
 }
 
-function searchTests(store: () => Store): void {
+function searchTests(store: () => SharedStore): void {
   test("records are found by actor, subject, text and time, whatever the letters", async () => {
     const at = (atMs: number, given: Partial<AuditRecord>) =>
       store().audit.add(auditOf({ atMs, id: newId("audit", atMs), ...given }));

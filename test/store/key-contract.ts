@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { KeyRecord } from "../../src/keys/directory.ts";
+import type { SharedStore } from "../../src/store/store.ts";
 import { auditOf } from "./audit-sample.ts";
-import type { Opened } from "./ledger-samples.ts";
 
 const key: KeyRecord = {
   id: "key_1",
@@ -14,7 +14,7 @@ const key: KeyRecord = {
 };
 
 /** What of a key can be changed and changed back. */
-export function keyTests(opened: () => Opened): void {
+export function keyTests(opened: () => { readonly store: SharedStore }): void {
   test("a key is paused and resumed, each once, and announced", async () => {
     const { keys, feed } = opened().store;
     await keys.insert(key, auditOf());

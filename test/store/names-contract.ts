@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import type { Model } from "../../src/catalog/model.ts";
 import { auditOf } from "./audit-sample.ts";
 import { model, price, provider } from "./catalog-samples.ts";
-import type { ContractDatabase } from "./contract.ts";
+import type { SharedDatabase } from "./contract.ts";
 
 /** What the store does with the names of models. */
-export function namesContract(name: string, create: () => Promise<ContractDatabase>): void {
+export function namesContract(name: string, create: () => Promise<SharedDatabase>): void {
   describe(`names of models on ${name}`, () => {
     const save = (saved: Model) => saveIn(create, saved);
 
@@ -43,7 +43,7 @@ export function namesContract(name: string, create: () => Promise<ContractDataba
   });
 }
 
-async function saveIn(create: () => Promise<ContractDatabase>, saved: Model) {
+async function saveIn(create: () => Promise<SharedDatabase>, saved: Model) {
   const database = await create();
   const store = await database.open();
   const addPrices = [{ modelId: saved.id, price, effectiveAtMs: 0, createdAtMs: 3 }];

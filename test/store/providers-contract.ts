@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { ProviderEntry } from "../../src/catalog/model.ts";
 import type { TargetCheck } from "../../src/catalog/target-checks.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { SharedStore } from "../../src/store/store.ts";
 import { auditOf } from "./audit-sample.ts";
 import { provider } from "./catalog-samples.ts";
-import type { ContractDatabase } from "./contract.ts";
+import type { SharedDatabase } from "./contract.ts";
 
 const keyed: ProviderEntry = {
   ...provider,
@@ -29,10 +29,10 @@ const byTarget = (one: TargetCheck, other: TargetCheck) =>
   `${one.key}/${one.model}` < `${other.key}/${other.model}` ? -1 : 1;
 
 /** What the store keeps of providers, their keys and what is known of their targets. */
-export function providersContract(name: string, create: () => Promise<ContractDatabase>): void {
+export function providersContract(name: string, create: () => Promise<SharedDatabase>): void {
   describe(`providers on ${name}`, () => {
-    let database: ContractDatabase;
-    let store: Store;
+    let database: SharedDatabase;
+    let store: SharedStore;
     beforeEach(async () => {
       database = await create();
       store = await database.open();

@@ -26,9 +26,10 @@ import { versions } from "../../src/store/sqlite/migrations/versions.ts";
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createStore } from "../../src/store/sqlite/store.ts";
 import { copyEmptyDatabase } from "../setup/empty-database.ts";
-import { auditContract } from "./audit-contract.ts";
+import { auditContract, ledgerWrites } from "./audit-contract.ts";
 import { auditOf } from "./audit-sample.ts";
 import { type ContractDatabase, storeContract } from "./contract.ts";
+import { costsContract } from "./costs-contract.ts";
 import { firstSchema } from "./first-schema.ts";
 import { ledgerContract } from "./ledger-contract.ts";
 import { noonMs, receiptOf, write } from "./ledger-samples.ts";
@@ -52,7 +53,8 @@ async function create(): Promise<ContractDatabase> {
 
 storeContract("SQLite", create);
 ledgerContract("SQLite", create);
-auditContract("SQLite", create);
+auditContract("SQLite", create, ledgerWrites);
+costsContract("SQLite", create);
 namesContract("SQLite", create);
 providersContract("SQLite", create);
 

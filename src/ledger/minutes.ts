@@ -95,7 +95,7 @@ export class Minutes {
 /** Among the keys, but not the id of one: those begin with another word. */
 const placeOf = (accountId: string) => `${othersName} ${accountId}`;
 
-const toMinute = (ms: number) => ms - (ms % minuteMs);
+export const toMinute = (ms: number) => ms - (ms % minuteMs);
 
 function isOf(row: MinuteOwner, { accountId, keyId, model }: UsageQuery): boolean {
   return (

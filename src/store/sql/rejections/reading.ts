@@ -1,4 +1,3 @@
-import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { idFloor } from "../../../base/ids.ts";
 import {
   mostCounted,
@@ -14,35 +13,39 @@ import {
   type RejectionQuery,
   type RejectionTotal,
 } from "../../../rejections/rejection.ts";
+import type { SqlReader } from "../reports/sql-reader.ts";
 
 /** Rows are few, because they are bounded: what matches is found by looking at them. */
-export function readRejections(raw: Database, query: RejectionQuery): RejectionPage {
+export async function readRejections(
+  reader: SqlReader,
+  query: RejectionQuery,
+): Promise<RejectionPage> {
   const { after, limit } = query;
   const conditions = conditionsOf([...rangeOf(query), ...factsOf(query), ["id <", after]]);
   // One more tells whether there is another page.
-  const rejections = raw
-    .query<Rejection, SQLQueryBindings[]>(
-      `select id, account_id as accountId, key_id as keyId, model, endpoint, status, code, message,
-        reason, count from rejections ${conditions.sql} order by id desc limit ?`,
-    )
-    .all(...conditions.values, limit + 1);
-  if (rejections.length <= limit) return { rejections, after: undefined };
-  rejections.pop();
-  return { rejections, after: rejections.at(-1)?.id };
+  const found = await reader.rows<Rejection>(
+    `select id, account_id as "accountId", key_id as "keyId", model, endpoint, status, code, message,
+      reason, count from rejections ${conditions.sql} order by id desc limit ?`,
+    [...conditions.values, limit + 1],
+  );
+  const rejections = found.slice(0, limit);
+  return { rejections, after: found.length > limit ? rejections.at(-1)?.id : undefined };
 }
 
 /** Looks at the newest rows of the account and the time alone. */
-export function countRejections(raw: Database, query: RejectionFilters): RejectionTotal {
+export async function countRejections(
+  reader: SqlReader,
+  query: RejectionFilters,
+): Promise<RejectionTotal> {
   const range = conditionsOf(rangeOf(query));
   const facts = conditionsOf(factsOf(query));
   const newest = `select * from rejections ${range.sql} order by id desc limit ?`;
-  const found = raw
-    .query<{ count: number; looked: number }, SQLQueryBindings[]>(
-      `with newest as materialized (${newest})
-        select (select count(*) from newest) as looked,
-          (select coalesce(sum(count), 0) from newest ${facts.sql}) as count`,
-    )
-    .get(...range.values, mostCounted, ...facts.values);
+  const [found] = await reader.rows<{ count: number; looked: number }>(
+    `with newest as materialized (${newest})
+      select (select count(*) from newest) as looked,
+        (select coalesce(sum(count), 0) from newest ${facts.sql}) as count`,
+    [...range.values, mostCounted, ...facts.values],
+  );
   return { count: found?.count ?? 0, isCapped: (found?.looked ?? 0) >= mostCounted };
 }
 
@@ -68,7 +71,10 @@ const factsOf = ({ keyId, model, endpoint, code, status }: RejectionFilters): Co
 
 const columnOf = { none: "''", model: "model", key: "key_id", account: "account_id" } as const;
 
-export function readRejected(raw: Database, query: RejectedQuery): readonly RejectedPoint[] {
+export async function readRejected(
+  reader: SqlReader,
+  query: RejectedQuery,
+): Promise<readonly RejectedPoint[]> {
   const { fromMs, toMs, grain, by } = query;
   const table = grain === "minute" ? "rejection_minutes" : "rejection_hours";
   const conditions = conditionsOf([
@@ -82,35 +88,36 @@ export function readRejected(raw: Database, query: RejectedQuery): readonly Reje
   const from = `from ${table} ${conditions.sql}`;
   const names = new Set(by === "none" ? [""] : query.names.slice(0, mostNames));
   if (by !== "none")
-    for (const { name } of raw
-      .query<{ name: string }, SQLQueryBindings[]>(
-        `select ${column} as name ${from} group by 1 order by sum(count) desc, 1 limit ?`,
-      )
-      .all(...conditions.values, mostNames))
+    for (const { name } of await reader.rows<{ name: string }>(
+      `select ${column} as name ${from} group by 1 order by sum(count) desc, 1 limit ?`,
+      [...conditions.values, mostNames],
+    ))
       if (names.size < mostNames) names.add(name);
+  if (names.size === 0) return [];
   const places = [...names].map(() => "?").join(", ");
-  return raw
-    .query<RejectedPoint, SQLQueryBindings[]>(
-      `select start_ms as startMs, case when ${column} in (${places}) then ${column} else ? end
-        as name, sum(count) as count ${from} group by 1, 2 order by 1, 2`,
-    )
-    .all(...names, otherNames, ...conditions.values);
+  return reader.rows<RejectedPoint>(
+    `select start_ms as "startMs", case when ${column} in (${places}) then ${column} else ? end
+      as name, sum(count) as count ${from} group by 1, 2 order by 1, 2`,
+    [...names, otherNames, ...conditions.values],
+  );
 }
 
 type Conditions = readonly (readonly [string, string | number | undefined])[];
 
 /** By key, the most frequent first. */
-export function readRecent(raw: Database, query: RecentQuery): readonly RecentRejections[] {
+export async function readRecent(
+  reader: SqlReader,
+  query: RecentQuery,
+): Promise<readonly RecentRejections[]> {
   const conditions = conditionsOf([
     ["account_id =", query.accountId],
     ["start_ms >=", query.fromMs],
   ]);
-  return raw
-    .query<RecentRejections, SQLQueryBindings[]>(
-      `select key_id as keyId, status, code, sum(count) as count from rejection_minutes
-        ${conditions.sql} group by 1, 2, 3 order by 4 desc, 2, 3`,
-    )
-    .all(...conditions.values);
+  return reader.rows<RecentRejections>(
+    `select key_id as "keyId", status, code, sum(count) as count from rejection_minutes
+      ${conditions.sql} group by 1, 2, 3 order by 4 desc, 2, 3`,
+    conditions.values,
+  );
 }
 
 function conditionsOf(all: Conditions) {

@@ -1,34 +1,32 @@
-import type { Database, SQLQueryBindings } from "bun:sqlite";
 import type { SpendQuery } from "../../../ledger/reports.ts";
 import { dayMs, toDay } from "../../../ledger/rollups.ts";
-import { toFoldMark } from "../../sqlite/reports/rollup-fold.ts";
+import { readFoldMark } from "./fold-mark.ts";
+import type { SqlReader } from "./sql-reader.ts";
+import { stepsSql } from "./usage-steps.ts";
 
 /**
  * What each key of some accounts was charged since the start of a day: from the sums by day, and from
  * those by hour where they are not in these yet. Called within one transaction.
  */
-export function readKeySpending(
-  raw: Database,
+export async function readKeySpending(
+  reader: SqlReader,
   { accountIds, fromMs, toMs }: SpendQuery,
-): ReadonlyMap<string, bigint> {
-  const mark = "select value from meta where key = 'rollups_folded_to_ms'";
-  const folded = toFoldMark(raw.query<{ value: string }, []>(mark).get()?.value);
+): Promise<ReadonlyMap<string, bigint>> {
+  const { join, textsOf } = reader.words;
+  const folded = await readFoldMark(reader);
   const firstMs = toDay(fromMs);
-  const rows = raw
-    .query<{ key: string; charged: string }, SQLQueryBindings[]>(
-      `with recursive steps(at) as
-        (values (?) union all select at + ${dayMs} from steps where at + ${dayMs} < ?),
-        wanted(id) as materialized (select value from json_each(?))
-      select key_id as key, cast(sum(charged) as text) as charged from (
-        select key_id, charged from steps cross join wanted cross join rollup_days
-          on day_ms = at and account_id = wanted.id
-        union all
-        select key_id, charged from rollups
-          where hour_ms >= ? and hour_ms < ? and account_id in (select id from wanted)
-            and (hour_ms, account_id, key_id) > (?, ?, ?))
-      group by key_id`,
-    )
-    .all(
+  const rows = await reader.rows<{ key: string; charged: string }>(
+    `with recursive ${stepsSql(dayMs)},
+      wanted(id) as materialized (select value from ${textsOf} as texts)
+    select key_id as key, cast(sum(charged) as text) as charged from (
+      select key_id, charged from steps cross join wanted ${join} rollup_days
+        on day_ms = at and account_id = wanted.id
+      union all
+      select key_id, charged from rollups
+        where hour_ms >= ? and hour_ms < ? and account_id in (select id from wanted)
+          and (hour_ms, account_id, key_id) > (?, ?, ?)) as spent
+    group by key_id`,
+    [
       firstMs,
       toMs,
       JSON.stringify(accountIds),
@@ -37,6 +35,7 @@ export function readKeySpending(
       folded.hourMs,
       folded.accountId,
       folded.keyId,
-    );
+    ],
+  );
   return new Map(rows.map(({ key, charged }) => [key, BigInt(charged)]));
 }

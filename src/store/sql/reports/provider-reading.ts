@@ -1,9 +1,9 @@
-import type { Database } from "bun:sqlite";
 import type { ProviderFailureStore } from "../../../ledger/provider-failures.ts";
 import type { ProviderSums } from "../../../ledger/reports.ts";
 import { lockFor } from "../dialect.ts";
 import type { Db } from "../schema.ts";
 import { durationColumns, mergedOf } from "./rollup-columns.ts";
+import type { SqlReader } from "./sql-reader.ts";
 
 export function createProviderFailureStore(db: Db): ProviderFailureStore {
   return {
@@ -35,22 +35,21 @@ const sums = [...read, ...durationColumns].map(mergedOf).join(", ");
 type Row = readonly [provider: string, vendorCost: string, ...sums: number[]];
 
 /** Whole hours from this moment on; the key of the sums begins with the hour. */
-export function readProviders(raw: Database, fromMs: number): readonly ProviderSums[] {
-  const rows = raw
-    .query<unknown, [number]>(
-      `select provider, cast(sum(vendor_cost) as text), ${sums} from rollups
-        where hour_ms >= ? and provider <> '' group by provider`,
-    )
-    .values(fromMs) as unknown as readonly Row[];
-  const failed = new Map(
-    raw
-      .query<{ provider: string; failures: number }, [number]>(
-        `select provider, sum(failures) as failures from provider_failures
-          where hour_ms >= ? group by provider`,
-      )
-      .all(fromMs)
-      .map(({ provider, failures }) => [provider, failures]),
+export async function readProviders(
+  reader: SqlReader,
+  fromMs: number,
+): Promise<readonly ProviderSums[]> {
+  const rows = await reader.lists<Row>(
+    `select provider, cast(sum(vendor_cost) as text), ${sums} from rollups
+      where hour_ms >= ? and provider <> '' group by provider`,
+    [fromMs],
   );
+  const failures = await reader.rows<{ provider: string; failures: number }>(
+    `select provider, sum(failures) as failures from provider_failures
+      where hour_ms >= ? group by provider`,
+    [fromMs],
+  );
+  const failed = new Map(failures.map((row) => [row.provider, row.failures]));
   const served = new Map(rows.map((row) => [row[0], toSums(row)]));
   const names = new Set([...served.keys(), ...failed.keys()]);
   return [...names].map((provider) => ({

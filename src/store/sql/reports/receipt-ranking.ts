@@ -1,4 +1,3 @@
-import type { Database, SQLQueryBindings } from "bun:sqlite";
 import type { Receipt } from "../../../ledger/receipt.ts";
 import {
   mostLooked,
@@ -10,6 +9,7 @@ import {
 } from "../../../ledger/reports.ts";
 import { type ReceiptRow, toReceipt } from "../ledger/receipt-row.ts";
 import { filterOf, type IdRange, piecesOf, rangeOf, withAccount } from "./receipt-reading.ts";
+import type { SqlReader } from "./sql-reader.ts";
 
 const columnOf: Readonly<Record<RankColumn, "charged" | "duration_ms">> = {
   charged: "charged",
@@ -20,22 +20,22 @@ const columnOf: Readonly<Record<RankColumn, "charged" | "duration_ms">> = {
  * The largest or smallest, among the newest receipts. Each piece of them gives its own, and these
  * are merged; nothing is kept but one page. Called within one transaction.
  */
-export function readRanked(raw: Database, query: RankQuery, most = mostLooked): RankedPage {
+export async function readRanked(
+  reader: SqlReader,
+  query: RankQuery,
+  most = mostLooked,
+): Promise<RankedPage> {
   const { by, isAscending = false, after, limit } = query;
-  const filters = withAccount<ReceiptFilters>(raw, query);
+  const filters = await withAccount<ReceiptFilters>(reader, query);
   const range = rangeOf({ ...filters, ...(after && { after: `${after.newestId} ` }) });
-  const newestId = after?.newestId ?? (range && newestOf(raw, range));
+  const newestId = after?.newestId ?? (range && (await newestOf(reader, range)));
   if (range === undefined || newestId === undefined) return { receipts: [], after: undefined };
   const { own, ownValues, rest, restValues } = filterOf(filters);
   const column = columnOf[by];
   const [sign, order] = isAscending ? [">", "asc"] : ["<", "desc"];
   const behind = after === undefined ? "" : ` and (${column}, id) ${sign} (?, ?)`;
-  const read = raw
-    .query<ReceiptRow, SQLQueryBindings[]>(
-      `select * from receipts where id >= ? and id < ?${own}${rest}${behind}
-        order by ${column} ${order}, id ${order} limit ?`,
-    )
-    .safeIntegers(true);
+  const sql = `select * from receipts where id >= ? and id < ?${own}${rest}${behind}
+    order by ${column} ${order}, id ${order} limit ?`;
   const values = [
     ...ownValues,
     ...restValues,
@@ -44,10 +44,10 @@ export function readRanked(raw: Database, query: RankQuery, most = mostLooked): 
   // One more tells whether there is another page.
   const wanted = limit + 1;
   let found: readonly ReceiptRow[] = [];
-  const window = new Window(raw, most);
-  for (const { from, to } of window.pieces(filters, range)) {
-    const rows = [...found, ...read.all(from, to, ...values, wanted)];
-    found = rows.toSorted(ranking(column, isAscending)).slice(0, wanted);
+  const window = new Window(reader, most);
+  for await (const { from, to } of window.pieces(filters, range)) {
+    const fresh = await reader.exactRows<ReceiptRow>(sql, [from, to, ...values, wanted]);
+    found = [...found, ...fresh].toSorted(ranking(column, isAscending)).slice(0, wanted);
   }
   const receipts = found.slice(0, limit).map(toReceipt);
   const last = receipts.at(-1);
@@ -56,33 +56,34 @@ export function readRanked(raw: Database, query: RankQuery, most = mostLooked): 
 }
 
 /** Called within one transaction. */
-export function countReceipts(
-  raw: Database,
+export async function countReceipts(
+  reader: SqlReader,
   asked: ReceiptFilters,
   most = mostLooked,
-): ReceiptCount {
-  const filters = withAccount<ReceiptFilters>(raw, asked);
+): Promise<ReceiptCount> {
+  const filters = await withAccount<ReceiptFilters>(reader, asked);
   const range = rangeOf(filters);
   if (range === undefined) return { count: 0, isCapped: false };
   const { own, ownValues, rest, restValues } = filterOf(filters);
-  const read = raw.query<{ count: number }, SQLQueryBindings[]>(
-    `select count(*) as count from receipts where id >= ? and id < ?${own}${rest}`,
-  );
-  const window = new Window(raw, most);
+  const sql = `select count(*) as count from receipts where id >= ? and id < ?${own}${rest}`;
+  const window = new Window(reader, most);
   let count = 0;
-  for (const { from, to } of window.pieces(filters, range))
-    count += read.get(from, to, ...ownValues, ...restValues)?.count ?? 0;
+  for await (const { from, to } of window.pieces(filters, range)) {
+    const values = [from, to, ...ownValues, ...restValues];
+    const [row] = await reader.rows<{ count: number }>(sql, values);
+    count += row?.count ?? 0;
+  }
   return { count, isCapped: window.isCapped };
 }
 
 /** The newest receipts, in pieces with some that match: exactly so many, and not one more. */
 class Window {
-  readonly #raw: Database;
+  readonly #reader: SqlReader;
   #left: number;
   #isCapped = false;
 
-  constructor(raw: Database, most: number) {
-    this.#raw = raw;
+  constructor(reader: SqlReader, most: number) {
+    this.#reader = reader;
     this.#left = most;
   }
 
@@ -90,20 +91,22 @@ class Window {
     return this.#isCapped;
   }
 
-  *pieces(query: ReceiptFilters, range: IdRange): Generator<IdRange> {
+  async *pieces(query: ReceiptFilters, range: IdRange): AsyncGenerator<IdRange> {
     // Of the ids alone, which have an index: the sums may not know of all receipts yet.
-    const look = this.#raw.query<{ count: number; first: string | null }, SQLQueryBindings[]>(
-      `select count(*) as count, min(id) as first from
-        (select id from receipts where id >= ? and id < ? order by id desc limit ?)`,
-    );
+    const look = `select count(*) as count, min(id) as first from
+      (select id from receipts where id >= ? and id < ? order by id desc limit ?) as newest`;
+    const older = "select 1 as found from receipts where id >= ? and id < ? limit 1";
     const bounds = { atOnce: pieceSize };
-    for (const { from, to } of piecesOf(this.#raw, { query, range, bounds })) {
-      const { count, first } = look.get(from, to, this.#left) ?? { count: 0, first: null };
+    for await (const { from, to } of piecesOf(this.#reader, { query, range, bounds })) {
+      const [{ count, first } = { count: 0, first: null }] = await this.#reader.rows<{
+        count: number;
+        first: string | null;
+      }>(look, [from, to, this.#left]);
       if (first !== null) yield { from: first, to };
       this.#left -= count;
       if (this.#left > 0) continue;
-      const older = this.#raw.query("select 1 from receipts where id >= ? and id < ? limit 1");
-      this.#isCapped = first !== null && older.get(range.from, first) !== null;
+      this.#isCapped =
+        first !== null && (await this.#reader.rows(older, [range.from, first])).length > 0;
       return;
     }
   }
@@ -111,9 +114,10 @@ class Window {
 
 const pieceSize = 20_000;
 
-function newestOf(raw: Database, { from, to }: IdRange): string | undefined {
+async function newestOf(reader: SqlReader, { from, to }: IdRange): Promise<string | undefined> {
   const sql = "select max(id) as id from receipts where id >= ? and id < ?";
-  return raw.query<{ id: string | null }, [string, string]>(sql).get(from, to)?.id ?? undefined;
+  const [row] = await reader.rows<{ id: string | null }>(sql, [from, to]);
+  return row?.id ?? undefined;
 }
 
 function ranking(column: "charged" | "duration_ms", isAscending: boolean) {

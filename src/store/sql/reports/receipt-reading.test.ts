@@ -10,6 +10,7 @@ import { newId } from "../../../base/ids.ts";
 import type { Receipt } from "../../../ledger/receipt.ts";
 import type { ReceiptQuery } from "../../../ledger/reports.ts";
 import { hourMs } from "../../../ledger/rollups.ts";
+import { createSqliteReader } from "../../sqlite/reports/sqlite-reader.ts";
 import type { Sqlite } from "../../sqlite/sqlite.ts";
 import { createStore } from "../../sqlite/store.ts";
 import type { Store } from "../../store.ts";
@@ -40,12 +41,12 @@ beforeEach(async () => {
 afterEach(() => store.close());
 
 /** All pages, and how many of them there were. */
-function walk(query: Omit<ReceiptQuery, "after">, bounds = { maxLooked: 60, atOnce: 20 }) {
+async function walk(query: Omit<ReceiptQuery, "after">, bounds = { maxLooked: 60, atOnce: 20 }) {
   const ids: string[] = [];
   let pages = 0;
   let after: string | undefined;
   do {
-    const page = readReceipts(sqlite.raw, { ...query, after }, bounds);
+    const page = await readReceipts(createSqliteReader(sqlite.raw), { ...query, after }, bounds);
     ids.push(...page.receipts.map(({ id }) => id));
     expect(page.after).not.toBe(after ?? "");
     after = page.after;
@@ -54,7 +55,7 @@ function walk(query: Omit<ReceiptQuery, "after">, bounds = { maxLooked: 60, atOn
   return { ids, pages };
 }
 
-test("a page that looked at enough ends early, and the next goes on where it ended", () => {
+test("a page that looked at enough ends early, and the next goes on where it ended", async () => {
   for (const oldestFirst of [false, true])
     for (const filter of [
       { keyId: "key_7" },
@@ -62,10 +63,13 @@ test("a page that looked at enough ends early, and the next goes on where it end
       { outcome: "upstream_error" },
     ]) {
       const query = { ...filter, oldestFirst, limit: 100 };
-      const { ids, pages } = walk(query);
+      const { ids, pages } = await walk(query);
       expect(ids).toEqual(receiptsOf(receipts, query).map(({ id }) => id));
       expect(pages).toBeGreaterThan(4);
-      expect(walk(query, { maxLooked: 1_000_000, atOnce: 1_000_000 })).toEqual({ ids, pages: 1 });
+      expect(await walk(query, { maxLooked: 1_000_000, atOnce: 1_000_000 })).toEqual({
+        ids,
+        pages: 1,
+      });
     }
 });
 
@@ -74,6 +78,6 @@ test("hours without any of what is asked for are not read", async () => {
   await store.ledger.commit([write({ ...alone, charged: 0n })]);
   await store.ledger.rollups.recount(0);
   // One hour fits the bound; were the others looked at, there would be more pages.
-  expect(walk({ keyId: "key_alone", limit: 10 }).pages).toBe(1);
-  expect(walk({ keyId: "key_none", limit: 10 })).toEqual({ ids: [], pages: 1 });
+  expect((await walk({ keyId: "key_alone", limit: 10 })).pages).toBe(1);
+  expect(await walk({ keyId: "key_none", limit: 10 })).toEqual({ ids: [], pages: 1 });
 });

@@ -1,10 +1,12 @@
-import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { idFloor, idTimeMs } from "../../../base/ids.ts";
 import type { Receipt } from "../../../ledger/receipt.ts";
 import { isBegun, outcomesWith } from "../../../ledger/reply-status.ts";
 import type { ReceiptFilters, ReceiptPage, ReceiptQuery } from "../../../ledger/reports.ts";
 import { dayMs, hourMs, toDay, toHour } from "../../../ledger/rollups.ts";
 import { type ReceiptRow, toReceipt } from "../ledger/receipt-row.ts";
+import { readFoldMark } from "./fold-mark.ts";
+import type { SqlReader } from "./sql-reader.ts";
+import { stepsSql } from "./usage-steps.ts";
 
 export interface ReceiptBounds {
   /** A page looks at about so many receipts, and then tells where to go on. */
@@ -20,24 +22,24 @@ const usualBounds: ReceiptBounds = { maxLooked: 200_000, atOnce: 20_000 };
  * hours that have some of what is asked for are read, and those that are open, whose sums may lack
  * some. Called within one transaction.
  */
-export function readReceipts(
-  raw: Database,
+export async function readReceipts(
+  reader: SqlReader,
   asked: ReceiptQuery,
   bounds = usualBounds,
-): ReceiptPage {
+): Promise<ReceiptPage> {
   const range = rangeOf(asked);
   if (range === undefined) return { receipts: [], after: undefined };
-  const query = withAccount(raw, asked);
+  const query = await withAccount(reader, asked);
   const filter = filterOf(query);
   // One more tells whether there is another page.
   const wanted = query.limit + 1;
   const found: Receipt[] = [];
   let looked = 0;
-  for (const piece of piecesOf(raw, { query, range, bounds })) {
+  for await (const piece of piecesOf(reader, { query, range, bounds })) {
     if (looked > 0 && looked + piece.receipts > bounds.maxLooked)
       return { receipts: found, after: piece.after };
     const limit = Math.min(wanted - found.length, piece.most);
-    found.push(...readPiece(raw, { query, filter, piece, limit }));
+    found.push(...(await readPiece(reader, { query, filter, piece, limit })));
     looked += piece.receipts;
     if (found.length < wanted) continue;
     found.pop();
@@ -47,23 +49,19 @@ export function readReceipts(
 }
 
 /** A key is of one account: with its name the sums are found sooner. */
-export function withAccount<T extends { readonly accountId?: string | undefined }>(
-  raw: Database,
+export async function withAccount<T extends { readonly accountId?: string | undefined }>(
+  reader: SqlReader,
   query: T & { readonly keyId?: string | undefined },
-): T {
+): Promise<T> {
   if (query.accountId !== undefined || query.keyId === undefined) return query;
-  const found = raw
-    .query<{ account_id: string }, [string]>("select account_id from keys where id = ?")
-    .get(query.keyId);
-  return found === null ? query : { ...query, accountId: found.account_id };
+  const sql = "select account_id from keys where id = ?";
+  const [found] = await reader.rows<{ account_id: string }>(sql, [query.keyId]);
+  return found === undefined ? query : { ...query, accountId: found.account_id };
 }
 
-export function readReceipt(raw: Database, id: string): Receipt | undefined {
-  const row = raw
-    .query<ReceiptRow, [string]>("select * from receipts where id = ?")
-    .safeIntegers(true)
-    .get(id);
-  return row === null ? undefined : toReceipt(row);
+export async function readReceipt(reader: SqlReader, id: string): Promise<Receipt | undefined> {
+  const [row] = await reader.exactRows<ReceiptRow>("select * from receipts where id = ?", [id]);
+  return row && toReceipt(row);
 }
 
 /** Ids from `from` on, and below `to`. */
@@ -170,17 +168,17 @@ interface Piece extends IdRange {
 }
 
 /** Of hours with many receipts there are several pieces. */
-export function* piecesOf(
-  raw: Database,
+export async function* piecesOf(
+  reader: SqlReader,
   options: {
     readonly query: Unlimited;
     readonly range: IdRange;
     readonly bounds: Pick<ReceiptBounds, "atOnce">;
   },
-): Generator<Piece> {
+): AsyncGenerator<Piece> {
   const { query, range, bounds } = options;
   const isUp = query.oldestFirst === true;
-  for (const { hour, receipts, most } of hoursOf(raw, query, range)) {
+  for await (const { hour, receipts, most } of hoursOf(reader, query, range)) {
     const count = Math.max(1, Math.ceil(receipts / bounds.atOnce));
     const stepMs = hourMs / count;
     for (let at = 0; at < count; at++) {
@@ -204,16 +202,16 @@ interface Hour {
 }
 
 /** In the order asked for; days and hours are looked up as they are needed. */
-function* hoursOf(raw: Database, query: Unlimited, range: IdRange): Generator<Hour> {
+async function* hoursOf(reader: SqlReader, query: Unlimited, range: IdRange): AsyncGenerator<Hour> {
   const isUp = query.oldestFirst === true;
-  const openMs = openFromMs(raw);
+  const openMs = await openFromMs(reader);
   const fromMs = toHour(timeOf(range.from, { unknownMs: 0, rest: "0" }));
   const toMs = timeOf(range.to, { unknownMs: Number.MAX_SAFE_INTEGER, rest: "f" });
-  const open = openHours(raw, { fromMs: Math.max(fromMs, openMs), toMs });
+  const open = await openHours(reader, { fromMs: Math.max(fromMs, openMs), toMs });
   if (!isUp) yield* open.toReversed();
   const closed = { query, fromMs, toMs: Math.min(toMs, openMs - 1) };
-  for (const day of daysOf(raw, closed)) {
-    const hours = closedHours(raw, {
+  for (const day of await daysOf(reader, closed)) {
+    const hours = await closedHours(reader, {
       query,
       fromMs: Math.max(day, fromMs),
       toMs: Math.min(day + dayMs - 1, closed.toMs),
@@ -231,20 +229,24 @@ interface Span {
 }
 
 /** Those days that have some of what is asked for. */
-function daysOf(raw: Database, { query, fromMs, toMs }: Span): readonly number[] {
+async function daysOf(
+  reader: SqlReader,
+  { query, fromMs, toMs }: Span,
+): Promise<readonly number[]> {
   const { own, ownValues, isOfFailures } = filterOf(query);
   const failed = isOfFailures ? " and failures > 0" : "";
-  const { first, folded } = firstDay(raw);
+  const { hourMs: foldedMs } = await readFoldMark(reader);
+  const firstSql = "select coalesce(min(day_ms), 0) as day from rollup_days";
+  const first = (await reader.rows<{ day: number }>(firstSql))[0]?.day ?? 0;
   const span = [Math.max(first, toDay(fromMs)), Math.min(toMs, maxMs)];
   const days = dayRows(query, failed);
-  const rows = raw
-    .query<{ day: number }, SQLQueryBindings[]>(
-      `${days.sql} union
-        select distinct hour_ms / ${dayMs} * ${dayMs} from rollups
-        where hour_ms >= ? and hour_ms <= ?${own}${failed}
-        order by 1 ${query.oldestFirst === true ? "" : "desc"}`,
-    )
-    .all(...span, ...days.values, Math.max(fromMs, folded), Math.min(toMs, maxMs), ...ownValues);
+  const rows = await reader.rows<{ day: number }>(
+    `${days.sql} union
+      select distinct hour_ms / ${dayMs} * ${dayMs} from rollups
+      where hour_ms >= ? and hour_ms <= ?${own}${failed}
+      order by 1 ${query.oldestFirst === true ? "" : "desc"}`,
+    [...span, ...days.values, Math.max(fromMs, foldedMs), Math.min(toMs, maxMs), ...ownValues],
+  );
   return rows.map(({ day }) => day);
 }
 
@@ -271,8 +273,8 @@ function dayRows(
       ? `select distinct day_ms as day from rollup_days
           where day_ms >= ? and day_ms <= ?${own}${failed}`
       : `with recursive steps(at) as
-          (values (?) union all select at + ${dayMs} from steps
-            where at + ${dayMs} <= min(?, (select max(day_ms) from rollup_days)))
+          (values (cast(? as bigint)) union all select at + ${dayMs} from steps
+            where at + ${dayMs} <= ? and at + ${dayMs} <= (select max(day_ms) from rollup_days))
           select at as day from steps
           where exists (select 1 from rollup_days where day_ms = at${own}${failed})`;
   return { sql, values: ownValues };
@@ -281,61 +283,51 @@ function dayRows(
 /** Beyond all times that there are. */
 const maxMs = 2 ** 48;
 
-function firstDay(raw: Database): { readonly first: number; readonly folded: number } {
-  const sql = `select coalesce((select min(day_ms) from rollup_days), 0) as first,
-    coalesce((select cast(value as integer) from meta where key = 'rollups_folded_to_ms'), 0)
-      as folded`;
-  return raw.query<{ first: number; folded: number }, []>(sql).get() ?? { first: 0, folded: 0 };
-}
-
 /** The oldest first. */
-function closedHours(raw: Database, { query, fromMs, toMs }: Span): readonly Hour[] {
+async function closedHours(
+  reader: SqlReader,
+  { query, fromMs, toMs }: Span,
+): Promise<readonly Hour[]> {
   const { own, ownValues, isOfFailures } = filterOf(query);
   if (fromMs > toMs) return [];
-  const rows = raw
-    .query<{ hour: number; found: number; receipts: number }, SQLQueryBindings[]>(
-      `with recursive steps(at) as
-        (values (?) union all select at + ${hourMs} from steps where at + ${hourMs} <= ?),
-      hours(hour, found) as materialized (select at, (
-        select coalesce(sum(${isOfFailures ? "failures" : "receipts"}), 0)
-        from rollups where hour_ms = at${own}) from steps)
-      select hour, found, coalesce(
-        (select sum(receipts) from rollup_totals
-          where grain = 'hour' and kind = 'model' and start_ms = hour),
-        (select sum(receipts) from rollups where hour_ms = hour)) as receipts
-      from hours where found > 0 order by hour`,
-    )
-    .all(toHour(fromMs), toMs, ...ownValues);
+  const rows = await reader.rows<{ hour: number; found: number; receipts: number }>(
+    `with recursive ${stepsSql(hourMs)},
+    hours(hour, found) as materialized (select at, (
+      select coalesce(sum(${isOfFailures ? "failures" : "receipts"}), 0)
+      from rollups where hour_ms = at${own}) from steps)
+    select hour, found, coalesce(
+      (select sum(receipts) from rollup_totals
+        where grain = 'hour' and kind = 'model' and start_ms = hour),
+      (select sum(receipts) from rollups where hour_ms = hour)) as receipts
+    from hours where found > 0 order by hour`,
+    [toHour(fromMs), toMs + 1, ...ownValues],
+  );
   return rows.map(({ hour, receipts, found }) => ({ hour, receipts, most: found }));
 }
 
 /** Every hour with receipts, from the open ones on: their sums may not know of them yet. */
-function openHours(
-  raw: Database,
+async function openHours(
+  reader: SqlReader,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
-): readonly Hour[] {
-  const next = raw.query<{ id: string }, [string]>(
-    "select id from receipts where id >= ? order by id limit 1",
-  );
-  const known = raw.query<{ receipts: number }, [number]>(
-    "select coalesce(sum(receipts), 0) as receipts from rollups where hour_ms = ?",
-  );
+): Promise<readonly Hour[]> {
+  const next = "select id from receipts where id >= ? order by id limit 1";
+  const known = "select coalesce(sum(receipts), 0) as receipts from rollups where hour_ms = ?";
   const hours: Hour[] = [];
   for (let ms = fromMs; ms <= Math.min(toMs, maxMs); ) {
-    const found = next.get(idFloor("req", ms));
-    if (found === null) break;
+    const [found] = await reader.rows<{ id: string }>(next, [idFloor("req", ms)]);
+    if (found === undefined) break;
     const hour = toHour(idTimeMs(found.id));
     if (hour > toMs) break;
-    const receipts = known.get(hour)?.receipts ?? 0;
-    hours.push({ hour, receipts, most: Number.POSITIVE_INFINITY });
+    const [sum] = await reader.rows<{ receipts: number }>(known, [hour]);
+    hours.push({ hour, receipts: sum?.receipts ?? 0, most: Number.POSITIVE_INFINITY });
     ms = hour + hourMs;
   }
   return hours;
 }
 
-function openFromMs(raw: Database): number {
-  const sql = "select value from meta where key = 'rollups_open_from_ms'";
-  const { value } = raw.query<{ value: string }, []>(sql).get() ?? { value: "" };
+async function openFromMs(reader: SqlReader): Promise<number> {
+  const [row] = await reader.rows<{ value: string | null }>(reader.words.openFrom);
+  const value = row?.value ?? "";
   return value === "" ? Number.POSITIVE_INFINITY : Number(value);
 }
 
@@ -348,23 +340,21 @@ function timeOf(
   return digits === undefined ? unknownMs : Number.parseInt(digits.padEnd(12, rest), 16);
 }
 
-function readPiece(
-  raw: Database,
+async function readPiece(
+  reader: SqlReader,
   options: {
     readonly query: ReceiptQuery;
     readonly filter: Filter;
     readonly piece: Piece;
     readonly limit: number;
   },
-): readonly Receipt[] {
+): Promise<readonly Receipt[]> {
   const { query, filter, piece, limit } = options;
   const { own, ownValues, rest, restValues } = filter;
   const order = query.oldestFirst === true ? "" : "desc";
-  return raw
-    .query<ReceiptRow, SQLQueryBindings[]>(
-      `select * from receipts where id >= ? and id < ?${own}${rest} order by id ${order} limit ?`,
-    )
-    .safeIntegers(true)
-    .all(piece.from, piece.to, ...ownValues, ...restValues, limit)
-    .map(toReceipt);
+  const rows = await reader.exactRows<ReceiptRow>(
+    `select * from receipts where id >= ? and id < ?${own}${rest} order by id ${order} limit ?`,
+    [piece.from, piece.to, ...ownValues, ...restValues, limit],
+  );
+  return rows.map(toReceipt);
 }

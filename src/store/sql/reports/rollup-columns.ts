@@ -1,5 +1,7 @@
 import { latencyBoundsMs, noShortestMs, type TimeEnds } from "../../../ledger/reports.ts";
 import type { Rollup, Sums } from "../../../ledger/rollups.ts";
+import type { TotalGroup } from "../../../ledger/store.ts";
+import type { SqlWords } from "./sql-reader.ts";
 
 const counts = Array.from({ length: latencyBoundsMs.length + 1 }, (_, at) => at);
 export const durationColumns = counts.map((at) => `duration_${at}` as const);
@@ -78,25 +80,50 @@ function mergeOf(name: string): Merge {
 /** What rows come to together. */
 export const mergedOf = (name: string) => `${mergeOf(name)}(${name})`;
 
-/** What is there already is added to. */
-export const addInConflict = `on conflict do update set ${sumColumns
-  .map((name) => {
-    const merge = mergeOf(name);
-    return merge === "sum"
-      ? `${name} = ${name} + excluded.${name}`
-      : `${name} = ${merge}(${name}, excluded.${name})`;
-  })
-  .join(", ")}`;
-
-export function addRowSql(table: string, keys: readonly string[]): string {
-  const columns = [...keys, ...sumColumns];
-  return `insert into ${table} (${columns.join(", ")})
-    values (${columns.map(() => "?").join(", ")}) ${addInConflict}`;
+/** Of rows that are added to what is there already. */
+export function addInConflict(of: {
+  readonly table: string;
+  readonly keys: readonly string[];
+  readonly words: SqlWords;
+}): string {
+  const { table, keys, words } = of;
+  const merged = sumColumns.map((name) => {
+    const [known, fresh] = [`${table}.${name}`, `excluded.${name}`];
+    switch (mergeOf(name)) {
+      case "sum":
+        return `${name} = ${known} + ${fresh}`;
+      case "min":
+        return `${name} = ${words.smaller}(${known}, ${fresh})`;
+      default:
+        return `${name} = ${words.larger}(${known}, ${fresh})`;
+    }
+  });
+  return `on conflict (${keys.join(", ")}) do update set ${merged.join(", ")}`;
 }
+
+export const rollupKeys = ["hour_ms", "account_id", "key_id", "model", "provider"] as const;
+export const dayKeys = ["day_ms", "account_id", "key_id", "model", "provider"] as const;
+export const totalKeys = ["grain", "kind", "start_ms", "name"] as const;
+
+/** Which column of the sums by hour a total is of. */
+export const totalColumn: Readonly<Record<TotalGroup, "model" | "account_id" | "key_id">> = {
+  model: "model",
+  account: "account_id",
+  key: "key_id",
+};
 
 /** Money is read as text: a number would lose digits. */
 export const readableSums = sumColumns
   .map((name) => (money.includes(name) ? `cast(${name} as text) as ${name}` : name))
+  .join(", ");
+
+/** The same of several rows that are one. */
+export const mergedSums = sumColumns
+  .map((name) =>
+    money.includes(name)
+      ? `cast(${mergedOf(name)} as text) as ${name}`
+      : `${mergedOf(name)} as ${name}`,
+  )
   .join(", ");
 
 /** As `readableSums` gives it. */
@@ -122,7 +149,7 @@ export function toSums(row: SumsRow): Sums {
 /** An answer that came whole has no first byte of its own: it would repeat the duration. */
 const streamedMs = "case when first_byte_ms < duration_ms then first_byte_ms end";
 
-/** What receipts add up to, in the words of SQLite and the order of `sumColumns`. */
+/** What receipts add up to, in the order of `sumColumns`. */
 export const sumsOfReceipts = [
   "count(*) as receipts",
   "sum(case when outcome in ('ok', 'left') then 0 else 1 end) as failures",
@@ -156,15 +183,6 @@ function countOf(of: {
   return `sum(case when ${when}${above}${upTo} then 1 else 0 end)`;
 }
 
-/**
- * When the step of time began that a receipt is of. The time is in the id: its first twelve digits
- * are the milliseconds, in hexadecimal, which SQLite has no word for.
- */
-export function startOf(stepMs: number): string {
-  const start = "req_".length;
-  const digits = Array.from({ length: 12 }, (_, at) => {
-    const digit = `instr('0123456789abcdef', substr(id, ${start + at + 1}, 1)) - 1`;
-    return `(${digit}) * ${16 ** (11 - at)}`;
-  });
-  return `(${digits.join(" + ")}) / ${stepMs} * ${stepMs}`;
-}
+/** When the step of time began that a receipt is of. */
+export const startOf = (stepMs: number, { idTime }: SqlWords) =>
+  `(${idTime}) / ${stepMs} * ${stepMs}`;

@@ -1,20 +1,15 @@
 import { mostListed, mostNames, type UsageQuery } from "../../../ledger/reports.ts";
 import { dayMs } from "../../../ledger/rollups.ts";
 
-/** What a chart is made of, asked of the database in as few rows as show it. */
-export interface UsageQuestion extends UsageQuery {
-  readonly grain: "hour" | "day";
-}
-
 /** Days of a time zone are made of hours. */
-export const readGrain = ({ grain, dayOffsets }: UsageQuestion) =>
+export const readGrain = ({ grain, dayOffsets }: UsageQuery) =>
   dayOffsets === undefined ? grain : "hour";
 
-export const namesFor = ({ isWhole }: UsageQuestion) => (isWhole === true ? mostListed : mostNames);
+export const namesFor = ({ isWhole }: UsageQuery) => (isWhole === true ? mostListed : mostNames);
 
 /** In SQL: the step that sums count toward, by the column that says where their own time starts. */
 export function stepOf(
-  { isWhole, dayOffsets, fromMs, grain }: UsageQuestion,
+  { isWhole, dayOffsets, fromMs, grain }: UsageQuery,
   start: "hour_ms" | "day_ms" | "start_ms",
 ): string {
   if (isWhole === true) return String(fromMs);
@@ -27,3 +22,7 @@ export function stepOf(
   const offset = cases.length === 0 ? String(last) : `case ${cases.join(" ")} else ${last} end`;
   return `(${start} + ${offset}) / ${dayMs} * ${dayMs}`;
 }
+
+/** A table `steps` of one column `at`: the steps of time from one value on and below another. */
+export const stepsSql = (stepMs: number) => `steps(at) as (values (cast(? as bigint))
+  union all select at + ${stepMs} from steps where at + ${stepMs} < ?)`;

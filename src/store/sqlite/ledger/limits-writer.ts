@@ -4,7 +4,7 @@ import type { BudgetSpend, LedgerStore, LimitsChange, LimitsSet } from "../../..
 import { prepareAudit } from "../../sql/audit.ts";
 import { keptChanges } from "../../sql/feed.ts";
 import { fromLimits } from "../../sql/ledger/limits-text.ts";
-import { toFoldMark } from "../reports/rollup-fold.ts";
+import { toFoldMark } from "../../sql/reports/fold-mark.ts";
 
 /** Runs work as one transaction, as soon as no other is open, and `then` in the same turn. */
 export type Exclusive = <T>(work: () => T, then: (result: T) => void) => Promise<void>;

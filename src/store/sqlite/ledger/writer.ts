@@ -10,9 +10,10 @@ import {
   UnwritableError,
 } from "../../../ledger/store.ts";
 import { receiptColumns, receiptValues } from "../../sql/ledger/receipt-values.ts";
-import { addRowSql, rollupValues } from "../../sql/reports/rollup-columns.ts";
+import { rollupKeys, rollupValues } from "../../sql/reports/rollup-columns.ts";
 import { localNode } from "../../sql/schema.ts";
 import { MovedError } from "../database-file.ts";
+import { addRowSql } from "../reports/add-row.ts";
 import { RollupFold } from "../reports/rollup-fold.ts";
 import { type SumsMark, toOpenFromId } from "../reports/rollups.ts";
 
@@ -235,9 +236,7 @@ function prepare(raw: Database) {
     addSpent: query(
       `update leases set spent = spent + ? where account_id = ? and node = '${localNode}'`,
     ),
-    addRollup: query(
-      addRowSql("rollups", ["hour_ms", "account_id", "key_id", "model", "provider"]),
-    ),
+    addRollup: query(addRowSql("rollups", rollupKeys)),
     openSums: query(
       "insert into meta (key, value) values ('rollups_open_from_ms', ?) on conflict do update set value = excluded.value",
     ),

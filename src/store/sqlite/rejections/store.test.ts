@@ -12,6 +12,7 @@ import {
   type RejectionCount,
 } from "../../../rejections/rejection.ts";
 import { countRejections, readRejected, readRejections } from "../../sql/rejections/reading.ts";
+import { createSqliteReader } from "../reports/sqlite-reader.ts";
 import type { Sqlite } from "../sqlite.ts";
 import { createRejectionStore } from "./store.ts";
 
@@ -72,10 +73,11 @@ const countOf = (rest: Partial<RejectionCount> = {}): RejectionCount => ({
 });
 const add = (store: Store, rows: readonly Rejection[], counts: readonly RejectionCount[] = []) =>
   store.add({ rows, counts, keys: [] });
+const reader = () => createSqliteReader(sqlite.raw);
 const page = (query: Partial<Parameters<typeof readRejections>[1]> = {}) =>
-  readRejections(sqlite.raw, { limit: 1_000, ...query });
+  readRejections(reader(), { limit: 1_000, ...query });
 const counted = (query: Partial<Parameters<typeof readRejected>[1]> = {}) =>
-  readRejected(sqlite.raw, {
+  readRejected(reader(), {
     fromMs: 0,
     toMs: noonMs + dayMs,
     grain: "hour",
@@ -98,10 +100,10 @@ test("pages are newest first, follow each other without a gap, and keep to every
   );
   await add(store, rows);
   const all = rows.toReversed();
-  expect(page().rejections).toEqual(all);
+  expect((await page()).rejections).toEqual(all);
   const seen: Rejection[] = [];
   for (let after: string | undefined, pages = 0; pages < 4; pages++) {
-    const next = page({ limit: 7, after });
+    const next = await page({ limit: 7, after });
     seen.push(...next.rejections);
     ({ after } = next);
     expect(after === undefined).toBe(pages === 3);
@@ -123,10 +125,10 @@ test("pages are newest first, follow each other without a gap, and keep to every
     [{ toMs: noonMs + 3 }, ({ id }) => idTimeMs(id) < noonMs + 3],
   ];
   for (const [query, isRight] of filters) {
-    const found = page(query).rejections;
+    const found = (await page(query)).rejections;
     expect(found.length).toBeGreaterThan(0);
     expect(found).toEqual(all.filter(isRight));
-    expect(countRejections(sqlite.raw, query ?? {})).toEqual({
+    expect(await countRejections(reader(), query ?? {})).toEqual({
       count: found.length,
       isCapped: false,
     });
@@ -135,12 +137,12 @@ test("pages are newest first, follow each other without a gap, and keep to every
 
 test("a total counts calls, and says where it looked at no more", async () => {
   await add(open(), [rowOf({ count: 5 }), rowOf(), rowOf({ accountId: "acct_2" })]);
-  expect(countRejections(sqlite.raw, {})).toEqual({ count: 7, isCapped: false });
-  expect(countRejections(sqlite.raw, { accountId: "acct_1" })).toMatchObject({ count: 6 });
+  expect(await countRejections(reader(), {})).toEqual({ count: 7, isCapped: false });
+  expect(await countRejections(reader(), { accountId: "acct_1" })).toMatchObject({ count: 6 });
   sqlite.raw.run(`insert into rejections with recursive n(i) as
       (values (1) union all select i + 1 from n where i < ${mostCounted})
     select 'req_0' || i, 'acct_1', 'key_1', 'm', 'chat', 402, 'insufficient_quota', '', '', 1 from n`);
-  expect(countRejections(sqlite.raw, {})).toEqual({ count: mostCounted + 4, isCapped: true });
+  expect(await countRejections(reader(), {})).toEqual({ count: mostCounted + 4, isCapped: true });
 });
 
 test("by a group, every name that is asked for and the most frequent are counted, the others as one", async () => {
@@ -149,13 +151,15 @@ test("by a group, every name that is asked for and the most frequent are counted
     countOf({ keyId: `key_${at}`, count: at + 1 }),
   );
   await add(store, [], counts);
-  const found = counted({ by: "key", names: ["key_0", "key_1"] });
+  const found = await counted({ by: "key", names: ["key_0", "key_1"] });
   const names = new Map(found.map(({ name, count }) => [name, count]));
   expect(names.size).toBe(21);
   expect([names.get("key_0"), names.get("key_1"), names.get("key_39")]).toEqual([1, 2, 40]);
   expect([names.has("key_22"), names.has("key_21")]).toEqual([true, false]);
   expect(names.get(otherNames)).toBe(250);
   expect(found.reduce((sum, { count }) => sum + count, 0)).toBe(820);
-  expect(counted({ by: "account" })).toEqual([{ startMs: noonMs, name: "acct_1", count: 820 }]);
-  expect(counted({ keyId: "key_9" })).toEqual([{ startMs: noonMs, name: "", count: 10 }]);
+  expect(await counted({ by: "account" })).toEqual([
+    { startMs: noonMs, name: "acct_1", count: 820 },
+  ]);
+  expect(await counted({ keyId: "key_9" })).toEqual([{ startMs: noonMs, name: "", count: 10 }]);
 });

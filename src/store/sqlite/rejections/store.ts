@@ -12,6 +12,7 @@ import {
 import { readRecent } from "../../sql/rejections/reading.ts";
 import { accountsAtOnce, erasedAtOnce } from "../../sql/rejections/steps.ts";
 import type { Db } from "../../sql/schema.ts";
+import { createSqliteReader } from "../reports/sqlite-reader.ts";
 
 const hourMs = 3_600_000;
 
@@ -26,10 +27,11 @@ export interface RejectionStoreOptions {
 export function createRejectionStore(options: RejectionStoreOptions): RejectionStore {
   const { db, raw } = options;
   const writer = new RejectionWriter(options);
+  const reader = createSqliteReader(raw);
   return {
     add: (batch) => writer.add(batch),
     erase: (nowMs) => writer.erase(nowMs),
-    recent: async (query) => readRecent(raw, query),
+    recent: (query) => readRecent(reader, query),
     async lastRejections() {
       const rows = await db.selectFrom("key_rejections").selectAll().execute();
       return new Map(rows.map((row) => [row.key_id, row.last_ms]));

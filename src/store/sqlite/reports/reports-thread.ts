@@ -1,57 +1,17 @@
 import { Worker } from "node:worker_threads";
 import { Problem } from "../../../base/problem.ts";
-import type { Receipt } from "../../../ledger/receipt.ts";
-import type {
-  ProviderSums,
-  RankedPage,
-  RankQuery,
-  ReceiptCount,
-  ReceiptFilters,
-  ReceiptPage,
-  ReceiptQuery,
-  SpendQuery,
-} from "../../../ledger/reports.ts";
-import type {
-  RecentQuery,
-  RecentRejections,
-  RejectedPoint,
-  RejectedQuery,
-  RejectionFilters,
-  RejectionPage,
-  RejectionQuery,
-  RejectionTotal,
-} from "../../../rejections/rejection.ts";
-import type { StoredMinute } from "../../sql/reports/minute-reading.ts";
-import type { UsageQuestion } from "../../sql/reports/usage-steps.ts";
+import type { ReportAnswer, ReportQuestion } from "../../sql/reports/questions.ts";
+import type { StoredMinute } from "./minute-reading.ts";
 import type { PackedUsage } from "./usage-packing.ts";
 
-export type ReportQuestion =
-  | { readonly type: "usage"; readonly query: UsageQuestion }
-  | { readonly type: "receipts"; readonly query: ReceiptQuery }
-  | { readonly type: "ranked"; readonly query: RankQuery }
-  | { readonly type: "count"; readonly query: ReceiptFilters }
-  | { readonly type: "spending"; readonly query: SpendQuery }
-  | { readonly type: "receipt"; readonly id: string }
-  | { readonly type: "rejections"; readonly query: RejectionQuery }
-  | { readonly type: "rejection-count"; readonly query: RejectionFilters }
-  | { readonly type: "rejected"; readonly query: RejectedQuery }
-  | { readonly type: "recent"; readonly query: RecentQuery }
-  | { readonly type: "providers"; readonly fromMs: number }
+export type ThreadQuestion =
+  | ReportQuestion
   | { readonly type: "minutes"; readonly fromMs: number; readonly toMs: number };
 
-export type ReportAnswer =
-  | { readonly usage: PackedUsage }
-  | { readonly page: ReceiptPage }
-  | { readonly ranked: RankedPage }
-  | { readonly count: ReceiptCount }
-  | { readonly spending: ReadonlyMap<string, bigint> }
-  | { readonly receipt: Receipt | undefined }
-  | { readonly rejections: RejectionPage }
-  | { readonly rejectionTotal: RejectionTotal }
-  | { readonly rejected: readonly RejectedPoint[] }
-  | { readonly recent: readonly RecentRejections[] }
+export type ThreadAnswer =
+  | Exclude<ReportAnswer, { usage: unknown }>
+  | { readonly packed: PackedUsage }
   | { readonly minutes: readonly StoredMinute[] }
-  | { readonly providers: readonly ProviderSums[] }
   | { readonly error: string };
 
 const maxOpen = 64;
@@ -64,9 +24,9 @@ export interface ReportsThreadOptions {
 }
 
 interface Asked {
-  readonly question: ReportQuestion;
+  readonly question: ThreadQuestion;
   readonly deadline: NodeJS.Timeout;
-  readonly resolve: (answer: ReportAnswer) => void;
+  readonly resolve: (answer: ThreadAnswer) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -87,7 +47,7 @@ export class ReportsThread {
     this.#options = options;
   }
 
-  ask(question: ReportQuestion): Promise<ReportAnswer> {
+  ask(question: ThreadQuestion): Promise<ThreadAnswer> {
     if (this.#isClosed)
       return Promise.reject(
         new Problem({ code: "busy", message: "The gateway is shutting down." }),
@@ -99,7 +59,7 @@ export class ReportsThread {
           message: "Too many reports at once. Try again when one has finished.",
         }),
       );
-    const { promise, resolve, reject } = Promise.withResolvers<ReportAnswer>();
+    const { promise, resolve, reject } = Promise.withResolvers<ThreadAnswer>();
     const tooLong = () =>
       this.#fail(
         asked,
@@ -150,7 +110,7 @@ export class ReportsThread {
   #start(): Worker {
     const url = this.#options.workerUrl ?? new URL("./reports-worker.ts", import.meta.url);
     const worker = new Worker(url, { workerData: { path: this.#options.path } });
-    worker.on("message", (answer: ReportAnswer) => {
+    worker.on("message", (answer: ThreadAnswer) => {
       if (worker === this.#worker) this.#answer(answer);
     });
     const lost = () => {
@@ -169,7 +129,7 @@ export class ReportsThread {
     return worker;
   }
 
-  #answer(answer: ReportAnswer): void {
+  #answer(answer: ThreadAnswer): void {
     const asked = this.#atWork;
     this.#atWork = undefined;
     if (asked !== undefined && this.#open.delete(asked)) {

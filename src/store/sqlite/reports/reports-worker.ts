@@ -1,40 +1,42 @@
 import { Database } from "bun:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
-import {
-  countRejections,
-  readRecent,
-  readRejected,
-  readRejections,
-} from "../../sql/rejections/reading.ts";
-import { readKeySpending } from "../../sql/reports/key-spending.ts";
-import { readMinutes, type StoredMinute } from "../../sql/reports/minute-reading.ts";
-import { readProviders } from "../../sql/reports/provider-reading.ts";
-import { countReceipts, readRanked } from "../../sql/reports/receipt-ranking.ts";
-import { readReceipt, readReceipts } from "../../sql/reports/receipt-reading.ts";
-import { readUsage } from "../../sql/reports/usage-reading.ts";
-import type { ReportAnswer, ReportQuestion } from "./reports-thread.ts";
+import { Mutex } from "../../../base/mutex.ts";
+import { answerOf } from "../../sql/reports/questions.ts";
+import { readMinutes } from "./minute-reading.ts";
+import type { ThreadAnswer, ThreadQuestion } from "./reports-thread.ts";
+import { createSqliteReader } from "./sqlite-reader.ts";
 import { packUsage } from "./usage-packing.ts";
 
 /** The thread of the reports: answers one question at a time, each from one moment of the database. */
 const { path } = workerData as { readonly path: string };
 let opened: Database | undefined;
+/** Reading is asynchronous in name alone, but a connection has one transaction. */
+const asking = new Mutex();
 
-parentPort?.on("message", (question: ReportQuestion | "close") => {
-  if (question === "close") {
-    opened?.close();
-    parentPort?.postMessage("closed", []);
-    return;
-  }
-  const answer = tryTo(question);
-  const moved = "usage" in answer ? [answer.usage.numbers.buffer, answer.usage.charged.buffer] : [];
-  parentPort?.postMessage(answer, moved);
+parentPort?.on("message", (question: ThreadQuestion | "close") => {
+  void asking.run(async () => {
+    if (question === "close") {
+      opened?.close();
+      parentPort?.postMessage("closed", []);
+      return;
+    }
+    const answer = await tryTo(question);
+    const moved =
+      "packed" in answer ? [answer.packed.numbers.buffer, answer.packed.charged.buffer] : [];
+    parentPort?.postMessage(answer, moved);
+  });
 });
 
-function tryTo(question: ReportQuestion): ReportAnswer {
+async function tryTo(question: ThreadQuestion): Promise<ThreadAnswer> {
   try {
     opened ??= open();
     // A deferred transaction: everything is read as of its first look.
-    return opened.transaction((raw: Database) => answerOf(raw, question))(opened);
+    opened.run("begin");
+    try {
+      return await toAnswer(opened, question);
+    } finally {
+      opened.run("rollback");
+    }
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) };
   }
@@ -49,33 +51,8 @@ function open(): Database {
   return raw;
 }
 
-function answerOf(raw: Database, question: ReportQuestion): ReportAnswer {
-  switch (question.type) {
-    case "usage":
-      return { usage: packUsage(readUsage(raw, question.query)) };
-    case "receipts":
-      return { page: readReceipts(raw, question.query) };
-    case "ranked":
-      return { ranked: readRanked(raw, question.query) };
-    case "count":
-      return { count: countReceipts(raw, question.query) };
-    case "spending":
-      return { spending: readKeySpending(raw, question.query) };
-    case "receipt":
-      return { receipt: readReceipt(raw, question.id) };
-    case "rejections":
-      return { rejections: readRejections(raw, question.query) };
-    case "rejection-count":
-      return { rejectionTotal: countRejections(raw, question.query) };
-    case "rejected":
-      return { rejected: readRejected(raw, question.query) };
-    case "recent":
-      return { recent: readRecent(raw, question.query) };
-    case "providers":
-      return { providers: readProviders(raw, question.fromMs) };
-    case "minutes":
-      return { minutes: readMinutes(raw, question) satisfies readonly StoredMinute[] };
-    default:
-      return question satisfies never;
-  }
+async function toAnswer(raw: Database, question: ThreadQuestion): Promise<ThreadAnswer> {
+  if (question.type === "minutes") return { minutes: readMinutes(raw, question) };
+  const answer = await answerOf(createSqliteReader(raw), question);
+  return "usage" in answer ? { packed: packUsage(answer.usage) } : answer;
 }

@@ -1,155 +1,54 @@
-import { monotonicMs } from "../../../base/clock.ts";
 import { Problem } from "../../../base/problem.ts";
-import { minuteMs, minutesMs } from "../../../ledger/minutes.ts";
-import type { Receipt } from "../../../ledger/receipt.ts";
-import {
-  type LedgerReports,
-  mostHours,
-  mostReceipts,
-  mostSteps,
-  type ProviderSums,
-  type RankedPage,
-  type RankQuery,
-  type ReceiptCount,
-  type ReceiptFilters,
-  type ReceiptPage,
-  type ReceiptQuery,
-  type SpendQuery,
-  type UsagePoint,
-  type UsageQuery,
-} from "../../../ledger/reports.ts";
-import { dayMs, hourMs, toHour } from "../../../ledger/rollups.ts";
-import {
-  mostRows,
-  type RecentQuery,
-  type RecentRejections,
-  type RejectedPoint,
-  type RejectedQuery,
-  type RejectionFilters,
-  type RejectionPage,
-  type RejectionQuery,
-  type RejectionReports,
-  type RejectionTotal,
-} from "../../../rejections/rejection.ts";
+import { minutesMs } from "../../../ledger/minutes.ts";
+import type { UsagePoint, UsageQuery } from "../../../ledger/reports.ts";
+import type { ReportAnswer, ReportQuestion } from "../../sql/reports/questions.ts";
+import { StoreReports, unexpected } from "../../sql/reports/store-reports.ts";
 import type { ReportOptions } from "../../store.ts";
-import type { ReportAnswer, ReportQuestion } from "./reports-thread.ts";
-import { ReportsThread, type ReportsThreadOptions } from "./reports-thread.ts";
+import {
+  ReportsThread,
+  type ReportsThreadOptions,
+  type ThreadAnswer,
+  type ThreadQuestion,
+} from "./reports-thread.ts";
 import { unpackUsage } from "./usage-packing.ts";
 
 export interface SqliteReportOptions extends ReportOptions {
   readonly workerUrl?: ReportsThreadOptions["workerUrl"];
 }
 
-/** Sums are not written more often for who watches, nor for more than a fiftieth of the time. */
-const flushEveryMs = 1_000;
-const flushShare = 50;
-
 /**
  * Reports on SQLite: see `LedgerReports` and `RejectionReports`. Nothing is started before the first
  * question.
  */
-export class SqliteReports implements LedgerReports, RejectionReports {
-  readonly #options: SqliteReportOptions;
+export class SqliteReports extends StoreReports {
   readonly #thread: ReportsThread;
   readonly #startedMs: number;
-  #flushed: Promise<void> = Promise.resolve();
-  #flushAgainMs = Number.NEGATIVE_INFINITY;
   /** What an earlier process wrote of the last hour. */
   #filled: Promise<void> | undefined;
 
   constructor(path: string, options: SqliteReportOptions) {
+    super(options);
     const { limitMs, workerUrl } = options;
-    this.#options = options;
     this.#thread = new ReportsThread({ path, limitMs, workerUrl });
     this.#startedMs = options.clock.nowMs();
-  }
-
-  async catchUp(accountId: string | undefined): Promise<boolean> {
-    await this.#flush();
-    return this.#options.hasUnwritten?.(accountId) !== true;
-  }
-
-  async usage(query: UsageQuery): Promise<readonly UsagePoint[]> {
-    const { grain } = query;
-    checkSteps(query);
-    if (grain === "minute") {
-      await this.#fillMinutes();
-      return this.#options.minutes.usage(query, this.#options.clock.nowMs());
-    }
-    await this.#flush();
-    const answer = await this.#ask({ type: "usage", query: { ...query, grain } });
-    return "usage" in answer ? unpackUsage(answer.usage) : unexpected();
-  }
-
-  async providers(fromMs: number): Promise<readonly ProviderSums[]> {
-    await this.#flush();
-    const answer = await this.#ask({ type: "providers", fromMs: toHour(fromMs) });
-    return "providers" in answer ? answer.providers : unexpected();
-  }
-
-  async receipts(query: ReceiptQuery): Promise<ReceiptPage> {
-    checkLimit(query, mostReceipts);
-    const answer = await this.#ask({ type: "receipts", query });
-    return "page" in answer ? answer.page : unexpected();
-  }
-
-  async ranked(query: RankQuery): Promise<RankedPage> {
-    checkLimit(query, mostReceipts);
-    const answer = await this.#ask({ type: "ranked", query });
-    return "ranked" in answer ? answer.ranked : unexpected();
-  }
-
-  async count(query: ReceiptFilters): Promise<ReceiptCount> {
-    const answer = await this.#ask({ type: "count", query });
-    return "count" in answer ? answer.count : unexpected();
-  }
-
-  async keySpending(query: SpendQuery): Promise<ReadonlyMap<string, bigint>> {
-    await this.#flush();
-    const answer = await this.#ask({ type: "spending", query });
-    return "spending" in answer ? answer.spending : unexpected();
-  }
-
-  async receipt(id: string): Promise<Receipt | undefined> {
-    const answer = await this.#ask({ type: "receipt", id });
-    return "receipt" in answer ? answer.receipt : unexpected();
-  }
-
-  async rejections(query: RejectionQuery): Promise<RejectionPage> {
-    checkLimit(query, mostRows);
-    await this.#flushRejections();
-    const answer = await this.#ask({ type: "rejections", query });
-    return "rejections" in answer ? answer.rejections : unexpected();
-  }
-
-  async countRejections(query: RejectionFilters): Promise<RejectionTotal> {
-    await this.#flushRejections();
-    const answer = await this.#ask({ type: "rejection-count", query });
-    return "rejectionTotal" in answer ? answer.rejectionTotal : unexpected();
-  }
-
-  async rejected(query: RejectedQuery): Promise<readonly RejectedPoint[]> {
-    await this.#flushRejections();
-    const answer = await this.#ask({ type: "rejected", query });
-    return "rejected" in answer ? answer.rejected : unexpected();
-  }
-
-  async recent(query: RecentQuery): Promise<readonly RecentRejections[]> {
-    await this.#flushRejections();
-    const answer = await this.#ask({ type: "recent", query });
-    return "recent" in answer ? answer.recent : unexpected();
   }
 
   close(): Promise<void> {
     return this.#thread.close();
   }
 
-  /** If it fails, reports show what is stored. */
-  async #flushRejections(): Promise<void> {
-    await this.#options.flushRejections?.().catch(() => {});
+  protected async ask(question: ReportQuestion): Promise<ReportAnswer> {
+    const answer = await this.#ask(question);
+    if ("packed" in answer) return { usage: unpackUsage(answer.packed) };
+    return "minutes" in answer ? unexpected() : answer;
   }
 
-  async #ask(question: ReportQuestion): Promise<ReportAnswer> {
+  protected async minutes(query: UsageQuery): Promise<readonly UsagePoint[]> {
+    await this.#fillMinutes();
+    return this.options.minutes.usage(query, this.options.clock.nowMs());
+  }
+
+  async #ask(question: ThreadQuestion): Promise<Exclude<ThreadAnswer, { error: string }>> {
     const answer = await this.#thread.ask(question);
     if ("error" in answer)
       throw new Problem({
@@ -159,31 +58,15 @@ export class SqliteReports implements LedgerReports, RejectionReports {
     return answer;
   }
 
-  /** Concurrent queries share one flush. If it fails, reports show what is stored. */
-  #flush(): Promise<void> {
-    const elapsedMs = this.#options.elapsedMs ?? monotonicMs;
-    const beganMs = elapsedMs();
-    if (beganMs < this.#flushAgainMs) return this.#flushed;
-    this.#flushAgainMs = Number.POSITIVE_INFINITY;
-    this.#flushed = this.#options
-      .flush()
-      .catch(() => {})
-      .finally(() => {
-        const tookMs = elapsedMs() - beganMs;
-        this.#flushAgainMs = beganMs + Math.max(flushEveryMs, flushShare * tookMs);
-      });
-    return this.#flushed;
-  }
-
   /** Once; where it fails the next question tries again. */
   #fillMinutes(): Promise<void> {
     const toMs = this.#startedMs;
-    const fromMs = this.#options.clock.nowMs() - minutesMs;
+    const fromMs = this.options.clock.nowMs() - minutesMs;
     if (this.#filled === undefined && fromMs >= toMs) this.#filled = Promise.resolve();
     this.#filled ??= this.#ask({ type: "minutes", fromMs, toMs }).then(
       (answer) => {
         if (!("minutes" in answer)) return unexpected();
-        for (const { startMs, row } of answer.minutes) this.#options.minutes.addRow(startMs, row);
+        for (const { startMs, row } of answer.minutes) this.options.minutes.addRow(startMs, row);
       },
       (error: unknown) => {
         this.#filled = undefined;
@@ -192,23 +75,4 @@ export class SqliteReports implements LedgerReports, RejectionReports {
     );
     return this.#filled;
   }
-}
-
-function unexpected(): never {
-  throw new Error("the reply does not match the query");
-}
-
-function checkLimit({ limit }: { readonly limit: number }, most: number): void {
-  if (limit >= 1 && limit <= most) return;
-  throw new Problem({ code: "invalid", message: `limit must be between 1 and ${most}.` });
-}
-
-function checkSteps({ fromMs, toMs, grain, dayOffsets, isWhole = false }: UsageQuery): void {
-  const readsHours = dayOffsets !== undefined || (isWhole && grain === "hour");
-  const stepMs = readsHours ? hourMs : { minute: minuteMs, hour: hourMs, day: dayMs }[grain];
-  if ((toMs - fromMs) / stepMs > (readsHours ? mostHours : mostSteps))
-    throw new Problem({
-      code: "invalid",
-      message: `A report has at most ${mostSteps} time steps. Choose a shorter period or a coarser grain.`,
-    });
 }

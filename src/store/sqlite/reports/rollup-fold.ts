@@ -1,26 +1,20 @@
 import type { Database, Statement } from "bun:sqlite";
 import { type FoldMark, hourMs, isFolded, type Rollup, toDay } from "../../../ledger/rollups.ts";
-import { type TotalGroup, totalGroups } from "../../../ledger/store.ts";
+import { totalGroups } from "../../../ledger/store.ts";
+import { foldMarkSql, toFoldMark } from "../../sql/reports/fold-mark.ts";
 import {
   addInConflict,
-  addRowSql,
+  dayKeys,
   mergedOf,
   sumColumns,
   sumValues,
+  totalColumn,
+  totalKeys,
 } from "../../sql/reports/rollup-columns.ts";
+import { addRowSql } from "./add-row.ts";
+import { sqliteWords as words } from "./sqlite-reader.ts";
 
 type Value = string | number | bigint;
-
-const columnOf: Readonly<Record<TotalGroup, keyof Named>> = {
-  model: "model",
-  account: "account_id",
-  key: "key_id",
-};
-interface Named {
-  model: string;
-  account_id: string;
-  key_id: string;
-}
 
 /** Rows that are added in one transaction: it must not hold up the event loop. */
 const rowsAtOnce = 30;
@@ -93,25 +87,17 @@ export class RollupFold {
   }
 }
 
-/** As `meta` has it: an hour and, in the middle of one, the account and key that were the last. */
-export function toFoldMark(text: string | undefined): FoldMark {
-  const [hour = "0", accountId = "", keyId = ""] = (text ?? "0").split(" ");
-  return { hourMs: Number(hour), accountId, keyId };
-}
-
 function prepare(raw: Database) {
   const run = (sql: string): Statement<unknown, Value[]> => raw.query<unknown, Value[]>(sql);
   const sums = sumColumns.join(", ");
   const added = sumColumns.map(mergedOf).join(", ");
-  const dayKeys = ["day_ms", "account_id", "key_id", "model", "provider"];
-  const totalKeys = ["grain", "kind", "start_ms", "name"];
+  const addDays = addInConflict({ table: "rollup_days", keys: dayKeys, words });
+  const addTotals = addInConflict({ table: "rollup_totals", keys: totalKeys, words });
   const piece = `from rollups where hour_ms = ?
     and (account_id, key_id) > (?, ?) and (account_id, key_id) <= (?, ?)`;
   const intoTotals = `insert into rollup_totals (${totalKeys.join(", ")}, ${sums})`;
   return {
-    mark: raw.query<{ value: string }, []>(
-      "select value from meta where key = 'rollups_folded_to_ms'",
-    ),
+    mark: raw.query<{ value: string }, []>(foldMarkSql),
     move: run(
       "insert into meta (key, value) values ('rollups_folded_to_ms', ?) on conflict do update set value = excluded.value",
     ),
@@ -125,12 +111,12 @@ function prepare(raw: Database) {
         order by account_id, key_id limit 1 offset ${rowsAtOnce - 1}`,
     ),
     days: run(`insert into rollup_days (${dayKeys.join(", ")}, ${sums})
-      select ?, account_id, key_id, model, provider, ${sums} ${piece} ${addInConflict}`),
+      select ?, account_id, key_id, model, provider, ${sums} ${piece} ${addDays}`),
     totals: totalGroups.map((by) => ({
-      byHour: run(`${intoTotals} select 'hour', '${by}', hour_ms, ${columnOf[by]}, ${added}
-        ${piece} group by hour_ms, ${columnOf[by]} ${addInConflict}`),
-      byDay: run(`${intoTotals} select 'day', '${by}', ?, ${columnOf[by]}, ${added}
-        ${piece} group by ${columnOf[by]} ${addInConflict}`),
+      byHour: run(`${intoTotals} select 'hour', '${by}', hour_ms, ${totalColumn[by]}, ${added}
+        ${piece} group by hour_ms, ${totalColumn[by]} ${addTotals}`),
+      byDay: run(`${intoTotals} select 'day', '${by}', ?, ${totalColumn[by]}, ${added}
+        ${piece} group by ${totalColumn[by]} ${addTotals}`),
     })),
     addDay: run(addRowSql("rollup_days", dayKeys)),
     addTotal: run(addRowSql("rollup_totals", totalKeys)),

@@ -10,6 +10,7 @@ import {
 } from "../../../ledger/rollups.ts";
 import type { StoredSums, Total } from "../../../ledger/store.ts";
 import { readMeta, writeMeta } from "../../sql/meta.ts";
+import { toFoldMark } from "../../sql/reports/fold-mark.ts";
 import {
   readableSums,
   type SumsRow,
@@ -19,7 +20,7 @@ import {
   toSums,
 } from "../../sql/reports/rollup-columns.ts";
 import { type Db, localNode } from "../../sql/schema.ts";
-import { toFoldMark } from "./rollup-fold.ts";
+import { sqliteWords } from "./sqlite-reader.ts";
 
 /** From which receipt on sums may lack some, as the database has it. */
 export interface SumsMark {
@@ -80,7 +81,7 @@ const openSum = (fromMs: number) => sql`coalesce((select sum(charged) from rollu
   where rollups.account_id = leases.account_id and hour_ms >= ${fromMs}), 0)`;
 
 function sumOfReceipts(fromMs: number) {
-  return sql`select ${sql.raw(startOf(hourMs))} as hour_ms, account_id, key_id, model, provider,
+  return sql`select ${sql.raw(startOf(hourMs, sqliteWords))} as hour_ms, account_id, key_id, model, provider,
       ${sql.raw(sumsOfReceipts)}
     from receipts where id >= ${idFloor("req", fromMs)}
     group by 1, 2, 3, 4, 5`;

@@ -1,7 +1,14 @@
 import type { Database } from "bun:sqlite";
 import { idFloor } from "../../../base/ids.ts";
 import { type MinuteRow, minuteMs } from "../../../ledger/minutes.ts";
-import { readableSums, type SumsRow, startOf, sumsOfReceipts, toSums } from "./rollup-columns.ts";
+import {
+  readableSums,
+  type SumsRow,
+  startOf,
+  sumsOfReceipts,
+  toSums,
+} from "../../sql/reports/rollup-columns.ts";
+import { sqliteWords } from "./sqlite-reader.ts";
 
 export interface StoredMinute {
   readonly startMs: number;
@@ -24,7 +31,7 @@ export function readMinutes(
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): readonly StoredMinute[] {
   const sql = `select start_ms, account_id, key_id, model, ${readableSums} from
-    (select ${startOf(minuteMs)} as start_ms, account_id, key_id, model, ${sumsOfReceipts}
+    (select ${startOf(minuteMs, sqliteWords)} as start_ms, account_id, key_id, model, ${sumsOfReceipts}
       from receipts where id >= ? and id < ? group by 1, 2, 3, 4 order by 1 desc limit ${maxRows})`;
   return raw
     .query<Row, [string, string]>(sql)

@@ -43,6 +43,8 @@ export class MinuteSums {
   readonly #older: number[] = [];
   #numbers = new Float64Array(firstRows * width);
   #charged = new BigInt64Array(firstRows);
+  /** 1 for a row that has grown since it was last written. */
+  #grown = new Uint8Array(firstRows);
 
   constructor(startMs: number) {
     this.startMs = startMs;
@@ -72,6 +74,7 @@ export class MinuteSums {
   add(row: number, receipt: Receipt): void {
     const { durationMs } = receipt;
     const start = row * width;
+    this.#grown[row] = 1;
     this.#count(start + field.receipts, 1);
     if (isFailed(receipt)) this.#count(start + field.failures, 1);
     this.#count(start + field.inputTokens, inputTokens(receipt));
@@ -103,6 +106,15 @@ export class MinuteSums {
 
   *all(): Generator<MinuteOwner & { readonly row: number }> {
     for (const [row, owner] of this.#owners.entries()) yield { ...owner, row };
+  }
+
+  *grown(): Generator<MinuteOwner & { readonly row: number }> {
+    for (const owner of this.all()) if (this.#grown[owner.row] === 1) yield owner;
+  }
+
+  /** Written as it was with so many receipts. */
+  written(row: number, receipts: number): void {
+    if (this.#numbers[row * width + field.receipts] === receipts) this.#grown[row] = 0;
   }
 
   read(row: number): MinuteFigures {
@@ -137,10 +149,12 @@ export class MinuteSums {
   }
 
   #grow(): void {
-    const [numbers, charged] = [this.#numbers, this.#charged];
+    const [numbers, charged, grown] = [this.#numbers, this.#charged, this.#grown];
     this.#numbers = new Float64Array(numbers.length * 2);
     this.#numbers.set(numbers);
     this.#charged = new BigInt64Array(charged.length * 2);
     this.#charged.set(charged);
+    this.#grown = new Uint8Array(grown.length * 2);
+    this.#grown.set(grown);
   }
 }

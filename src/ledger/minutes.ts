@@ -21,6 +21,19 @@ const maxRows = 20_000;
 /** Sums of the receipts of one account, key and model that began within one minute. */
 export type MinuteRow = MinuteOwner & MinuteFigures;
 
+/** A row that has grown since it was last written, as it is now. */
+export interface GrownMinute {
+  readonly startMs: number;
+  readonly place: number;
+  readonly row: MinuteRow;
+}
+
+/** Implemented by the store where several processes share one database. */
+export interface MinuteStore {
+  /** Writes what this process has added up since the last time, and deletes what is too old. */
+  write(minutes: Minutes, nowMs: number): Promise<void>;
+}
+
 /** The last hour by minutes, in memory: what charts that move are drawn from. */
 export class Minutes {
   /** Each has its place; an older one in it is replaced. */
@@ -45,6 +58,26 @@ export class Minutes {
   addRow(startMs: number, row: MinuteRow): void {
     const minute = this.#minuteOf(startMs);
     if (minute !== undefined) minute.merge(this.#rowOf(minute, row), row);
+  }
+
+  grown(): readonly GrownMinute[] {
+    return this.#minutes.flatMap((minute) =>
+      minute === undefined
+        ? []
+        : Array.from(minute.grown(), ({ row: place, ...owner }) => ({
+            startMs: minute.startMs,
+            place,
+            row: { ...owner, ...minute.read(place) },
+          })),
+    );
+  }
+
+  /** They were written: from now on they are left out until they grow again. */
+  written(rows: readonly GrownMinute[]): void {
+    for (const { startMs, place, row } of rows) {
+      const minute = this.#minutes[(startMs / minuteMs) % minutesKept];
+      if (minute?.startMs === startMs) minute.written(place, row.receipts);
+    }
   }
 
   usage(query: UsageQuery, nowMs: number): readonly UsagePoint[] {

@@ -81,6 +81,8 @@ export interface RollupStore {
    * goes there too.
    */
   fold(beforeMs: number): Promise<boolean>;
+  /** How many rows to add at once, where it is not the event loop that writes them. */
+  readonly rowsAtOnce?: number;
 }
 
 /** How many rows are written in one turn of the event loop: a commit must not hold it up. */
@@ -196,10 +198,11 @@ export class Rollups {
     const before = oldestOf(rows, openedMs);
     this.#open = new Map();
     this.#leaving = rows;
+    const most = this.#store.rowsAtOnce ?? rowsAtOnce;
     let written = 0;
     try {
       do {
-        const piece = rows.slice(written, written + rowsAtOnce);
+        const piece = rows.slice(written, written + most);
         const isEnd = written + piece.length === rows.length;
         // Receipts that came meanwhile may be of older hours, after a disk was full for long.
         await this.#store.add(piece, oldestOf(this.#open.values(), isEnd ? openFromMs : before));

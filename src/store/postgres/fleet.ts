@@ -7,7 +7,7 @@ import type { Db } from "../sql/schema.ts";
 import { closeEpoch } from "./ledger/close-epoch.ts";
 import { silentAfter } from "./ledger/leases.ts";
 import { query } from "./query.ts";
-import { inTransaction } from "./transaction.ts";
+import { transact } from "./transaction.ts";
 
 export interface FleetStoreOptions {
   readonly pool: Pool;
@@ -29,7 +29,7 @@ export class PostgresFleet implements FleetStore {
   }
 
   async join(node: NodeRecord): Promise<{ readonly epoch: number }> {
-    const epoch = await inTransaction(this.#options.pool, async (client) => {
+    const epoch = await transact(this.#options.pool, async (client) => {
       const left = await this.#takeName(client, node);
       for (const id of left) await closeEpoch(client, id);
       const { rows } = await client.query<{ id: number }>(
@@ -99,7 +99,7 @@ export class PostgresFleet implements FleetStore {
 
   async leave(): Promise<void> {
     const { epoch } = this.#own();
-    await inTransaction(this.#options.pool, (client) => closeEpoch(client, epoch));
+    await transact(this.#options.pool, (client) => closeEpoch(client, epoch));
   }
 
   async recover(): Promise<number> {
@@ -111,7 +111,7 @@ export class PostgresFleet implements FleetStore {
     );
     let closed = 0;
     for (const { id } of gone.rows)
-      closed += await inTransaction(this.#options.pool, async (client) =>
+      closed += await transact(this.#options.pool, async (client) =>
         (await closeEpoch(client, id, this.#options.goneAfterMs)) ? 1 : 0,
       );
     return closed;

@@ -1,25 +1,72 @@
-import type { Pool, PoolClient } from "pg";
+import { DatabaseError, type Pool, type PoolClient } from "pg";
 
-/** Commits when the work resolves. A connection whose state is unknown is given up. */
-export async function inTransaction<T>(
+export interface TransactionOptions {
+  /** How it begins; default: what it reads may change from one statement to the next. */
+  readonly begin?: string;
+  /** Gives the work up, and the connection with it. */
+  readonly signal?: AbortSignal;
+}
+
+/** The connection broke before the server answered the COMMIT: nobody knows whether it stands. */
+export class UnknownCommitError extends Error {
+  override readonly name = "UnknownCommitError";
+}
+
+/** Runs work as one transaction, on a connection of the pool. */
+export async function transact<T>(
   pool: Pool,
   work: (client: PoolClient) => Promise<T>,
+  { begin = "begin", signal }: TransactionOptions = {},
 ): Promise<T> {
   const client = await pool.connect();
-  let isClean = false;
+  const lease = new ClientLease(client);
+  const giveUp = () => lease.end(new Error("given up"));
+  signal?.addEventListener("abort", giveUp);
   try {
-    await client.query("begin");
+    if (signal?.aborted === true) throw new Error("given up");
+    await client.query(begin);
     const result = await work(client);
-    await client.query("commit");
-    isClean = true;
+    await commit(client);
+    lease.end();
     return result;
   } catch (error) {
-    isClean = await client.query("rollback").then(
-      () => true,
-      () => false,
-    );
+    await client.query("rollback").catch((cause: Error) => lease.end(cause));
+    lease.end();
     throw error;
   } finally {
-    client.release(!isClean);
+    signal?.removeEventListener("abort", giveUp);
+  }
+}
+
+async function commit(client: PoolClient): Promise<void> {
+  try {
+    await client.query("commit");
+  } catch (cause) {
+    // What the server itself refuses is rolled back.
+    if (cause instanceof DatabaseError) throw cause;
+    throw new UnknownCommitError("the connection broke during the commit", { cause });
+  }
+}
+
+/** Goes back to the pool once; a connection that broke is not used again. */
+class ClientLease {
+  readonly #client: PoolClient;
+  #isOver = false;
+  #broken: Error | undefined;
+  // Without a listener, a connection that breaks between two statements would end the process.
+  readonly #onError = (error: Error) => {
+    this.#broken = error;
+  };
+
+  constructor(client: PoolClient) {
+    this.#client = client;
+    client.on("error", this.#onError);
+  }
+
+  end(broken: Error | undefined = this.#broken): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#client.release(broken ?? false);
+    this.#client.removeListener("error", this.#onError);
   }
 }

@@ -3,7 +3,7 @@ import type { AuditRecord } from "../../../base/audit.ts";
 import { maxEntryNano } from "../../../base/money.ts";
 import { type Entry, type EntryOutcome, entryKinds } from "../../../ledger/store.ts";
 import { announceChange, writeAudit } from "../changes.ts";
-import { inTransaction } from "../transaction.ts";
+import { transact } from "../transaction.ts";
 
 export interface EntryRow {
   readonly id: string;
@@ -43,7 +43,7 @@ export async function addEntry(
   audit: AuditRecord,
 ): Promise<EntryOutcome> {
   for (let left = attempts; ; left--) {
-    const outcome = await inTransaction(pool, (client) => tryEntry(client, entry, audit));
+    const outcome = await transact(pool, (client) => tryEntry(client, entry, audit));
     if (outcome.result !== "lent" || left === 0) return outcome;
     await new Promise((resolve) => setTimeout(resolve, waitMs));
   }

@@ -5,7 +5,7 @@ import { dayMs } from "../../../ledger/rollups.ts";
 import type { BudgetSpend, LimitsChange, LimitsOwner, LimitsSet } from "../../../ledger/store.ts";
 import { fromLimits } from "../../sql/ledger/limits-text.ts";
 import { announceChange, writeAudit } from "../changes.ts";
-import { inTransaction } from "../transaction.ts";
+import { transact } from "../transaction.ts";
 
 /**
  * A budget starts with what was charged in its period. While that is added up no process commits
@@ -13,7 +13,7 @@ import { inTransaction } from "../transaction.ts";
  * later, finds that the limits have changed since its call was let in, and is added by its commit.
  */
 export async function setLimits(pool: Pool, change: LimitsChange): Promise<void> {
-  const set = await inTransaction(pool, (client) => writeLimits(client, change));
+  const set = await transact(pool, (client) => writeLimits(client, change));
   change.onSet(set);
 }
 

@@ -282,9 +282,12 @@ const ledger = [
     renewed_at timestamptz not null default clock_timestamp(),
     closed_at timestamptz,
     -- From this hour on its sums may lack receipts; null: they lack none.
-    open_from_ms bigint
+    open_from_ms bigint,
+    -- How many times sums were added: tells whether the last time stands.
+    sums_added bigint not null default 0
   )`,
   "create index epochs_open on epochs (node) where is_open",
+  "create index epochs_summing on epochs (open_from_ms) where open_from_ms is not null",
   `create table leases (
     account_id ${text} not null references accounts (id),
     epoch bigint not null references epochs (id),

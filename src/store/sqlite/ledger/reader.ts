@@ -10,7 +10,7 @@ import type { Db } from "../../sql/schema.ts";
 import { realDatabasePath } from "../database-file.ts";
 import { findLostTail, isSame, readLostTails } from "../lost-tail.ts";
 import { readMark } from "../mark.ts";
-import { readStoredSums } from "../reports/rollups.ts";
+import { readSums } from "../reports/rollups.ts";
 import { asKyselyExpects } from "../sqlite.ts";
 import { readBudgetSpends, readEntries, readLeases } from "./ledger.ts";
 
@@ -79,7 +79,7 @@ export function openLedgerReader(path: string): LedgerReader {
     entries: () => readEntries(db),
     leases: () => readLeases(db),
     budgetSpends: () => readBudgetSpends(db),
-    rollups: () => readStoredSums(db),
+    rollups: () => readSums(db),
     async lostTails() {
       const known = await readLostTails(db);
       const lost = await findLostTail(db, mark, Date.now());

@@ -1,24 +1,11 @@
 import { sql } from "kysely";
 import { idFloor } from "../../../base/ids.ts";
-import {
-  type FoldMark,
-  hourMs,
-  type Rollup,
-  type RollupFilter,
-  type RollupStore,
-  toDay,
-} from "../../../ledger/rollups.ts";
-import type { StoredSums, Total } from "../../../ledger/store.ts";
+import { hourMs, type Rollup, type RollupStore, toDay } from "../../../ledger/rollups.ts";
+import type { StoredSums } from "../../../ledger/store.ts";
 import { readMeta, writeMeta } from "../../sql/meta.ts";
 import { toFoldMark } from "../../sql/reports/fold-mark.ts";
-import {
-  readableSums,
-  type SumsRow,
-  startOf,
-  sumColumns,
-  sumsOfReceipts,
-  toSums,
-} from "../../sql/reports/rollup-columns.ts";
+import { startOf, sumColumns, sumsOfReceipts } from "../../sql/reports/rollup-columns.ts";
+import { readRollups, readStoredSums } from "../../sql/reports/stored-sums.ts";
 import { type Db, localNode } from "../../sql/schema.ts";
 import { sqliteWords } from "./sqlite-reader.ts";
 
@@ -40,7 +27,7 @@ export function createRollupStore(options: {
   return {
     add: addSums,
     fold,
-    list: (filter) => readRollups(db, filter),
+    list: (filter) => readRollups({ db, isShared: false }, filter),
     openFromMs: () => readOpenFrom(db),
     async recount(fromMs) {
       await db.transaction().execute(async (transaction) => {
@@ -63,7 +50,7 @@ export function createRollupStore(options: {
 
 /** The days from this hour's on are made of their hours again, as these are closed. */
 async function unfold(transaction: Db, fromMs: number): Promise<void> {
-  const mark = await readFoldMark(transaction);
+  const mark = toFoldMark(await readMeta(transaction, "rollups_folded_to_ms"));
   if (fromMs > mark.hourMs || (fromMs === mark.hourMs && mark.accountId === "")) return;
   const dayMs = toDay(fromMs);
   await transaction.deleteFrom("rollup_days").where("day_ms", ">=", dayMs).execute();
@@ -92,61 +79,6 @@ export async function readOpenFrom(db: Db): Promise<number | undefined> {
   return value === undefined || value === "" ? undefined : Number(value);
 }
 
-async function readFoldMark(db: Db): Promise<FoldMark> {
-  return toFoldMark(await readMeta(db, "rollups_folded_to_ms"));
-}
-
-interface RollupRow extends SumsRow {
-  readonly start_ms: number;
-  readonly account_id: string;
-  readonly key_id: string;
-  readonly model: string;
-  readonly provider: string;
-}
-
-const toRollup = (row: RollupRow): Rollup => ({
-  hourMs: row.start_ms,
-  accountId: row.account_id,
-  keyId: row.key_id,
-  model: row.model,
-  provider: row.provider,
-  ...toSums(row),
-});
-
-export async function readRollups(db: Db, filter: RollupFilter): Promise<readonly Rollup[]> {
-  const { fromMs, toMs, accountId, keyId } = filter;
-  const conditions = [
-    ...(fromMs === undefined ? [] : [sql`hour_ms >= ${fromMs}`]),
-    ...(toMs === undefined ? [] : [sql`hour_ms < ${toMs}`]),
-    ...(accountId === undefined ? [] : [sql`account_id = ${accountId}`]),
-    ...(keyId === undefined ? [] : [sql`key_id = ${keyId}`]),
-  ];
-  const where = conditions.length === 0 ? sql`` : sql`where ${sql.join(conditions, sql` and `)}`;
-  const { rows } = await sql<RollupRow>`select hour_ms as start_ms, account_id, key_id, model,
-    provider, ${sql.raw(readableSums)} from rollups ${where} order by hour_ms`.execute(db);
-  return rows.map(toRollup);
-}
-
 /** All of them, for who checks them against each other. */
-export async function readStoredSums(db: Db): Promise<StoredSums> {
-  const sums = sql.raw(readableSums);
-  const days = await sql<RollupRow>`select day_ms as start_ms, account_id, key_id, model, provider,
-    ${sums} from rollup_days`.execute(db);
-  const totals = await sql<
-    SumsRow & { grain: Total["grain"]; kind: Total["by"]; start_ms: number; name: string }
-  >`select grain, kind, start_ms, name, ${sums} from rollup_totals`.execute(db);
-  return {
-    list: await readRollups(db, {}),
-    openFromMs: await readOpenFrom(db),
-    foldedTo: await readFoldMark(db),
-    days: days.rows.map(toRollup),
-    totals: totals.rows.map((row) => ({
-      grain: row.grain,
-      by: row.kind,
-      startMs: row.start_ms,
-      name: row.name,
-      ...toSums(row),
-    })),
-    countedFromMs: Number((await readMeta(db, "rollups_counted_from_ms")) ?? 0),
-  };
-}
+export const readSums = async (db: Db): Promise<StoredSums> =>
+  readStoredSums({ db, isShared: false }, await readOpenFrom(db));

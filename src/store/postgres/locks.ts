@@ -1,0 +1,17 @@
+/** Of the database's advisory locks: the first number is ours, the second says what for. */
+const ours = 0x737663;
+
+/** Waits, and is released with its transaction. */
+export const lockSql = (lock: Lock) => `select pg_advisory_xact_lock(${ours}, ${places[lock]})`;
+
+/** Held together with others that share it. */
+export const shareSql = (lock: Lock) =>
+  `select pg_advisory_xact_lock_shared(${ours}, ${places[lock]})`;
+
+/** Does not wait: `has` is false when another holds it. */
+export const tryLockSql = (lock: Lock) =>
+  `select pg_try_advisory_xact_lock(${ours}, ${places[lock]}) as has`;
+
+type Lock = keyof typeof places;
+
+const places = { folding: 1, sums: 2, partitions: 3 } as const;

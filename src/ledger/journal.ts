@@ -5,17 +5,20 @@ import {
   type LedgerStore,
   type LedgerWrite,
   NotSyncedError,
+  UnconfirmedError,
   UnwritableError,
 } from "./store.ts";
 
 interface Pending {
-  readonly write: LedgerWrite;
+  write: LedgerWrite;
   /** Nothing of it has reached the caller: it may be taken back when it cannot be written. */
-  readonly mayTakeBack: boolean;
+  mayTakeBack: boolean;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
   /** Its transaction stands, though the disk has not confirmed it. */
   isWritten: boolean;
+  /** Nobody knows whether its transaction stands. */
+  isDoubtful: boolean;
 }
 
 /** The store could not write in time. `isTakenBack`: what was to be written never will be. */
@@ -89,7 +92,7 @@ export class Journal {
   append(write: LedgerWrite, mayTakeBack = false): Promise<void> {
     if (this.#fenced !== undefined) return Promise.reject(new JournalError(true, this.#fenced));
     return new Promise((resolve, reject) => {
-      this.#line.push({ write, mayTakeBack, resolve, reject, isWritten: false });
+      this.#line.push({ write, mayTakeBack, resolve, reject, isWritten: false, isDoubtful: false });
       if (!this.isFailing) this.#schedule();
     });
   }
@@ -179,10 +182,18 @@ export class Journal {
     if (this.#failingSinceMs === undefined) {
       this.#failingSinceMs = now;
       log.error("ledger is not writable: rejecting calls until it is", {
-        detail: String(error instanceof NotSyncedError ? error.cause : error),
+        detail: String(
+          error instanceof NotSyncedError || error instanceof UnconfirmedError
+            ? error.cause
+            : error,
+        ),
       });
     }
-    for (const pending of batch) pending.isWritten ||= isWritten;
+    const isDoubtful = error instanceof UnconfirmedError;
+    for (const pending of batch) {
+      pending.isWritten ||= isWritten;
+      pending.isDoubtful ||= isDoubtful;
+    }
     this.#line = [...batch, ...this.#line];
     if (now - this.#failingSinceMs >= patienceMs) this.#sendAway(error);
     if (this.#isRetrying || this.#isClosed || this.#fenced !== undefined) return;
@@ -221,11 +232,16 @@ export class Journal {
 
   /** Who waits is told; what has been delivered, in part, is still owed and stays in line. */
   #sendAway(cause: unknown): void {
-    this.#line = this.#line.filter(({ mayTakeBack, isWritten, reject }) => {
+    this.#line = this.#line.filter((pending) => {
+      const { mayTakeBack, isWritten, isDoubtful, write, reject } = pending;
       // It stands and is paid for: the reply leaves when the disk has confirmed it, however late.
       if (mayTakeBack && isWritten) return true;
       reject(new JournalError(mayTakeBack, cause));
-      return !mayTakeBack;
+      if (!mayTakeBack || !isDoubtful || write.type !== "receipt") return !mayTakeBack;
+      // If it stands after all, it goes before anything else is charged.
+      pending.write = { type: "void", of: write };
+      pending.mayTakeBack = false;
+      return true;
     });
     this.#tellIdle();
   }

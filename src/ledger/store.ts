@@ -76,23 +76,32 @@ export interface Claim {
   readonly expiresAtMs: number;
 }
 
+export interface ReceiptWrite {
+  readonly type: "receipt";
+  readonly receipt: Receipt;
+  /** Its budgets, as they are at the moment of the commit: one may be set until then. */
+  readonly hold: {
+    readonly budgets: readonly { readonly ownerId: string; readonly periodStartMs: number }[];
+  };
+  /** Written together with it. */
+  readonly claim?: Claim | undefined;
+}
+
 export type LedgerWrite =
-  | {
-      readonly type: "receipt";
-      readonly receipt: Receipt;
-      /** Its budgets, as they are at the moment of the commit: one may be set until then. */
-      readonly hold: {
-        readonly budgets: readonly { readonly ownerId: string; readonly periodStartMs: number }[];
-      };
-      /** Written together with it. */
-      readonly claim?: Claim | undefined;
-    }
+  | ReceiptWrite
   | { readonly type: "claim"; readonly claim: Claim }
-  | { readonly type: "claim-release"; readonly id: string };
+  | { readonly type: "claim-release"; readonly id: string }
+  /** Its commit was never confirmed and its reply was never sent: it must not stand. */
+  | { readonly type: "void"; readonly of: ReceiptWrite };
 
 /** What was written is there, but the disk has not confirmed it: it must be asked again. */
 export class NotSyncedError extends Error {
   override readonly name = "NotSyncedError";
+}
+
+/** The store did not answer: what was to be written stands, or it does not. */
+export class UnconfirmedError extends Error {
+  override readonly name = "UnconfirmedError";
 }
 
 /** One of the writes can never be written as it is; the store itself is well. */
@@ -148,6 +157,7 @@ export interface LedgerStore {
    * One transaction; resolves when it is durable. What is there already (by its id) is left as it
    * is and charged to nobody again, so that a batch can be tried twice. Rejects with a
    * NotSyncedError when the transaction stands but the disk did not confirm it, with an
+   * UnconfirmedError when nobody knows whether it stands, with an
    * UnwritableError when the fault lies in the writes, and with a FencedError for good once
    * another process has opened the database. A ClaimsLostError says that all was written but some
    * claims, which requests of other processes have.

@@ -56,6 +56,7 @@ export function setUp(options: Partial<JournalOptions> = {}) {
 
 function idOf(of: LedgerWrite): string {
   if (of.type === "receipt") return of.receipt.id;
+  if (of.type === "void") return `void ${of.of.receipt.id}`;
   return of.type === "claim" ? of.claim.id : of.id;
 }
 

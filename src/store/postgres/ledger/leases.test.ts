@@ -16,6 +16,7 @@ import {
 import { PostgresFleet } from "../fleet.ts";
 import { migrate } from "../migrations/migrations.ts";
 import { openPostgres, type Postgres } from "../postgres.ts";
+import { SumsMark } from "../reports/sums-mark.ts";
 import { createLeaseStore } from "./leases.ts";
 import { createLedgerStore } from "./ledger.ts";
 import { LedgerWriter } from "./writer.ts";
@@ -45,6 +46,7 @@ async function openNode(name: string, instance = name): Promise<Node> {
   const writer = new LedgerWriter({
     pool: postgres.pool,
     epoch,
+    mark: new SumsMark(),
     onReceipt: (receipt) => told.push(receipt),
     onClosed: () => {
       node.isClosed = true;
@@ -284,6 +286,32 @@ describe("commits", () => {
     const loser = winner === a ? b : a;
     await loser.ledger.commit([{ type: "claim-release", id: "claim_1" }]);
     expect(await b.ledger.findClaim("claim_1")).toEqual(done);
+  });
+
+  test("a receipt that must not stand is taken out, with all that came with it, or was never there", async () => {
+    const node = await openNode("a");
+    await credit(node, 100n);
+    await node.postgres.pool.query(
+      "insert into budget_leases (owner_id, period_start_ms, epoch, granted, spent) values ('key_1', 0, $1, 50, 0)",
+      [node.epoch],
+    );
+    const claim = claimOf({ isDone: true, expiresAtMs: 5_000 });
+    const one = {
+      ...write(receiptOf({ charged: 10n }), [{ ownerId: "key_1", periodStartMs: 0 }]),
+      claim,
+    };
+    const of = one as Extract<LedgerWrite, { type: "receipt" }>;
+    await node.ledger.commit([of]);
+    expect(await balanceOf(node)).toBe(90n);
+    const never = write(receiptOf({ charged: 5n })) as typeof of;
+    await node.ledger.commit([
+      { type: "void", of },
+      { type: "void", of: never },
+      write(receiptOf({ charged: 3n })),
+    ]);
+    expect(await balanceOf(node)).toBe(97n);
+    expect(await node.ledger.budgetSpends(0)).toEqual([]);
+    expect(await node.ledger.findClaim("claim_1")).toBeUndefined();
   });
 
   test("what a vendor says of itself is kept as far as the database can keep it", async () => {

@@ -2,28 +2,32 @@ import { DatabaseError, type Pool } from "pg";
 import { idTimeMs } from "../../../base/ids.ts";
 import { periodStartMs } from "../../../call/limits.ts";
 import type { Receipt } from "../../../ledger/receipt.ts";
+import { toHour } from "../../../ledger/rollups.ts";
 import {
   type Claim,
   ClaimsLostError,
   FencedError,
   type LedgerWrite,
+  type ReceiptWrite,
+  UnconfirmedError,
   UnwritableError,
 } from "../../../ledger/store.ts";
 import { readLimits } from "../../sql/ledger/limits-text.ts";
 import { receiptColumns, receiptValues } from "../../sql/ledger/receipt-values.ts";
 import { query } from "../query.ts";
+import type { OpenHour, SumsMark } from "../reports/sums-mark.ts";
 
 export interface LedgerWriterOptions {
   readonly pool: Pool;
   readonly epoch: number;
   /** Every receipt that a commit has really added. */
   readonly onReceipt: (receipt: Receipt) => void;
+  /** From which hour on sums may lack receipts. */
+  readonly mark: SumsMark;
   /** Another process has closed the epoch: nothing can be charged any more. */
   readonly onClosed: () => void;
   readonly nowMs: () => number;
 }
-
-type ReceiptWrite = Extract<LedgerWrite, { readonly type: "receipt" }>;
 
 /** The limits of an owner, as they are now and not as its calls were let in by. */
 interface KnownLimits {
@@ -42,13 +46,19 @@ interface CommitReply {
 /** A commit that is not answered by then is tried again, with the same ids. */
 const answerMs = 5_000;
 
-const commitSql = "select svc_commit($1, $2, $3, $4, $5, $6, $7) as reply";
+const commitSql = "select svc_commit($1, $2, $3, $4, $5, $6, $7, $8, $9) as reply";
+
+/** A commit that may stand: its receipts, as far as nobody knows of them yet. */
+interface Doubt {
+  readonly hour: OpenHour;
+  left: number;
+}
 
 /** The one hot write of the gateway: one call to the database for a batch. */
 export class LedgerWriter {
   readonly #options: LedgerWriterOptions;
-  /** Whether they were written is not known: the database did not answer. */
-  readonly #doubtful = new Set<string>();
+  /** By receipt: whether it was written is not known, because the database did not answer. */
+  readonly #doubtful = new Map<string, Doubt>();
 
   constructor(options: LedgerWriterOptions) {
     this.#options = options;
@@ -57,24 +67,23 @@ export class LedgerWriter {
   /** Resolves when the writes are durable. */
   async commit(writes: readonly LedgerWrite[]): Promise<void> {
     const receipts = writes.filter((write) => write.type === "receipt");
+    const hour = receipts.length === 0 ? noHour : this.#options.mark.open(oldestHour(receipts));
     let reply: CommitReply;
-    let known: readonly KnownLimits[] = [];
     try {
-      reply = await this.#send(writes, receipts, known);
-      // Limits may change once more meanwhile, but not without end.
-      while (reply.stale !== undefined) {
-        known = await this.#readLimits(reply.stale.map(({ owner }) => owner));
-        reply = await this.#send(writes, receipts, known);
-      }
+      reply = await this.#write(writes, receipts, hour.lowerToMs);
     } catch (error) {
-      if (isOfTheWrites(error)) throw new UnwritableError(String(error), { cause: error });
-      for (const { receipt } of receipts) this.#doubtful.add(receipt.id);
-      throw error;
+      if (!isUnconfirmed(error)) {
+        hour.dropped();
+        throw isOfTheWrites(error) ? new UnwritableError(String(error), { cause: error }) : error;
+      }
+      this.#doubt(receipts, hour);
+      throw new UnconfirmedError("the database did not confirm the write", { cause: error });
     }
-    this.#tell(receipts, new Set(reply.added ?? []));
+    this.#tell(writes, new Set(reply.added ?? []));
+    hour.added();
     if (!reply.is_open) {
       this.#options.onClosed();
-      throw new FencedError();
+      throw new FencedError(closedMessage);
     }
     const { lost = [] } = reply;
     if (lost.length > 0)
@@ -83,11 +92,27 @@ export class LedgerWriter {
       );
   }
 
-  async #send(
+  async #write(
     writes: readonly LedgerWrite[],
     receipts: readonly ReceiptWrite[],
-    known: readonly KnownLimits[],
+    openMs: number | undefined,
   ): Promise<CommitReply> {
+    let reply = await this.#send({ writes, receipts, known: [], openMs });
+    // Limits may change once more meanwhile, but not without end.
+    while (reply.stale !== undefined) {
+      const known = await this.#readLimits(reply.stale.map(({ owner }) => owner));
+      reply = await this.#send({ writes, receipts, known, openMs });
+    }
+    return reply;
+  }
+
+  async #send(of: {
+    readonly writes: readonly LedgerWrite[];
+    readonly receipts: readonly ReceiptWrite[];
+    readonly known: readonly KnownLimits[];
+    readonly openMs: number | undefined;
+  }): Promise<CommitReply> {
+    const { writes, receipts, known, openMs } = of;
     const { pool, epoch, nowMs } = this.#options;
     const [row] = await query<{ reply: CommitReply }>(pool, {
       name: "svc_commit",
@@ -99,7 +124,9 @@ export class LedgerWriter {
         JSON.stringify(known.map(({ owner, version }) => ({ owner, version }))),
         JSON.stringify(claimsOf(writes)),
         writes.flatMap((write) => (write.type === "claim-release" ? [write.id] : [])),
+        JSON.stringify(voidsOf(writes)),
         nowMs(),
+        openMs ?? null,
       ],
       answerMs,
     });
@@ -108,10 +135,29 @@ export class LedgerWriter {
   }
 
   /** Of one whose outcome was unknown, it does not matter which attempt has written it. */
-  #tell(receipts: readonly ReceiptWrite[], added: ReadonlySet<string>): void {
-    for (const { receipt } of receipts)
-      if (this.#doubtful.delete(receipt.id) || added.has(receipt.id))
-        this.#options.onReceipt(receipt);
+  #tell(writes: readonly LedgerWrite[], added: ReadonlySet<string>): void {
+    for (const write of writes) {
+      if (write.type === "void") this.#settle(write.of.receipt.id);
+      if (write.type !== "receipt") continue;
+      const wasDoubtful = this.#settle(write.receipt.id);
+      if (wasDoubtful || added.has(write.receipt.id)) this.#options.onReceipt(write.receipt);
+    }
+  }
+
+  #doubt(receipts: readonly ReceiptWrite[], hour: OpenHour): void {
+    const fresh = receipts.filter(({ receipt }) => !this.#doubtful.has(receipt.id));
+    if (fresh.length === 0) return hour.dropped();
+    const doubt = { hour, left: fresh.length };
+    for (const { receipt } of fresh) this.#doubtful.set(receipt.id, doubt);
+  }
+
+  #settle(id: string): boolean {
+    const doubt = this.#doubtful.get(id);
+    if (doubt === undefined) return false;
+    this.#doubtful.delete(id);
+    // The last of them: whoever tells of it adds it up in this same turn.
+    if (--doubt.left === 0) queueMicrotask(() => doubt.hour.added());
+    return true;
   }
 
   async #readLimits(owners: readonly string[]): Promise<readonly KnownLimits[]> {
@@ -160,9 +206,22 @@ function budgetsOf(
   });
 }
 
+/** One row for each budget that it counted for, and one where there is none. */
+const voidsOf = (writes: readonly LedgerWrite[]) =>
+  writes.flatMap((write) => {
+    if (write.type !== "void") return [];
+    const { receipt, hold, claim } = write.of;
+    const budgets = hold.budgets.map(({ ownerId, periodStartMs: period }) => ({
+      owner: ownerId,
+      period,
+    }));
+    const rows = budgets.length === 0 ? [{ owner: null, period: null }] : budgets;
+    return rows.map((row) => ({ id: receipt.id, claim: claim?.id ?? null, ...row }));
+  });
+
 const claimsOf = (writes: readonly LedgerWrite[]) =>
   writes.flatMap((write) => {
-    const claim = write.type === "claim-release" ? undefined : write.claim;
+    const claim = write.type === "receipt" || write.type === "claim" ? write.claim : undefined;
     return claim === undefined ? [] : [toClaimRow(claim)];
   });
 
@@ -206,6 +265,21 @@ function toJson(receipt: Receipt): string {
 /** Vendors' texts may have what the database cannot keep: a zero byte, or half of a character. */
 const toJsonText = (text: string) =>
   JSON.stringify(text.toWellFormed().replaceAll("\u0000", "\ufffd"));
+
+const closedMessage =
+  "Another process has closed this node's leases, because it had not reached the database for too long. It can make no more charges; restart it.";
+
+const noHour: OpenHour = { lowerToMs: undefined, added() {}, dropped() {} };
+
+function oldestHour(receipts: readonly ReceiptWrite[]): number {
+  let oldestMs = Number.MAX_SAFE_INTEGER;
+  for (const { receipt } of receipts) oldestMs = Math.min(oldestMs, idTimeMs(receipt.id));
+  return toHour(oldestMs);
+}
+
+/** What the server itself refuses is not written; a connection that ends says nothing. */
+const isUnconfirmed = (error: unknown) =>
+  !(error instanceof DatabaseError) || error.severity !== "ERROR";
 
 /** A server that is away comes back; a value that no column takes stays wrong. */
 function isOfTheWrites(error: unknown): boolean {

@@ -16,6 +16,7 @@ export async function functions(db: Kysely<unknown>): Promise<void> {
     recalls,
     ...reportRequests,
     charge,
+    voids,
     commit,
     lend,
     giveBack,
@@ -44,7 +45,7 @@ const reportRequests = [
  */
 const commit = `create function svc_commit(
   p_epoch bigint, p_receipts json, p_budgets json, p_known json, p_claims json, p_releases text[],
-  p_now_ms bigint
+  p_voids json, p_now_ms bigint, p_open_ms bigint
 ) returns json language plpgsql as $$
 declare
   v_is_open boolean;
@@ -57,7 +58,13 @@ declare
   v_lost text[] := '{}';
   r record;
 begin
-  select is_open into v_is_open from epochs where id = p_epoch for share;
+  if p_open_ms is null then
+    select is_open into v_is_open from epochs where id = p_epoch for share;
+  else
+    -- Alone: two that share the lock and both want to write would wait for each other.
+    update epochs set open_from_ms = least(open_from_ms, p_open_ms)
+      where id = p_epoch returning is_open into v_is_open;
+  end if;
   if v_is_open is null then
     raise exception 'epoch % does not exist', p_epoch using errcode = 'SV002';
   end if;
@@ -85,6 +92,7 @@ begin
   if v_stale is not null then
     return json_build_object('is_open', true, 'stale', v_stale);
   end if;
+  perform svc_void(p_epoch, p_voids);
   with added as (
     insert into receipts select u.* from unnest(v_rows) u on conflict do nothing returning id)
     select coalesce(array_agg(id), '{}') into v_added from added;
@@ -126,6 +134,39 @@ begin
   end loop;
   delete from claims where id = any (p_releases) and is_done = 0 and epoch = p_epoch;
   return json_build_object('is_open', true, 'added', to_json(v_added), 'lost', to_json(v_lost));
+end $$`;
+
+/** Takes out receipts of this epoch whose replies were never sent, and all that came with them. */
+const voids = `create function svc_void(p_epoch bigint, p_voids json)
+returns void language plpgsql as $$
+declare
+  r record;
+begin
+  if json_array_length(p_voids) = 0 then
+    return;
+  end if;
+  for r in
+    with asked as (select * from json_to_recordset(p_voids)
+        as v(id text, claim text, owner text, period bigint)),
+      gone as (delete from receipts where epoch = p_epoch and id in (select id from asked)
+        returning id, account_id, charged),
+      freed as (delete from claims where epoch = p_epoch
+        and id in (select claim from asked where id in (select id from gone)))
+    select 1 as step, account_id as owner, null::bigint as period, sum(charged)::bigint as charged
+      from gone group by 2
+    union all
+    select 2, asked.owner, asked.period, sum(charged)::bigint
+      from gone join asked on asked.id = gone.id where asked.owner is not null group by 2, 3
+    order by 1, 2, 3
+  loop
+    if r.step = 1 then
+      update leases set spent = spent - r.charged
+        where account_id = r.owner and epoch = p_epoch;
+    else
+      update budget_leases set spent = spent - r.charged
+        where owner_id = r.owner and period_start_ms = r.period and epoch = p_epoch;
+    end if;
+  end loop;
 end $$`;
 
 /** What calls spend comes from their epoch's lease; more than was lent is lent on the spot, if it is there. */

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { ConnectionOptions } from "node:tls";
+import { type ConnectionOptions, checkServerIdentity } from "node:tls";
 import { Kysely, PostgresDialect } from "kysely";
 import { Client, type ClientConfig, Pool, types } from "pg";
 import { Problem } from "../../base/problem.ts";
@@ -15,6 +15,8 @@ export interface PostgresOptions {
   readonly url: string;
   /** Of one process. */
   readonly connections?: number | undefined;
+  /** How long the server may take to accept a connection. */
+  readonly connectMs?: number | undefined;
   /** A statement that runs longer is cancelled by the server. */
   readonly statementMs?: number | undefined;
   /** As the server's list of connections shows it. */
@@ -25,7 +27,7 @@ export interface PostgresOptions {
 
 /** PostgreSQL 15 is the oldest that its makers still keep. */
 const oldestVersion = 15;
-const connectMs = 5_000;
+const defaultConnectMs = 5_000;
 const defaultConnections = 10;
 const defaultStatementMs = 30_000;
 
@@ -56,6 +58,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Postgres> 
   };
 }
 
+export const onlyReading =
+  "The database server only allows reading: it is a replica, or set to read-only. Point SVC_DATABASE_URL at the primary server.";
+
 async function checkServer(pool: Pool): Promise<void> {
   const { rows } = await pool.query<{ version: number; replica: boolean; readonly: string }>(
     `select current_setting('server_version_num')::int / 10000 as version,
@@ -66,14 +71,10 @@ async function checkServer(pool: Pool): Promise<void> {
   if (server.version < oldestVersion)
     throw new Problem({
       code: "failed",
-      message: `The database server is PostgreSQL ${server.version}. Version ${oldestVersion} or newer is needed.`,
+      message: `The database server is PostgreSQL ${server.version}. Upgrade it to version ${oldestVersion} or newer.`,
     });
   if (server.replica || server.readonly === "on")
-    throw new Problem({
-      code: "failed",
-      message:
-        "The database server only allows reading: it is a replica, or set to read-only. Point SVC_DATABASE_URL at the primary server.",
-    });
+    throw new Problem({ code: "failed", message: onlyReading });
 }
 
 /** All whole numbers as numbers; money is read as text, because a number would lose digits. */
@@ -83,7 +84,8 @@ function parserOf(oid: number, format?: "text" | "binary") {
 }
 
 async function toConfig(options: PostgresOptions): Promise<ClientConfig> {
-  const { url, statementMs = defaultStatementMs, name = "svc" } = options;
+  const { url, name = "svc" } = options;
+  const { connectMs = defaultConnectMs, statementMs = defaultStatementMs } = options;
   const parsed = parseUrl(url);
   const mode = parsed.searchParams.get("sslmode") ?? "prefer";
   const rootCert = parsed.searchParams.get("sslrootcert");
@@ -100,25 +102,36 @@ async function toConfig(options: PostgresOptions): Promise<ClientConfig> {
   };
   if (mode === "prefer" || mode === "allow")
     return (await offersTls(config)) ? { ...config, ssl: { rejectUnauthorized: false } } : config;
-  return { ...config, ssl: tlsOf(mode, rootCert, parsed.hostname) };
+  return { ...config, ssl: tlsOf(mode, rootCert, hostOf(parsed)) };
 }
 
 function parseUrl(url: string): URL {
-  const parsed = URL.parse(url);
-  if (parsed !== null && parsed.pathname.length > 1) return parsed;
+  const parsed = toPostgresUrl(url);
+  if (parsed !== undefined && parsed.pathname.length > 1) return parsed;
   throw new Problem({
     code: "invalid",
     message:
-      "SVC_DATABASE_URL is not a PostgreSQL address. It looks like this: postgres://user:password@host:5432/database.",
+      "SVC_DATABASE_URL is not a PostgreSQL address. It looks like this: postgres://user:password@host:5432/database, with special characters in the password percent-encoded.",
   });
 }
 
+/** Undefined for what is none, or has a percent sign that encodes nothing. */
+export function toPostgresUrl(text: string): URL | undefined {
+  const parsed = URL.parse(text);
+  try {
+    for (const part of [parsed?.username, parsed?.password, parsed?.pathname])
+      decodeURIComponent(part ?? "");
+  } catch {
+    return undefined;
+  }
+  return parsed ?? undefined;
+}
+
+/** Without the brackets of an IPv6 address. */
+const hostOf = ({ hostname }: URL) => hostname.replace(/^\[(.*)\]$/, "$1");
+
 /** The words of `sslmode` mean what they mean to every other PostgreSQL client. */
-function tlsOf(
-  mode: string,
-  rootCert: string | null,
-  servername: string,
-): ConnectionOptions | false {
+function tlsOf(mode: string, rootCert: string | null, host: string): ConnectionOptions | false {
   const ca = rootCert === null ? {} : { ca: readFileSync(rootCert, "utf8") };
   switch (mode) {
     case "disable":
@@ -131,7 +144,8 @@ function tlsOf(
     case "verify-ca":
       return { ...ca, checkServerIdentity: () => undefined };
     case "verify-full":
-      return { ...ca, servername };
+      // Not by `servername`, which must not be an address.
+      return { ...ca, checkServerIdentity: (_, shown) => checkServerIdentity(host, shown) };
     default:
       throw new Problem({
         code: "invalid",

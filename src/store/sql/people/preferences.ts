@@ -13,11 +13,21 @@ import type { Db, Tables } from "../schema.ts";
 
 /** What people have chosen and saved for themselves. */
 export function preferencesStore(db: Db): PreferencesStore {
-  const exclusively = <T>(userId: string, work: (transaction: Transaction<Tables>) => Promise<T>) =>
-    db.transaction().execute(async (transaction) => {
-      await lockFor(transaction, `preferences ${userId}`);
-      return work(transaction);
-    });
+  return { ...choiceStore(db), ...viewStore(db) };
+}
+
+/** Of two processes that look and then change what one person has, the second one waits. */
+const exclusively = <T>(
+  db: Db,
+  userId: string,
+  work: (transaction: Transaction<Tables>) => Promise<T>,
+): Promise<T> =>
+  db.transaction().execute(async (transaction) => {
+    await lockFor(transaction, `preferences ${userId}`);
+    return work(transaction);
+  });
+
+function choiceStore(db: Db) {
   return {
     async preferences(userId) {
       const row = await preferencesOf(db, userId);
@@ -41,7 +51,7 @@ export function preferencesStore(db: Db): PreferencesStore {
         if (numInsertedOrUpdatedRows === 1n) await addAudit(transaction, audit);
       }),
     dismiss: (userId, hint, audit) =>
-      exclusively(userId, async (transaction) => {
+      exclusively(db, userId, async (transaction) => {
         const known = dismissedIn(await preferencesOf(transaction, userId));
         if (known.includes(hint)) return;
         const dismissed = JSON.stringify([...known, hint].slice(-mostDismissed));
@@ -52,11 +62,16 @@ export function preferencesStore(db: Db): PreferencesStore {
           .execute();
         await addAudit(transaction, audit);
       }),
+  } satisfies Partial<PreferencesStore>;
+}
+
+function viewStore(db: Db) {
+  return {
     async views(userId) {
       return (await rowsOf(db, userId)).map(toView);
     },
     addView: (view, audit) =>
-      exclusively(view.userId, async (transaction) => {
+      exclusively(db, view.userId, async (transaction) => {
         const known = await rowsOf(transaction, view.userId);
         if (known.some((row) => isSame(row, view))) return "taken";
         if (known.length >= mostViews) return "full";
@@ -65,7 +80,7 @@ export function preferencesStore(db: Db): PreferencesStore {
         return "saved";
       }),
     updateView: ({ id, userId }, change, audit) =>
-      exclusively(userId, async (transaction) => {
+      exclusively(db, userId, async (transaction) => {
         const all = await rowsOf(transaction, userId);
         const found = all.find((row) => row.id === id);
         if (found === undefined) return "none";
@@ -90,7 +105,7 @@ export function preferencesStore(db: Db): PreferencesStore {
         if (numDeletedRows === 1n) await addAudit(transaction, audit);
         return numDeletedRows === 1n;
       }),
-  };
+  } satisfies Partial<PreferencesStore>;
 }
 
 const preferencesOf = (db: Db | Transaction<Tables>, userId: string) =>

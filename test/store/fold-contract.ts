@@ -5,18 +5,8 @@ import { hourMs, type Sums } from "../../src/ledger/rollups.ts";
 import type { StoredSums } from "../../src/ledger/store.ts";
 import { Problems } from "../../src/ledger/verify/problems.ts";
 import { checkFolded } from "../../src/ledger/verify/sums.ts";
-import type { Store } from "../../src/store/store.ts";
-import { auditOf } from "./audit-sample.ts";
-import type { Opened } from "./ledger-samples.ts";
-import {
-  entryOf,
-  maxBalance,
-  mixedReceipts,
-  noonMs,
-  receiptOf,
-  startSums,
-  write,
-} from "./ledger-samples.ts";
+import { mixedReceipts, noonMs, receiptOf, startSums } from "./ledger-samples.ts";
+import type { SumsDatabase } from "./sums-database.ts";
 
 /** Of many keys, so that an hour has several pieces; all of one moment. */
 function manyKeys(ms: number, count = 150): Receipt[] {
@@ -34,27 +24,17 @@ function manyKeys(ms: number, count = 150): Receipt[] {
   );
 }
 
-async function fund({ ledger }: Store): Promise<void> {
-  for (const accountId of ["acct_1", "acct_2"])
-    await ledger.addEntry(entryOf({ accountId, nano: maxBalance }), auditOf());
-}
-
-async function foldAll({ ledger }: Store, beforeMs: number): Promise<number> {
+async function foldAll({ rollups }: SumsDatabase, beforeMs: number): Promise<number> {
   let pieces = 0;
-  while (await ledger.rollups.fold(beforeMs)) pieces++;
+  while (await rollups.fold(beforeMs)) pieces++;
   return pieces;
-}
-
-async function readSums({ database }: Opened): Promise<StoredSums> {
-  const reader = database.openReader();
-  return reader.rollups().finally(() => reader.close());
 }
 
 const countOf = (sums: readonly Sums[]) => sums.reduce((sum, { receipts }) => sum + receipts, 0);
 
 /** By day and in totals there is what the rows that are told to be in them add up to. */
-async function expectFolded(opened: Opened, receipts: number): Promise<StoredSums> {
-  const stored = await readSums(opened);
+async function expectFolded(sums: SumsDatabase, receipts: number): Promise<StoredSums> {
+  const stored = await sums.readSums();
   const problems = new Problems();
   checkFolded(stored, problems);
   expect(problems.first).toEqual([]);
@@ -67,92 +47,86 @@ async function expectFolded(opened: Opened, receipts: number): Promise<StoredSum
   return stored;
 }
 
-export function foldTests(opened: () => Opened): void {
-  const store = () => opened().store;
-  const commit = (receipts: readonly Receipt[]) =>
-    store().ledger.commit(receipts.map((receipt) => write(receipt)));
+export function foldTests(database: () => SumsDatabase): void {
+  const commit = (receipts: readonly Receipt[]) => database().commit(receipts);
 
   test("closed hours are added to their days once, and open ones not at all", async () => {
-    await fund(store());
-    const sums = await startSums(store().ledger);
+    await database().fund();
+    const sums = await startSums(database());
     await commit(manyKeys(noonMs));
     await commit(mixedReceipts(noonMs + hourMs));
     await sums.flush(noonMs);
-    await expectFolded(opened(), 0);
+    await expectFolded(database(), 0);
     await sums.flush(noonMs + 9 * hourMs);
-    const stored = await expectFolded(opened(), 190);
+    const stored = await expectFolded(database(), 190);
     expect(countOf(stored.list)).toBe(190);
-    expect(await foldAll(store(), noonMs + 9 * hourMs)).toBe(0);
+    expect(await foldAll(database(), noonMs + 9 * hourMs)).toBe(0);
     await sums.flush(noonMs + 10 * hourMs);
-    await expectFolded(opened(), 190);
+    await expectFolded(database(), 190);
   });
 
   test("days are right after every piece of an hour, and what comes late goes to them too", async () => {
-    await fund(store());
-    const sums = await startSums(store().ledger);
+    await database().fund();
+    const sums = await startSums(database());
     const receipts = manyKeys(noonMs);
     await commit(receipts);
     await sums.flush(noonMs, true);
     let pieces = 0;
-    while (await store().ledger.rollups.fold(noonMs + hourMs)) {
+    while (await database().rollups.fold(noonMs + hourMs)) {
       pieces++;
       // Of a row that is folded by then and of one that is not yet.
       await commit([...manyKeys(noonMs, 1), ...manyKeys(noonMs, 140).slice(139)]);
       await sums.flush(noonMs, true);
-      const stored = await readSums(opened());
+      const stored = await database().readSums();
       const problems = new Problems();
       checkFolded(stored, problems);
       expect(problems.first).toEqual([]);
       expect(countOf(stored.list)).toBe(receipts.length + 2 * pieces);
     }
     expect(pieces).toBeGreaterThan(3);
-    await expectFolded(opened(), receipts.length + 2 * pieces);
+    await expectFolded(database(), receipts.length + 2 * pieces);
   });
 
-  crashTests(opened);
+  crashTests(database);
 }
 
-function crashTests(opened: () => Opened): void {
-  const store = () => opened().store;
-
+function crashTests(database: () => SumsDatabase): void {
   test.each([0, 1, 3, 100])(
     "a late receipt whose sum a crash took is in its day after the next start (%d pieces folded)",
     async (pieces) => {
-      await fund(store());
-      const { ledger } = store();
-      const sums = await startSums(ledger);
+      await database().fund();
+      const { rollups } = database();
+      const sums = await startSums(database());
       const early = manyKeys(noonMs);
       const later = manyKeys(noonMs + 26 * hourMs, 40);
-      await ledger.commit([...early, ...later].map((receipt) => write(receipt)));
+      await database().commit([...early, ...later]);
       await sums.flush(noonMs + 26 * hourMs, true);
-      for (let done = 0; done < pieces; done++) await ledger.rollups.fold(noonMs + 30 * hourMs);
+      for (let done = 0; done < pieces; done++) await rollups.fold(noonMs + 30 * hourMs);
       // Written, and gone from memory before it was added up.
       const late = [...manyKeys(noonMs, 1), ...manyKeys(noonMs, 150).slice(149)];
-      await ledger.commit(late.map((receipt) => write(receipt)));
-      const next = await opened().database.open();
-      const openFromMs = await next.ledger.rollups.openFromMs();
-      expect(openFromMs).toBe(noonMs);
-      await next.ledger.rollups.recount(openFromMs ?? 0);
+      await database().commit(late);
+      expect(await rollups.openFromMs()).toBe(noonMs);
+      const next = await database().restart();
       const problems = new Problems();
-      checkFolded(await readSums(opened()), problems);
+      checkFolded(await next.readSums(), problems);
       expect(problems.first).toEqual([]);
       await foldAll(next, noonMs + 30 * hourMs);
-      await expectFolded(opened(), early.length + later.length + late.length);
+      await expectFolded(next, early.length + later.length + late.length);
       await next.close();
     },
   );
 
   test("a recount of hours that no day has yet leaves the days as they are", async () => {
-    await fund(store());
-    const { ledger } = store();
-    const sums = await startSums(ledger);
-    await ledger.commit(manyKeys(noonMs).map((receipt) => write(receipt)));
+    await database().fund();
+    const { rollups } = database();
+    const sums = await startSums(database());
+    await database().commit(manyKeys(noonMs));
     await sums.flush(noonMs + 2 * hourMs);
-    const before = await expectFolded(opened(), 150);
-    await ledger.rollups.recount(noonMs + hourMs);
-    const after = await expectFolded(opened(), 150);
+    const before = await expectFolded(database(), 150);
+    await rollups.recount(noonMs + hourMs);
+    const after = await expectFolded(database(), 150);
     expect(after.foldedTo).toEqual(before.foldedTo);
-    await ledger.rollups.recount(noonMs);
-    expect((await readSums(opened())).days).toEqual([]);
+    await rollups.recount(noonMs);
+    expect((await database().readSums()).days).toEqual([]);
   });
 }

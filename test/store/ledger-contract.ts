@@ -7,7 +7,7 @@ import { auditOf } from "./audit-sample.ts";
 import type { ContractDatabase } from "./contract.ts";
 import { foldTests } from "./fold-contract.ts";
 import { keyTests } from "./key-contract.ts";
-import { findingTests, readerTests, recountTests, rollupTests } from "./ledger-reading-contract.ts";
+import { findingTests, readerTests } from "./ledger-reading-contract.ts";
 import type { Opened } from "./ledger-samples.ts";
 import {
   above2to53,
@@ -23,6 +23,8 @@ import {
 } from "./ledger-samples.ts";
 import { limitTests } from "./limits-contract.ts";
 import { reportTests } from "./reports-contract.ts";
+import { recountTests, rollupTests } from "./sums-contract.ts";
+import { sumsOf } from "./sums-database.ts";
 
 /** What the ledger relies on, whatever the database. */
 export function ledgerContract(name: string, create: () => Promise<ContractDatabase>): void {
@@ -46,12 +48,12 @@ export function ledgerContract(name: string, create: () => Promise<ContractDatab
     claimTests(() => opened);
     limitTests(() => opened);
     keyTests(() => opened);
-    rollupTests(() => opened);
-    recountTests(() => opened);
-    foldTests(() => opened);
+    rollupTests(() => sumsOf(opened));
+    recountTests(() => sumsOf(opened));
+    foldTests(() => sumsOf(opened));
     readerTests(() => opened);
     findingTests(() => opened);
-    reportTests(() => opened);
+    reportTests(() => sumsOf(opened));
   });
 }
 

@@ -120,10 +120,14 @@ export const write = (
 ): LedgerWrite => ({ type: "receipt", receipt, hold: { budgets } });
 
 /** No column takes this one: of a number that is none SQLite makes null. */
-export const unwritable = () => write(receiptOf({ durationMs: Number.NaN }));
+export const unwritableReceipt = () => receiptOf({ durationMs: Number.NaN });
+export const unwritable = () => write(unwritableReceipt());
 
 /** Adds up what is committed from now on, as a running server does. */
-export async function startSums(ledger: LedgerStore, nowMs = noonMs): Promise<Rollups> {
+export async function startSums(
+  ledger: Pick<LedgerStore, "rollups" | "watch">,
+  nowMs = noonMs,
+): Promise<Rollups> {
   const rollups = new Rollups(ledger.rollups, maxCallMs);
   await rollups.start(nowMs);
   ledger.watch((receipt) => rollups.add(receipt));

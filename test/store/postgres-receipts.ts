@@ -1,10 +1,10 @@
-import type { Pool } from "pg";
+import type { ClientBase } from "pg";
 import type { Receipt } from "../../src/ledger/receipt.ts";
 import { toAttemptsColumn } from "../../src/store/sql/ledger/attempts.ts";
 
 /** Rows as a commit leaves them, and nothing else of it. */
 export async function insertReceipts(
-  pool: Pool,
+  pool: Pick<ClientBase, "query">,
   { epoch, receipts }: { readonly epoch: number; readonly receipts: readonly Receipt[] },
 ): Promise<void> {
   const rows = receipts.map((receipt) => toRow(receipt, epoch));

@@ -11,11 +11,9 @@ import {
   type UsageQuery,
 } from "../../src/ledger/reports.ts";
 import { dayMs, hourMs } from "../../src/ledger/rollups.ts";
-import type { Store } from "../../src/store/store.ts";
-import { auditOf } from "./audit-sample.ts";
-import type { Opened } from "./ledger-samples.ts";
-import { entryOf, maxBalance, noonMs, receiptOf, startSums, write } from "./ledger-samples.ts";
+import { maxBalance, noonMs, receiptOf, startSums } from "./ledger-samples.ts";
 import { receiptsOf, usageOf } from "./plain-reports.ts";
+import type { SumsDatabase } from "./sums-database.ts";
 
 const clock = { nowMs: () => noonMs + 3 * dayMs };
 
@@ -43,34 +41,31 @@ function manyReceipts(): Receipt[] {
 }
 
 interface Made {
-  readonly store: Store;
+  readonly database: SumsDatabase;
   readonly receipts: readonly Receipt[];
   readonly reports: LedgerReports;
 }
 
 /** Half of them are in the sums by day, some by hour alone, and the last are not yet in any. */
-async function make(store: Store): Promise<Made> {
-  for (const accountId of ["acct_1", "acct_2"])
-    await store.ledger.addEntry(entryOf({ accountId, nano: maxBalance }), auditOf());
-  const sums = await startSums(store.ledger);
+async function make(database: SumsDatabase): Promise<Made> {
+  await database.fund();
+  const sums = await startSums(database);
   const receipts = manyReceipts();
   const half = noonMs + 1.5 * dayMs;
-  const commit = (some: readonly Receipt[]) =>
-    store.ledger.commit(some.map((receipt) => write(receipt)));
-  await commit(receipts.filter(({ id }) => idTimeMs(id) < half));
+  await database.commit(receipts.filter(({ id }) => idTimeMs(id) < half));
   await sums.flush(half);
-  await commit(receipts.filter(({ id }) => idTimeMs(id) >= half));
-  const reports = store.openReports({
+  await database.commit(receipts.filter(({ id }) => idTimeMs(id) >= half));
+  const reports = database.openReports({
     clock,
     flush: () => sums.flush(half),
     minutes: new Minutes(),
   });
-  return { store, receipts, reports };
+  return { database, receipts, reports };
 }
 
-export function reportTests(opened: () => Opened): void {
+export function reportTests(database: () => SumsDatabase): void {
   const using = async (work: (made: Made) => Promise<void>) => {
-    const made = await make(opened().store);
+    const made = await make(database());
     await work(made).finally(() => made.reports.close());
   };
 
@@ -124,7 +119,7 @@ export function reportTests(opened: () => Opened): void {
     }));
 
   spanTests(using);
-  halfFoldedTest(opened);
+  halfFoldedTest(database);
   pageTests(using);
   rankTests(using);
   freshTests(using);
@@ -177,16 +172,19 @@ function spanTests(using: Using): void {
     }));
 }
 
-function halfFoldedTest(opened: () => Opened): void {
+function halfFoldedTest(database: () => SumsDatabase): void {
   test("usage is right also while an hour is half in the sums by day", async () => {
-    const { store } = opened();
-    const sums = await startSums(store.ledger);
+    const sums = await startSums(database());
     const receipts = Array.from({ length: 100 }, (_, at) =>
       receiptOf({ id: newId("req", noonMs + at), keyId: `key_${at}`, model: "m", charged: 0n }),
     );
-    await store.ledger.commit(receipts.map((receipt) => write(receipt)));
+    await database().commit(receipts);
     await sums.flush(noonMs, true);
-    const reports = store.openReports({ clock, flush: async () => {}, minutes: new Minutes() });
+    const reports = database().openReports({
+      clock,
+      flush: async () => {},
+      minutes: new Minutes(),
+    });
     let pieces = 0;
     do {
       for (const grain of ["hour", "day"] as const)
@@ -195,7 +193,7 @@ function halfFoldedTest(opened: () => Opened): void {
           expect(await reports.usage(query)).toEqual(usageOf(receipts, query));
         }
       pieces++;
-    } while (await store.ledger.rollups.fold(noonMs + hourMs));
+    } while (await database().rollups.fold(noonMs + hourMs));
     expect(pieces).toBeGreaterThan(3);
     await reports.close();
   });
@@ -302,10 +300,10 @@ function rankTests(using: Using): void {
     }));
 
   test("a receipt that comes between two pages is on neither", () =>
-    using(async ({ store, receipts, reports }) => {
+    using(async ({ database, receipts, reports }) => {
       const first = await reports.ranked({ by: "duration", limit: 450 });
       const late = receiptOf({ id: newId("req", noonMs + 3 * dayMs), durationMs: 1, charged: 0n });
-      await store.ledger.commit([write(late)]);
+      await database.commit([late]);
       const { receipts: rest, after } = await reports.ranked({
         by: "duration",
         limit: 450,
@@ -350,14 +348,14 @@ function rankTests(using: Using): void {
 
 function freshTests(using: Using): void {
   test("a receipt is on the first page as soon as it stands, also one that comes late", () =>
-    using(async ({ store, reports }) => {
+    using(async ({ database, reports }) => {
       const asked = { accountId: "acct_2", keyId: "key_late", limit: 5 };
       expect((await reports.receipts(asked)).receipts).toEqual([]);
       const late = [noonMs + 5, noonMs + 3 * dayMs].map((ms) =>
         receiptOf({ id: newId("req", ms), accountId: "acct_2", keyId: "key_late", charged: 0n }),
       );
       for (const receipt of late) {
-        await store.ledger.commit([write(receipt)]);
+        await database.commit([receipt]);
         expect((await reports.receipts(asked)).receipts[0]).toEqual(receipt);
       }
       expect((await reports.receipts(asked)).receipts).toEqual(late.toReversed());

@@ -142,6 +142,7 @@ function statusFilter(status: number | undefined) {
   if (isBegun(status))
     return { sql: " and (outcome = 'ok' or first_byte_ms is not null)", values: [] };
   const outcomes = outcomesWith(status);
+  if (outcomes.length === 0) return { sql: " and false", values: [] };
   return {
     sql: ` and first_byte_ms is null and outcome in (${outcomes.map(() => "?").join(", ")})`,
     values: outcomes,

@@ -18,7 +18,7 @@ export interface SharedDatabase<T extends SharedStore = SharedStore> {
 
 export interface ContractDatabase extends SharedDatabase<Store> {
   /** Beside it, as a command does. */
-  openReader(): LedgerReader;
+  openReader(): Promise<LedgerReader>;
 }
 
 const account = { id: "acct_1", name: "default", createdAtMs: 1 };

@@ -24,7 +24,7 @@ export function costsContract(name: string, create: () => Promise<ContractDataba
       ];
       for (const [at, next] of saved.entries())
         await store.catalog.write({ atMs: 100 + at, saveModels: [next] }, auditOf());
-      const reader = database.openReader();
+      const reader = await database.openReader();
       expect((await reader.costs()).map(({ effectiveAtMs: ms, routes }) => [ms, routes])).toEqual([
         [100, [routeCost("acme", first.cost), routeCost("acme", undefined)]],
         [102, [routeCost("acme", undefined), routeCost("acme", first.cost)]],

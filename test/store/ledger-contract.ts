@@ -263,7 +263,7 @@ function attemptTests(opened: () => Opened): void {
     ];
     const receipts = lists.map((attempts) => receiptOf({ attempts, charged: 0n }));
     await opened().store.ledger.commit(receipts.map((receipt) => write(receipt)));
-    const reader = opened().database.openReader();
+    const reader = await opened().database.openReader();
     for (const receipt of receipts) expect(await reader.receipt(receipt.id)).toEqual(receipt);
     await reader.close();
   });
@@ -285,7 +285,7 @@ function refusalTests(opened: () => Opened): void {
     expect(await ledger().lease("acct_1")).toMatchObject({ granted: 100n, spent: 0n });
     expect(await ledger().budgetSpends(0)).toEqual([]);
     expect(await ledger().findClaim("claim_1")).toBeUndefined();
-    const reader = opened().database.openReader();
+    const reader = await opened().database.openReader();
     expect(await Array.fromAsync(reader.receipts({}))).toEqual([]);
     await reader.close();
     await ledger().commit([fine]);
@@ -353,7 +353,7 @@ function claimTests(opened: () => Opened): void {
     const receipt = receiptOf();
     await ledger().commit([{ type: "receipt", receipt, hold: { budgets: [] }, claim: done }]);
     expect(await ledger().findClaim("claim_1")).toEqual(done);
-    const reader = opened().database.openReader();
+    const reader = await opened().database.openReader();
     expect(await reader.receipt(receipt.id)).toEqual(receipt);
     await reader.close();
   });

@@ -14,7 +14,7 @@ export function readerTests(opened: () => Opened): void {
     await ledger.addEntry(credit, auditOf());
     await ledger.commit([write(receipt, [budget])]);
     await ledger.rollups.add(sumUp([receipt]), noonMs);
-    const reader = database.openReader();
+    const reader = await database.openReader();
     await ledger.addEntry(entryOf(), auditOf());
     await ledger.commit([write(receiptOf(), [budget])]);
     await ledger.rollups.add(sumUp([receipt]), undefined);
@@ -30,7 +30,7 @@ export function readerTests(opened: () => Opened): void {
     expect(await reader.rollups()).toMatchObject({ list: sumUp([receipt]), openFromMs: noonMs });
     expect((await reader.accounts()).map(({ id }) => id)).toEqual(["acct_1", "acct_2"]);
     await reader.close();
-    const later = database.openReader();
+    const later = await database.openReader();
     expect(await Array.fromAsync(later.receipts({}))).toHaveLength(2);
     await later.close();
   });
@@ -49,7 +49,7 @@ export function readerTests(opened: () => Opened): void {
     });
     await store.ledger.addEntry(entryOf(), auditOf());
     await store.ledger.commit([write(full)]);
-    const reader = database.openReader();
+    const reader = await database.openReader();
     expect(await reader.receipt(full.id)).toEqual(full);
     expect(await reader.receipt("req_none")).toBeUndefined();
     await reader.close();
@@ -66,7 +66,7 @@ export function findingTests(opened: () => Opened): void {
       receiptOf({ id: newId("req", noonMs + 2), charged: 0n, model: "n", outcome: "left" }),
     ];
     await store.ledger.commit([first, second, third].map((receipt) => write(receipt)));
-    const reader = database.openReader();
+    const reader = await database.openReader();
     const found = async (filter: Parameters<typeof reader.receipts>[0]) =>
       (await Array.fromAsync(reader.receipts(filter))).map(({ id }) => id);
     expect(await found({})).toEqual([third.id, second.id, first.id]);
@@ -106,7 +106,7 @@ export function findingTests(opened: () => Opened): void {
       },
       auditOf(),
     );
-    const reader = database.openReader();
+    const reader = await database.openReader();
     expect(await reader.prices()).toEqual([
       { modelId: "m", version: 1, effectiveAtMs: 1, price },
       { modelId: "m", version: 2, effectiveAtMs: 1, price: null },

@@ -50,7 +50,7 @@ function changeTests(opened: () => Opened): void {
     ]);
     await setLimits(ledger(), { owner: key, limits: undefined, nowMs: () => noonMs + 1 });
     expect(await keys.get("key_1")).toEqual({ ...record, createdAtMs: 2, limitsVersion: 3 });
-    const reader = opened().database.openReader();
+    const reader = await opened().database.openReader();
     expect(await reader.limits()).toEqual([
       { ownerId: "acct_1", version: 1, effectiveAtMs: noonMs, limits: { rpm: 1 } },
       { ownerId: "key_1", version: 1, effectiveAtMs: 2, limits: { rpm: 7 } },

@@ -1,13 +1,13 @@
-import { afterEach, beforeEach, describe } from "bun:test";
+import { PostgresFleet } from "../../src/store/postgres/fleet.ts";
+import { openLedgerReader } from "../../src/store/postgres/ledger/reader.ts";
+import { createNodeStore } from "../../src/store/postgres/ledger-store.ts";
 import { openPostgres } from "../../src/store/postgres/postgres.ts";
 import { createPostgresStore } from "../../src/store/postgres/store.ts";
-import type { SharedStore } from "../../src/store/store.ts";
 import { createMigratedDatabase } from "../setup/empty-postgres.ts";
 import { dropDatabase } from "../setup/postgres.ts";
 import { auditContract } from "./audit-contract.ts";
-import { auditOf } from "./audit-sample.ts";
-import { type SharedDatabase, storeContract } from "./contract.ts";
-import { keyTests } from "./key-contract.ts";
+import { type ContractDatabase, type SharedDatabase, storeContract } from "./contract.ts";
+import { ledgerContract } from "./ledger-contract.ts";
 import { namesContract } from "./names-contract.ts";
 import { providersContract } from "./providers-contract.ts";
 
@@ -27,17 +27,32 @@ auditContract("PostgreSQL", create);
 namesContract("PostgreSQL", create);
 providersContract("PostgreSQL", create);
 
-describe("keys on PostgreSQL", () => {
-  let database: SharedDatabase;
-  let store: SharedStore;
-  beforeEach(async () => {
-    database = await create();
-    store = await database.open();
-    await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 }, auditOf());
-  });
-  afterEach(async () => {
-    await store.close();
-    await database.remove();
-  });
-  keyTests(() => ({ store }));
-});
+/** Each opening is the next start of the same node. */
+async function createNodes(): Promise<ContractDatabase> {
+  const url = await createMigratedDatabase();
+  return {
+    open: async (fingerprint = "fingerprint") => {
+      const postgres = await openPostgres({ url });
+      const shared = await createPostgresStore(postgres, fingerprint);
+      const { pool, db } = postgres;
+      const fleet = new PostgresFleet({ pool, db, goneAfterMs: 60_000 });
+      const node = { name: "a", instance: "a", version: "0", address: "", pid: 1 };
+      const { epoch } = await fleet.join(node);
+      return createNodeStore({ postgres, shared, epoch, nowMs: Date.now });
+    },
+    openReader: async () => {
+      const postgres = await openPostgres({ url });
+      const reader = await openLedgerReader(postgres);
+      return {
+        ...reader,
+        async close() {
+          await reader.close();
+          await postgres.close();
+        },
+      };
+    },
+    remove: () => dropDatabase(url),
+  };
+}
+
+ledgerContract("PostgreSQL", createNodes);

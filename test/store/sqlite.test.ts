@@ -46,7 +46,7 @@ async function create(): Promise<ContractDatabase> {
   copyEmptyDatabase(path);
   return {
     open: (fingerprint = "fingerprint") => createStore(openSqlite(path), fingerprint),
-    openReader: () => openLedgerReader(path),
+    openReader: async () => openLedgerReader(path),
     remove: async () => rmSync(dir, { recursive: true }),
   };
 }

@@ -39,7 +39,7 @@ export function sumsOf({ database, store }: Opened): SumsDatabase {
     watch: (listener) => ledger.watch(listener),
     openReports: (options) => store.openReports(options),
     async readSums() {
-      const reader = database.openReader();
+      const reader = await database.openReader();
       return reader.rollups().finally(() => reader.close());
     },
     open: async () => sumsOf({ database, store: await database.open() }),

@@ -1,4 +1,5 @@
 import type { PoolClient } from "pg";
+import { recountEpoch } from "../reports/recount.ts";
 
 /**
  * Closes the epoch of a node: its money goes back to the accounts, its claims are free, its receipts
@@ -16,6 +17,8 @@ export async function closeEpoch(
     [epoch, unseenMs],
   );
   if (found.rowCount === 0) return false;
+  // First, because it may take long: until here nobody waits but the epoch itself.
+  await recountEpoch(client, epoch);
   // Accounts in the order of their ids, like everybody who locks several.
   await client.query(
     `select id from accounts

@@ -1,31 +1,28 @@
-import { types as builtin } from "pg";
+import { Kysely, PostgresDialect } from "kysely";
+import { types as builtin, type PoolClient } from "pg";
 import { idFloor } from "../../../base/ids.ts";
 import type { Receipt } from "../../../ledger/receipt.ts";
-import type { LedgerReader, ReceiptFilter, StoredSums } from "../../../ledger/store.ts";
-import { readLimits } from "../../sql/ledger/limits-text.ts";
-import { readCosts, toPrice } from "../../sql/ledger/price-text.ts";
+import type { LedgerReader, ReceiptFilter } from "../../../ledger/store.ts";
+import { readTables } from "../../sql/ledger/read-tables.ts";
 import { type ReceiptRow, toReceipt } from "../../sql/ledger/receipt-row.ts";
+import type { Db } from "../../sql/schema.ts";
 import type { Postgres } from "../postgres.ts";
-import { type Queries, readBudgetSpends, readEntries, readLeases } from "./ledger.ts";
+import { readSums } from "../reports/rollups.ts";
+import { readBudgetSpends, readEntries, readLeases } from "./ledger.ts";
 
 /** Read in one go; a list of all is read in so many steps. */
 const receiptsAtOnce = 5_000;
 
-export interface LedgerReaderOptions {
-  readonly postgres: Postgres;
-  readonly readSums: (queries: Queries) => Promise<StoredSums>;
-}
-
 /** Reads the ledger beside running gateways: everything as of the moment at which it was opened. */
-export async function openLedgerReader({
-  postgres,
-  readSums,
-}: LedgerReaderOptions): Promise<LedgerReader> {
-  const client = await postgres.pool.connect();
+export async function openLedgerReader({ pool }: Postgres): Promise<LedgerReader> {
+  const client = await pool.connect();
   await client.query("begin isolation level repeatable read read only");
   // A list of all receipts takes its time.
   await client.query("set local statement_timeout = 0");
   await client.query("set local idle_in_transaction_session_timeout = 0");
+  // The moment is fixed by the first read.
+  await client.query("select 1 from feed");
+  const db = onConnection(client);
   const select = async (condition: string, values: readonly unknown[]) => {
     const { rows } = await client.query<ReceiptRow>({
       text: `select * from receipts ${condition}`,
@@ -35,66 +32,13 @@ export async function openLedgerReader({
     return rows.map(toReceipt);
   };
   return {
+    ...readTables(db),
     receipt: async (id) => (await select("where id = $1", [id]))[0],
     receipts: (filter) => readReceipts(select, filter),
-    async prices() {
-      const { rows } = await client.query<{
-        model_id: string;
-        version: number;
-        effective_at_ms: number;
-        price: string | null;
-      }>("select model_id, version, effective_at_ms, price from prices");
-      return rows.map((row) => ({
-        modelId: row.model_id,
-        version: row.version,
-        effectiveAtMs: row.effective_at_ms,
-        price: row.price === null ? null : toPrice(row.price),
-      }));
-    },
-    async limits() {
-      const { rows } = await client.query<{
-        owner_id: string;
-        version: number;
-        effective_at_ms: number;
-        limits: string | null;
-      }>("select * from limit_versions order by owner_id, version");
-      return rows.map((row) => ({
-        ownerId: row.owner_id,
-        version: row.version,
-        effectiveAtMs: row.effective_at_ms,
-        limits: row.limits === null ? undefined : readLimits(row.limits),
-      }));
-    },
-    async costs() {
-      const { rows } = await client.query<{
-        model_id: string;
-        version: number;
-        effective_at_ms: number;
-        routes: string;
-      }>("select * from cost_versions");
-      return rows.map((row) => ({
-        modelId: row.model_id,
-        version: row.version,
-        effectiveAtMs: row.effective_at_ms,
-        routes: readCosts(row.routes),
-      }));
-    },
-    accounts: async () =>
-      (
-        await client.query<{ id: string; name: string }>(
-          "select id, name from accounts order by id",
-        )
-      ).rows,
-    keys: async () =>
-      (
-        await client.query<{ id: string; name: string; hint: string }>(
-          "select id, name, hint from keys order by id",
-        )
-      ).rows,
     entries: () => readEntries(client),
     leases: () => readLeases(client),
     budgetSpends: () => readBudgetSpends(client),
-    rollups: () => readSums(client),
+    rollups: () => readSums(db),
     // The server keeps what it has confirmed, or does not start.
     lostTails: async () => [],
     async close() {
@@ -102,6 +46,13 @@ export async function openLedgerReader({
       client.release();
     },
   };
+}
+
+/** The query builder on one connection, in the transaction that is open there. */
+function onConnection(client: PoolClient): Db {
+  const only = { query: client.query.bind(client), release: () => {} };
+  const pool = { connect: async () => only, end: async () => {} };
+  return new Kysely({ dialect: new PostgresDialect({ pool: pool as never }) });
 }
 
 /** Whole numbers as they are in the database: money has more digits than a number keeps. */

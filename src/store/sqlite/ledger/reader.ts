@@ -3,8 +3,7 @@ import { Kysely, SqliteDialect } from "kysely";
 import { idFloor } from "../../../base/ids.ts";
 import { Problem } from "../../../base/problem.ts";
 import type { LedgerReader, ReceiptFilter } from "../../../ledger/store.ts";
-import { readLimits } from "../../sql/ledger/limits-text.ts";
-import { readCosts, toPrice } from "../../sql/ledger/price-text.ts";
+import { readTables } from "../../sql/ledger/read-tables.ts";
 import { type ReceiptRow, toReceipt } from "../../sql/ledger/receipt-row.ts";
 import type { Db } from "../../sql/schema.ts";
 import { realDatabasePath } from "../database-file.ts";
@@ -23,6 +22,7 @@ export function openLedgerReader(path: string): LedgerReader {
   const mark = readMark(realDatabasePath(path));
   const raw = openForReading(path);
   const db: Db = new Kysely({ dialect: new SqliteDialect({ database: asKyselyExpects(raw) }) });
+  const tables = readTables(db);
   return {
     async receipt(id) {
       const [row] = raw
@@ -41,41 +41,11 @@ export function openLedgerReader(path: string): LedgerReader {
         statement.finalize();
       }
     },
-    async prices() {
-      const rows = await db.selectFrom("prices").selectAll().execute();
-      return rows.map((row) => ({
-        modelId: row.model_id,
-        version: row.version,
-        effectiveAtMs: row.effective_at_ms,
-        price: row.price === null ? null : toPrice(row.price),
-      }));
-    },
+    ...tables,
     async limits() {
       checkMigrated(raw, path);
-      const rows = await db
-        .selectFrom("limit_versions")
-        .selectAll()
-        .orderBy("owner_id")
-        .orderBy("version")
-        .execute();
-      return rows.map((row) => ({
-        ownerId: row.owner_id,
-        version: row.version,
-        effectiveAtMs: row.effective_at_ms,
-        limits: row.limits === null ? undefined : readLimits(row.limits),
-      }));
+      return tables.limits();
     },
-    async costs() {
-      const rows = await db.selectFrom("cost_versions").selectAll().execute();
-      return rows.map((row) => ({
-        modelId: row.model_id,
-        version: row.version,
-        effectiveAtMs: row.effective_at_ms,
-        routes: readCosts(row.routes),
-      }));
-    },
-    accounts: () => db.selectFrom("accounts").select(["id", "name"]).orderBy("id").execute(),
-    keys: () => db.selectFrom("keys").select(["id", "name", "hint"]).orderBy("id").execute(),
     entries: () => readEntries(db),
     leases: () => readLeases(db),
     budgetSpends: () => readBudgetSpends(db),

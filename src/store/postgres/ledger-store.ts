@@ -1,0 +1,90 @@
+import type { LeaseStore } from "../../ledger/lender.ts";
+import type { MinuteStore } from "../../ledger/minutes.ts";
+import type { Receipt } from "../../ledger/receipt.ts";
+import type { SharedStore, Store } from "../store.ts";
+import { createLeaseStore } from "./ledger/leases.ts";
+import { createLedgerStore } from "./ledger/ledger.ts";
+import { LedgerWriter } from "./ledger/writer.ts";
+import { ensurePartitions } from "./partitions.ts";
+import type { Postgres } from "./postgres.ts";
+import { createMinuteStore } from "./reports/minutes.ts";
+import { PostgresReports } from "./reports/reports.ts";
+import { PostgresRollups } from "./reports/rollups.ts";
+
+/** The store of a process that charges calls. */
+export interface NodeStore extends Store {
+  readonly leases: LeaseStore;
+  readonly minutes: MinuteStore;
+}
+
+export interface NodeStoreOptions {
+  readonly postgres: Postgres;
+  readonly shared: SharedStore;
+  readonly epoch: number;
+  readonly nowMs: () => number;
+}
+
+/** Of an epoch that no process has: what belongs to one is empty. */
+const noEpoch = 0;
+const partitionsEveryMs = 3_600_000;
+
+/** For a process that charges nothing: the platform, or a command. */
+export function createPlainStore(options: Omit<NodeStoreOptions, "epoch">): Store {
+  const { postgres, shared, nowMs } = options;
+  const { pool, db } = postgres;
+  const rollups = new PostgresRollups({ db, pool, epoch: noEpoch });
+  let timer: ReturnType<typeof setInterval> | undefined;
+  return {
+    ...shared,
+    ledger: createLedgerStore({ pool, watch: () => {}, rollups }),
+    openReports: (asked) => new PostgresReports(pool, asked),
+    fenced: new Promise(() => {}),
+    lostTail: undefined,
+    // The database itself refuses to charge what an account does not have.
+    checkBalances: async () => ({ belowZero: undefined, wrongFromMs: undefined }),
+    trustSums: async () => {},
+    releaseMemory: () => {},
+    startUpkeep(onError) {
+      const run = () =>
+        void ensurePartitions(db, nowMs()).catch((error: unknown) => onError(String(error)));
+      timer = setInterval(run, partitionsEveryMs);
+      timer.unref();
+      run();
+    },
+    close() {
+      clearInterval(timer);
+      return shared.close();
+    },
+  };
+}
+
+export function createNodeStore(options: NodeStoreOptions): NodeStore {
+  const { postgres, epoch, nowMs } = options;
+  const { pool, db } = postgres;
+  const { promise: fenced, resolve: onClosed } = Promise.withResolvers<void>();
+  const rollups = new PostgresRollups({ db, pool, epoch });
+  let watcher: (receipt: Receipt) => void = () => {};
+  const writer = new LedgerWriter({
+    pool,
+    epoch,
+    mark: rollups.mark,
+    onReceipt: (receipt) => watcher(receipt),
+    onClosed,
+    nowMs,
+  });
+  const ledger = createLedgerStore({
+    pool,
+    commit: (writes) => writer.commit(writes),
+    watch(listener) {
+      watcher = listener;
+    },
+    rollups,
+  });
+  return {
+    ...createPlainStore(options),
+    ledger,
+    fenced,
+    leases: createLeaseStore(pool, epoch),
+    minutes: createMinuteStore({ pool, epoch }),
+  };
+}

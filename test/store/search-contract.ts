@@ -38,6 +38,8 @@ function findingTests(tables: () => OpenTables): void {
     expect(await found("ünal")).toEqual(["Ünal"]);
     expect(await found("ZÜRICH")).toEqual(["zürich"]);
     expect(await found(" ")).toEqual([]);
+    expect(await found("acme\0")).toEqual([]);
+    expect(await tables().store.accounts.find("\0")).toBeUndefined();
   });
 
   test("keys are found by name, id and hint, of one account or of all", async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type ConnectionOptions, checkServerIdentity } from "node:tls";
 import { Kysely, PostgresDialect } from "kysely";
-import { Client, type ClientConfig, Pool, types } from "pg";
+import { Client, type ClientConfig, Pool, type PoolClient, types } from "pg";
 import { Problem } from "../../base/problem.ts";
 import type { Db } from "../sql/schema.ts";
 
@@ -45,6 +45,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Postgres> 
   });
   // Without a listener, a connection that breaks while idle would end the process.
   pool.on("error", (error) => options.onError?.(error.message));
+  pool.on("connect", keepStorable);
   try {
     await checkServer(pool);
   } catch (error) {
@@ -56,6 +57,20 @@ export async function openPostgres(options: PostgresOptions): Promise<Postgres> 
     db: new Kysely({ dialect: new PostgresDialect({ pool }) }),
     close: () => pool.end(),
   };
+}
+
+/**
+ * The server stores no NUL, and fails the statement. It becomes the mark for what cannot be shown, as
+ * half a character does in the driver: a search for it finds nothing, which is no fault of ours.
+ */
+function keepStorable(client: PoolClient): void {
+  const query = client.query.bind(client) as (...given: readonly unknown[]) => unknown;
+  const toStorable = (value: unknown) =>
+    typeof value === "string" ? value.replaceAll("\0", "\ufffd") : value;
+  Object.assign(client, {
+    query: (text: unknown, values: unknown, ...rest: readonly unknown[]) =>
+      query(text, Array.isArray(values) ? values.map(toStorable) : values, ...rest),
+  });
 }
 
 export const onlyReading =

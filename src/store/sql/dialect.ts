@@ -45,7 +45,7 @@ export async function lockFor(transaction: Transaction<Tables>, name: LockName):
 
 /** At the end of a query within a transaction: nobody else changes these rows until it ends. */
 export const rowLock = (transaction: Transaction<Tables>): RawBuilder<unknown> =>
-  byDatabase(transaction, { sqlite: sql``, postgres: sql`for update` });
+  byDatabase(transaction, { sqlite: sql``, postgres: sql`for no key update` });
 
 /** For reads that belong together: all of them see the same moment. */
 export const snapshotOf = (db: Db) =>

@@ -93,7 +93,7 @@ async function noteUses(db: Db, uses: ReadonlyMap<string, number>): Promise<void
   await sql`with told (id, ms) as (values ${rows})
     insert into key_uses (key_id, last_used_ms)
     select told.id, told.ms from told join keys on keys.id = told.id where true
-    order by told.id
+    order by keys.id
     on conflict (key_id) do update set last_used_ms = excluded.last_used_ms
       where excluded.last_used_ms > key_uses.last_used_ms`.execute(db);
 }

@@ -70,7 +70,7 @@ async function add(transaction: Transaction<Tables>, batch: RejectionBatch): Pro
     const values = sql.join(rows.map(({ keyId, lastMs }) => sql`(${keyId}, ${lastMs}::bigint)`));
     await sql`with told (id, ms) as (values ${values})
       insert into key_rejections (key_id, last_ms)
-      select told.id, told.ms from told join keys on keys.id = told.id order by told.id
+      select told.id, told.ms from told join keys on keys.id = told.id order by keys.id
       on conflict (key_id) do update set last_ms = excluded.last_ms
         where excluded.last_ms > key_rejections.last_ms`.execute(transaction);
   }

@@ -35,7 +35,7 @@ export async function lockFor(transaction: Transaction<Tables>, name: LockName):
   await byDatabase(transaction, {
     sqlite: async () => {},
     postgres: async () => {
-      // A second number would be a second name space; one that two names share only makes them wait.
+      // Two names that have the same hash only wait for each other.
       await sql`select pg_advisory_xact_lock(hashtextextended(${`svc ${name}`}, 0))`.execute(
         transaction,
       );

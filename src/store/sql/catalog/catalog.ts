@@ -58,6 +58,7 @@ export function createCatalogStore(db: Db): CatalogStore {
       const { addPrices = [], manifestHash, endsAdoption, atMs } = changes;
       await db.transaction().execute(async (transaction) => {
         await lockFor(transaction, "catalog");
+        if (removeProviders.length > 0) await lockFor(transaction, "target checks");
         for (const provider of saveProviders) {
           const { name, ...rest } = fromProvider(provider);
           await transaction
@@ -67,7 +68,6 @@ export function createCatalogStore(db: Db): CatalogStore {
             .execute();
         }
         if (removeProviders.length > 0) {
-          await lockFor(transaction, "target checks");
           await transaction.deleteFrom("providers").where("name", "in", removeProviders).execute();
           await transaction
             .deleteFrom("target_checks")

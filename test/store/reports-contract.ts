@@ -280,7 +280,7 @@ function rankTests(using: Using): void {
       for (const filter of [{}, { accountId: "acct_2" }, { outcome: "failed", model: "m2" }])
         for (const by of ["charged", "duration"] as const)
           for (const isAscending of [false, true]) {
-            const query = { ...filter, by, isAscending, limit: 37 };
+            const query = { ...filter, by, isAscending, limit: 97 };
             const found: Receipt[] = [];
             let after: RankMark | undefined;
             do {

@@ -168,20 +168,19 @@ interface Piece extends IdRange {
   readonly most: number;
 }
 
-/** Of hours with many receipts there are several pieces. */
-export async function* piecesOf(
-  reader: SqlReader,
-  options: {
-    readonly query: Unlimited;
-    readonly range: IdRange;
-    readonly bounds: Pick<ReceiptBounds, "atOnce">;
-  },
-): AsyncGenerator<Piece> {
+interface Pieces {
+  readonly query: Unlimited;
+  readonly range: IdRange;
+  readonly bounds: Pick<ReceiptBounds, "atOnce">;
+}
+
+/** Of an hour with many receipts there are several pieces, and one of neighbors with few. */
+export async function* piecesOf(reader: SqlReader, options: Pieces): AsyncGenerator<Piece> {
   const { query, range, bounds } = options;
   const isUp = query.oldestFirst === true;
-  for await (const { hour, receipts, most } of hoursOf(reader, query, range)) {
+  for await (const { hour, endMs, receipts, most } of hoursOf(reader, options)) {
     const count = Math.max(1, Math.ceil(receipts / bounds.atOnce));
-    const stepMs = hourMs / count;
+    const stepMs = (endMs - hour) / count;
     for (let at = 0; at < count; at++) {
       const place = isUp ? at : count - 1 - at;
       const start = idFloor("req", hour + place * stepMs);
@@ -196,14 +195,19 @@ export async function* piecesOf(
   }
 }
 
-interface Hour {
+/** One hour, or several that follow each other. */
+interface Hours {
   readonly hour: number;
+  readonly endMs: number;
   readonly receipts: number;
   readonly most: number;
 }
 
 /** In the order asked for; days and hours are looked up as they are needed. */
-async function* hoursOf(reader: SqlReader, query: Unlimited, range: IdRange): AsyncGenerator<Hour> {
+async function* hoursOf(
+  reader: SqlReader,
+  { query, range, bounds }: Pieces,
+): AsyncGenerator<Hours> {
   const isUp = query.oldestFirst === true;
   const openMs = await openFromMs(reader);
   const fromMs = toHour(timeOf(range.from, { unknownMs: 0, rest: "0" }));
@@ -217,7 +221,8 @@ async function* hoursOf(reader: SqlReader, query: Unlimited, range: IdRange): As
       fromMs: Math.max(day, fromMs),
       toMs: Math.min(day + dayMs - 1, closed.toMs),
     });
-    yield* isUp ? hours : hours.toReversed();
+    const joined = joinHours(hours, bounds.atOnce);
+    yield* isUp ? joined : joined.toReversed();
   }
   if (isUp) yield* open;
 }
@@ -288,7 +293,7 @@ const maxMs = 2 ** 48;
 async function closedHours(
   reader: SqlReader,
   { query, fromMs, toMs }: Span,
-): Promise<readonly Hour[]> {
+): Promise<readonly Hours[]> {
   const { own, ownValues, isOfFailures } = filterOf(query);
   if (fromMs > toMs) return [];
   const rows = await reader.rows<{ hour: number; found: number; receipts: number }>(
@@ -303,25 +308,51 @@ async function closedHours(
     from hours where found > 0 order by hour`,
     [toHour(fromMs), toMs + 1, ...ownValues],
   );
-  return rows.map(({ hour, receipts, found }) => ({ hour, receipts, most: found }));
+  return rows.map(({ hour, receipts, found }) => ({
+    hour,
+    endMs: hour + hourMs,
+    receipts,
+    most: found,
+  }));
+}
+
+/** Every question takes its time to go to a database on another machine. */
+function joinHours(hours: readonly Hours[], atOnce: number): readonly Hours[] {
+  const joined: Hours[] = [];
+  for (const next of hours) {
+    const last = joined.at(-1);
+    if (last === undefined || last.endMs !== next.hour || last.receipts + next.receipts > atOnce) {
+      joined.push(next);
+      continue;
+    }
+    joined.pop();
+    joined.push({
+      hour: last.hour,
+      endMs: next.endMs,
+      receipts: last.receipts + next.receipts,
+      most: last.most + next.most,
+    });
+  }
+  return joined;
 }
 
 /** Every hour with receipts, from the open ones on: their sums may not know of them yet. */
 async function openHours(
   reader: SqlReader,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
-): Promise<readonly Hour[]> {
+): Promise<readonly Hours[]> {
   const next = "select id from receipts where id >= ? order by id limit 1";
   const known = "select coalesce(sum(receipts), 0) as receipts from rollups where hour_ms = ?";
-  const hours: Hour[] = [];
+  const hours: Hours[] = [];
   for (let ms = fromMs; ms <= Math.min(toMs, maxMs); ) {
     const [found] = await reader.rows<{ id: string }>(next, [idFloor("req", ms)]);
     if (found === undefined) break;
     const hour = toHour(idTimeMs(found.id));
     if (hour > toMs) break;
     const [sum] = await reader.rows<{ receipts: number }>(known, [hour]);
-    hours.push({ hour, receipts: sum?.receipts ?? 0, most: Number.POSITIVE_INFINITY });
-    ms = hour + hourMs;
+    const endMs = hour + hourMs;
+    hours.push({ hour, endMs, receipts: sum?.receipts ?? 0, most: Number.POSITIVE_INFINITY });
+    ms = endMs;
   }
   return hours;
 }

@@ -1,0 +1,201 @@
+import { expect, test } from "bun:test";
+import { startCuttingProxy } from "../../../../test/setup/cut-connection.ts";
+import { usePostgres } from "../../../../test/setup/use-postgres.ts";
+import {
+  maxCallMs,
+  mixedReceipts,
+  noonMs,
+  receiptOf,
+  startSums,
+  sumUp,
+} from "../../../../test/store/ledger-samples.ts";
+import { openSums, type PostgresSums } from "../../../../test/store/postgres-sums.ts";
+import { order } from "../../../../test/store/sums-contract.ts";
+import type { SumsDatabase } from "../../../../test/store/sums-database.ts";
+import { newId } from "../../../base/ids.ts";
+import type { Receipt } from "../../../ledger/receipt.ts";
+import { dayMs, hourMs, type Rollups, toHour } from "../../../ledger/rollups.ts";
+import { Problems } from "../../../ledger/verify/problems.ts";
+import { checkFolded } from "../../../ledger/verify/sums.ts";
+import { openPostgres } from "../postgres.ts";
+import { transact } from "../transaction.ts";
+import { recountEpoch } from "./recount.ts";
+import { PostgresRollups } from "./rollups.ts";
+
+const postgres = usePostgres();
+
+/** All epochs together have what the receipts add up to, and so have days and totals. */
+async function expectExact(database: SumsDatabase, receipts: readonly Receipt[]): Promise<void> {
+  const stored = await database.readSums();
+  expect(order(stored.list)).toEqual(order(sumUp(receipts)));
+  expectFolded(stored);
+}
+
+function expectFolded(stored: Awaited<ReturnType<PostgresSums["readSums"]>>): void {
+  const problems = new Problems();
+  checkFolded(stored, problems);
+  expect(problems.first).toEqual([]);
+}
+
+test("processes add to the same hours without waiting for each other, and are read as one", async () => {
+  const [one, other] = [await openSums(postgres()), await openSums(postgres())];
+  const [first, second] = [mixedReceipts(), mixedReceipts()];
+  const sums = [await startSums(one), await startSums(other)];
+  await Promise.all([one.commit(first), other.commit(second)]);
+  await Promise.all(sums.map((rollups) => rollups.flush(noonMs)));
+  await expectExact(one, [...first, ...second]);
+  expect(await one.rollups.list({ fromMs: noonMs + 9 * hourMs })).toEqual([]);
+});
+
+test("an hour that one process has open is folded by no other", async () => {
+  const [one, other] = [await openSums(postgres()), await openSums(postgres())];
+  const [ofOne, ofOther] = [await startSums(one), await startSums(other)];
+  await one.commit([receiptOf()]);
+  await other.commit([receiptOf()]);
+  await ofOne.flush(noonMs + 5 * hourMs);
+  expect((await one.readSums()).days).toEqual([]);
+  await ofOther.flush(noonMs + 5 * hourMs);
+  const stored = await one.readSums();
+  expect(stored.days.map(({ receipts }) => receipts)).toEqual([2]);
+  expect(stored.openFromMs).toBe(noonMs + 4 * hourMs);
+});
+
+test("of two that fold at once one does, and each hour is folded once", async () => {
+  const processes = [await openSums(postgres()), await openSums(postgres())];
+  const receipts = Array.from({ length: 200 }, (_, at) =>
+    receiptOf({ id: newId("req", noonMs + at), keyId: `key_${at}` }),
+  );
+  const [first] = processes;
+  await first?.commit(receipts);
+  await first?.rollups.add(sumUp(receipts), undefined);
+  await Promise.all(
+    processes.map(async ({ rollups }) => {
+      for (let pieces = 0; pieces < 30; pieces++) await rollups.fold(noonMs + hourMs);
+    }),
+  );
+  if (first !== undefined) await expectExact(first, receipts);
+  expect((await first?.readSums())?.foldedTo.hourMs).toBe(noonMs + hourMs);
+});
+
+test("the sums of a dead process are completed once, however often it is tried", async () => {
+  const dead = await openSums(postgres());
+  const sums = await startSums(dead);
+  const receipts = mixedReceipts();
+  await dead.commit(receipts);
+  await sums.flush(noonMs);
+  const more = mixedReceipts();
+  await dead.commit(more);
+  const { pool } = postgres();
+  await Promise.all(
+    [1, 2, 3].map(() => transact(pool, (client) => recountEpoch(client, dead.epoch))),
+  );
+  await expectExact(dead, [...receipts, ...more]);
+  expect(await dead.rollups.openFromMs()).toBeUndefined();
+});
+
+test("a process whose epoch was closed adds nothing any more", async () => {
+  const zombie = await openSums(postgres());
+  const sums = await startSums(zombie);
+  const receipts = mixedReceipts();
+  await zombie.commit(receipts);
+  const next = await zombie.restart();
+  await expect(sums.flush(noonMs)).rejects.toThrow("Restart the gateway");
+  await expectExact(next, receipts);
+});
+
+test.each(["commit", "answer"] as const)(
+  "sums are counted once when the connection breaks at the commit and the %s is lost",
+  async (lost) => {
+    const proxy = await startCuttingProxy(postgres().url);
+    const through = await openPostgres({ url: proxy.url, connections: 2 });
+    const { epoch, readSums } = await openSums(postgres());
+    const rollups = new PostgresRollups({ pool: through.pool, db: through.db, epoch });
+    const [first, second] = [sumUp(mixedReceipts()), sumUp(mixedReceipts())];
+    await rollups.add([], noonMs);
+    proxy.cutNext(lost);
+    await rollups.add(first, undefined);
+    // Until it is known, the database is asked before anything else.
+    expect(await rollups.openFromMs()).toBe(lost === "commit" ? noonMs : undefined);
+    expect(order((await readSums()).list)).toEqual(order(first));
+    proxy.cutNext(lost);
+    await rollups.add(second, noonMs);
+    proxy.cutNext(lost);
+    await rollups.add(second, noonMs);
+    await rollups.add([], undefined);
+    const receipts = (await readSums()).list.reduce((sum, row) => sum + row.receipts, 0);
+    expect(receipts).toBe(3 * 40);
+    await through.close();
+    await proxy.close();
+  },
+);
+
+/** Numbers that look random, and are the same for the same seed. */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+test.each([1, 2, 3, 4])(
+  "whatever processes do and in which order, sums are what the receipts add up to (seed %d)",
+  async (seed) => {
+    const random = randomOf(seed);
+    const receipts: Receipt[] = [];
+    let nowMs = noonMs;
+    const start = async () => {
+      const database = await openSums(postgres());
+      return { database, rollups: await startSums(database, nowMs) };
+    };
+    const processes: { database: PostgresSums; rollups: Rollups }[] = [];
+    for (let count = 0; count < 3; count++) processes.push(await start());
+    const commit = async ({ database }: (typeof processes)[number]) => {
+      // Some are hours late.
+      const atMs = nowMs - (random(4) === 0 ? random(30 * hourMs) : random(maxCallMs));
+      const some = Array.from({ length: 1 + random(20) }, () => {
+        const key = random(20);
+        return receiptOf({
+          id: newId("req", atMs),
+          accountId: `acct_${key % 2}`,
+          keyId: `key_${key}`,
+          durationMs: random(2_000),
+          charged: BigInt(random(1_000_000)) * 1_000_000_007n,
+        });
+      });
+      receipts.push(...some);
+      await database.commit(some);
+    };
+    for (let step = 0; step < 60; step++) {
+      nowMs += random(hourMs);
+      const at = random(processes.length);
+      const one = processes[at];
+      const other = processes[(at + 1) % processes.length];
+      if (one === undefined || other === undefined) throw new Error("there are three");
+      if (random(12) === 0) {
+        const { pool } = postgres();
+        const { epoch } = one.database;
+        await pool.query("update epochs set is_open = false where id = $1", [epoch]);
+        const recount = transact(pool, (client) => recountEpoch(client, epoch));
+        await Promise.all([recount, other.rollups.flush(nowMs), commit(other)]);
+        processes[at] = await start();
+      } else if (random(2) === 0) await Promise.all([commit(one), other.rollups.flush(nowMs)]);
+      else
+        await Promise.all([
+          one.rollups.flush(nowMs),
+          commit(one),
+          other.rollups.flush(nowMs),
+          one.database.rollups.fold(toHour(nowMs)),
+        ]);
+      if (step % 10 === 0) expectFolded(await one.database.readSums());
+    }
+    for (const { rollups } of processes) await rollups.flush(nowMs, true);
+    const [last] = processes;
+    if (last === undefined) throw new Error("there are three");
+    await expectExact(last.database, receipts);
+    while (await last.database.rollups.fold(nowMs + dayMs));
+    await expectExact(last.database, receipts);
+    const { days } = await last.database.readSums();
+    expect(days.reduce((sum, day) => sum + day.receipts, 0)).toBe(receipts.length);
+  },
+);

@@ -77,3 +77,28 @@ test("rows are bounded: then accounts are told apart, then nobody, and no receip
     minutes.add(receiptOf({ id: newId("req", noonMs + 61 * minuteMs), keyId: `key_${at}` }));
   expect(minutes.rows).toBe(9);
 });
+
+test("a row is to be written when it has grown, and again when it grew while it was written", () => {
+  const minutes = new Minutes();
+  const add = (keyId: string) => minutes.add(receiptOf({ id: newId("req", noonMs), keyId }));
+  const grown = () => minutes.grown().map(({ row }) => [row.keyId, row.receipts]);
+  for (let key = 0; key < 100; key++) add(`key_${key}`);
+  add("key_70");
+  const written = minutes.grown();
+  expect(written.length).toBe(100);
+  expect(written[70]).toMatchObject({ startMs: noonMs, row: { keyId: "key_70", receipts: 2 } });
+  add("key_99");
+  minutes.written(written);
+  expect(grown()).toEqual([["key_99", 2]]);
+  minutes.written(minutes.grown());
+  expect(grown()).toEqual([]);
+  // What an earlier process wrote is not this one's to write.
+  minutes.addRow(noonMs, written[0]?.row ?? expect.unreachable());
+  expect(grown()).toEqual([]);
+  // The place of the minute is another minute's by then.
+  add("key_1");
+  const late = minutes.grown();
+  minutes.add(receiptOf({ id: newId("req", noonMs + 61 * minuteMs), keyId: "key_1" }));
+  minutes.written(late);
+  expect(grown()).toEqual([["key_1", 1]]);
+});

@@ -283,7 +283,7 @@ const ledger = [
     closed_at timestamptz,
     -- From this hour on its sums may lack receipts; null: they lack none.
     open_from_ms bigint,
-    -- How many times sums were added: tells whether the last time stands.
+    -- How many times sums were added: whether the last time stands is seen by it.
     sums_added bigint not null default 0
   )`,
   "create index epochs_open on epochs (node) where is_open",

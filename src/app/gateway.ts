@@ -33,6 +33,7 @@ interface GatewayOptions {
   readonly rejections: RejectionLog | undefined;
   readonly money: Money;
   readonly metrics: Metrics;
+  readonly sharesPort: boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -46,6 +47,7 @@ export function listenGateway({
   versions,
   money,
   metrics,
+  sharesPort,
   clock,
   log,
   billing = new LedgerBilling({ ...money, clock, log, creditAdvice }),
@@ -73,6 +75,7 @@ export function listenGateway({
     versions,
     host: settings.host,
     port: settings.port,
+    sharesPort,
     checkReady: async () => {
       if (money.journal.isFailing) throw new Error("the ledger cannot be written");
       await opened.store.check();

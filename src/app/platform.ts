@@ -16,18 +16,15 @@ import { routes } from "../platform/routes.ts";
 import { startPlatform } from "../platform/server.ts";
 import { createSite } from "../platform/site/site.ts";
 import { readChanges } from "../wire/changes.ts";
-import type { Money } from "./ledger.ts";
+import type { GatewayLink } from "./gateway-link.ts";
 import type { Opened } from "./store.ts";
 
 export interface ControlOptions {
   readonly configuration: Configuration;
   readonly opened: Opened;
-  readonly money: Money;
+  readonly link: GatewayLink;
   readonly operations: UnboundOperations;
   readonly people: People;
-  /** As callers see it; without /v1. */
-  readonly gatewayUrl: string;
-  readonly metricsText: () => string;
   readonly version: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -45,15 +42,12 @@ export function openControl(options: ControlOptions): {
   readonly port: number;
   close(): Promise<void>;
 } {
-  const { configuration, opened, money, operations, people, gatewayUrl, version, clock, log } =
-    options;
+  const { configuration, opened, link, operations, people, version, clock, log } = options;
+  const gatewayUrl = link.publicUrl;
   const { settings, inForce } = configuration;
   const { people: store, audit, accounts, keys, catalog } = opened.store;
   const tokens = new Tokens(store, clock);
-  const live = new Live({
-    watchers: money.receiptWatchers,
-    rejectionWatchers: money.rejections.watchers,
-  });
+  const live = new Live(link.live);
   const url = () => settings.platformUrl ?? listenerUrl(settings.platformHost, platform.port);
   const dependencies = {
     operations,
@@ -65,7 +59,7 @@ export function openControl(options: ControlOptions): {
     accounts,
     keys,
     catalog,
-    reports: money.reports,
+    reports: link.reports,
     live,
     clock,
     log,
@@ -91,7 +85,7 @@ export function openControl(options: ControlOptions): {
     api,
     site,
     tokens,
-    metrics: { access: settings.metricsAccess, text: options.metricsText },
+    metrics: { access: settings.metricsAccess, text: () => link.metricsText() },
   });
   const erase = () =>
     void store

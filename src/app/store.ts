@@ -22,6 +22,7 @@ import {
 } from "../platform/operations.ts";
 import { addressProblem } from "../providers/kit/address.ts";
 import { createSecrets, masterSecret, type Secrets } from "../secrets/secrets.ts";
+import { isPostgresUrl } from "../store/postgres/postgres.ts";
 import {
   realDatabasePath,
   refuseEmptied,
@@ -35,6 +36,11 @@ import { createStore, hasLedger } from "../store/sqlite/store.ts";
 import { toStoreProblem } from "../store/sqlite/store-problem.ts";
 import type { Store } from "../store/store.ts";
 
+/** Who opens the store. With PostgreSQL, servers and workers are nodes of the fleet. */
+export type StoreUser =
+  | { readonly kind: "server" | "platform" | "command" }
+  | { readonly kind: "worker"; readonly worker: number };
+
 export interface Opened {
   readonly store: Store;
   readonly secrets: Secrets;
@@ -42,7 +48,7 @@ export interface Opened {
   close(): Promise<void>;
 }
 
-export function databasePath({ settings }: Configuration): string {
+function databasePath({ settings }: Configuration): string {
   return settings.databaseUrl ?? join(settings.dataDir, "svc.db");
 }
 
@@ -51,8 +57,14 @@ export function databasePath({ settings }: Configuration): string {
  * order. A first start that is killed on the way leaves nothing that the next one could take for
  * the rest of a ledger.
  */
-export async function openStore(configuration: Configuration): Promise<Opened> {
-  const { dataDir, secret } = configuration.settings;
+export async function openStore(
+  configuration: Configuration,
+  user: StoreUser = { kind: "server" },
+): Promise<Opened> {
+  const { dataDir, secret, databaseUrl } = configuration.settings;
+  if (isPostgresUrl(databaseUrl))
+    // Loaded here, because most installations do without it.
+    return (await import("./postgres.ts")).openPostgresStore(configuration, databaseUrl, user);
   const undo: (() => void)[] = [];
   const unwind = () => {
     for (const step of undo.toReversed()) step();
@@ -84,6 +96,14 @@ export async function openStore(configuration: Configuration): Promise<Opened> {
     throw toStoreProblem(error, path, dataDir);
   }
 }
+
+/** What is wrong with the database, for a person; other errors are returned unchanged. */
+export function problemOf(error: unknown, configuration: Configuration): unknown {
+  return hasPostgres(configuration) ? error : toStoreProblem(error, databasePath(configuration));
+}
+
+/** Whether several processes can share the database. */
+export const hasPostgres = ({ settings }: Configuration) => isPostgresUrl(settings.databaseUrl);
 
 /** The totals of a process that died lack its last receipts. */
 async function recountOpen({ ledger: { rollups } }: Store): Promise<void> {
@@ -121,7 +141,7 @@ export interface OperationsOptions {
   /** The address of the platform; default: from the settings. */
   readonly platformUrl?: () => string;
   /** Absent when no server runs. */
-  readonly money?: RunningMoney;
+  readonly money?: RunningMoney | undefined;
   readonly gateway?: RunningGateway;
   /** Absent when no server runs, or without embedded models. */
   readonly engine?: RunningEngine | undefined;
@@ -170,17 +190,36 @@ export function routeCheck({ settings }: Configuration): (route: Route) => boole
   return ({ provider }) => settings.engine === "on" || provider !== engineProvider;
 }
 
+export interface FileOptions {
+  readonly configuration: Configuration;
+  readonly opened: Opened;
+  readonly operations: Operations;
+  readonly log: Log;
+}
+
+/**
+ * What the start of a server does with the config file. Machines that share a database may have
+ * different files for a while, so there only `svc apply` applies one.
+ */
+export async function applyAtStart(options: FileOptions): Promise<ApplyView | undefined> {
+  const { configuration, opened, log } = options;
+  if (!hasPostgres(configuration)) return applyChangedFile(options);
+  const { file } = configuration;
+  if (file === undefined) return undefined;
+  const { hash } = await opened.store.catalog.manifestState();
+  if (hash !== manifestDigest(file.text))
+    log.warn("the config file differs from the one that was applied last; svc apply applies it", {
+      file: file.path,
+    });
+  return undefined;
+}
+
 /**
  * Applies the config file if it has changed. A file that cannot be read ends the start. A file that
  * names entries it did not create is logged and skipped: the catalog is complete without it, and a
  * restart must not take a running service down.
  */
-export async function applyChangedFile(options: {
-  readonly configuration: Configuration;
-  readonly opened: Opened;
-  readonly operations: Operations;
-  readonly log: Log;
-}): Promise<ApplyView | undefined> {
+async function applyChangedFile(options: FileOptions): Promise<ApplyView | undefined> {
   const { configuration, opened, operations, log } = options;
   const { file } = configuration;
   if (file === undefined) return undefined;
@@ -223,12 +262,12 @@ export async function withStore<T>(
   configuration: Configuration,
   run: (operations: Operations) => Promise<T>,
 ): Promise<T> {
-  const opened = await openStore(configuration);
+  const opened = await openStore(configuration, { kind: "command" });
   try {
     const operations = operationsOn({ configuration, opened, takeEffect: async () => {} });
     return await run(forActor(operations, { actor: commandLine, clock: systemClock }));
   } catch (error) {
-    throw toStoreProblem(error, databasePath(configuration));
+    throw problemOf(error, configuration);
   } finally {
     await opened.close();
   }

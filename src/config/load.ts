@@ -3,7 +3,8 @@ import { join, resolve } from "node:path";
 import { Problem } from "../base/problem.ts";
 import { parseYaml, yamlValue } from "../base/text/yaml.ts";
 import { type OwnModel, readEngineSection } from "./engine-section.ts";
-import { projectDir, readSettings, type SettingInForce, type Settings } from "./settings.ts";
+import { projectDir } from "./setting-readers.ts";
+import { readSettings, type SettingInForce, type Settings } from "./settings.ts";
 
 export interface ConfigFile {
   readonly path: string;

@@ -1,4 +1,8 @@
+import { availableParallelism } from "node:os";
+import { isAbsolute, resolve } from "node:path";
 import { readNetwork } from "../base/network/client-address.ts";
+
+export const projectDir = resolve(import.meta.dir, "../..");
 
 /** What a setting must be, where its text is something else. */
 export class Wrong {
@@ -66,4 +70,80 @@ export function proxies(text: string): readonly string[] | Wrong {
   return new Wrong(
     "addresses or networks such as 127.0.0.1, 10.0.0.0/8 or fd00::/8, separated by commas",
   );
+}
+
+export function oneOf<const T extends string>(...words: readonly T[]) {
+  return (text: string): T | Wrong =>
+    words.find((word) => word === text) ?? new Wrong(`one of: ${words.join(", ")}`);
+}
+
+export function port(text: string): number | Wrong {
+  const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  return value <= 65_535 ? value : new Wrong("a port number from 0 to 65535 (0 for any free port)");
+}
+
+export function seconds(text: string): number | Wrong {
+  const value = /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
+  return value > 0 ? Math.round(value * 1000) : new Wrong("a number of seconds above 0");
+}
+
+export function count(text: string): number | Wrong {
+  const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  return value >= 1 ? value : new Wrong("a whole number from 1 to 999999");
+}
+
+/** At least one request of the maximum size must fit. */
+export function bodiesMb(text: string): number | Wrong {
+  const value = /^\d{1,7}$/.test(text) ? Number(text) : 0;
+  return value >= 32 ? value : new Wrong("a whole number of MiB from 32 to 9999999");
+}
+
+export function few(text: string): number | Wrong {
+  const value = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
+  return value <= 10 ? value : new Wrong("a whole number from 0 to 10");
+}
+
+export function path(text: string): string | Wrong {
+  if (text === "") return new Wrong("a path");
+  // Resolved, so that a trailing slash or dot does not matter.
+  return resolve(projectDir, text);
+}
+
+export function secret(text: string): string | Wrong {
+  return text.length >= 32
+    ? text
+    : new Wrong("at least 32 random characters (openssl rand -hex 32)");
+}
+
+/** The path of a file, or the address of a PostgreSQL server as it is. */
+export function databaseUrl(text: string): string | Wrong {
+  if (/^postgres(ql)?:\/\/\S+$/i.test(text)) return text;
+  if (/^sqlite:(?!\/\/[^/])/.test(text) && text.length > "sqlite:".length) {
+    const file = text.slice("sqlite:".length).replace(/^\/\/(?=\/)/, "");
+    return isAbsolute(file) ? file : resolve(projectDir, file);
+  }
+  return new Wrong("sqlite:PATH or postgres://user:password@host:5432/database");
+}
+
+/** Gateway processes of one machine; more than its cores only take turns. */
+export function workers(text: string): number | Wrong {
+  if (text === "auto") return availableParallelism();
+  const value = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  return value >= 1 && value <= 256
+    ? value
+    : new Wrong("a whole number from 1 to 256, or auto for one per core");
+}
+
+export function nodeName(text: string): string | Wrong {
+  return /^[A-Za-z0-9._-]{1,64}$/.test(text)
+    ? text
+    : new Wrong("up to 64 letters, digits, dots, underscores and hyphens");
+}
+
+/** A database address without its password. */
+export function withoutPassword(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || url.password === "") return text;
+  url.password = "***";
+  return url.href;
 }

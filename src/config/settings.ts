@@ -1,8 +1,27 @@
-import { homedir } from "node:os";
-import { isAbsolute, resolve } from "node:path";
+import { homedir, hostname } from "node:os";
+import { resolve } from "node:path";
 import { type LogLevel, logLevels } from "../base/log.ts";
 import { isLoopback } from "../base/network/address.ts";
-import { host, origins, platformUrl, proxies, publicUrl, Wrong } from "./setting-readers.ts";
+import {
+  bodiesMb,
+  count,
+  databaseUrl,
+  few,
+  host,
+  nodeName,
+  oneOf,
+  origins,
+  path,
+  platformUrl,
+  port,
+  proxies,
+  publicUrl,
+  seconds,
+  secret,
+  Wrong,
+  withoutPassword,
+  workers,
+} from "./setting-readers.ts";
 import { closest } from "./suggestion.ts";
 
 /** The one list of settings. Nothing else in the program reads the environment. */
@@ -17,66 +36,20 @@ interface Setting<T> {
   /** Secrets and the path of the config file cannot be in the config file. */
   readonly inFile?: false;
   readonly hidden?: true;
+  /** For values that contain a secret. */
+  readonly show?: (text: string) => string;
 }
 
-export const projectDir = resolve(import.meta.dir, "../..");
-
-function oneOf<const T extends string>(...words: readonly T[]) {
-  return (text: string): T | Wrong =>
-    words.find((word) => word === text) ?? new Wrong(`one of: ${words.join(", ")}`);
-}
-
-function port(text: string): number | Wrong {
-  const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  return value <= 65_535 ? value : new Wrong("a port number from 0 to 65535 (0 for any free port)");
-}
-
-function seconds(text: string): number | Wrong {
-  const value = /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
-  return value > 0 ? Math.round(value * 1000) : new Wrong("a number of seconds above 0");
-}
-
-function count(text: string): number | Wrong {
-  const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
-  return value >= 1 ? value : new Wrong("a whole number from 1 to 999999");
-}
-
-/** At least one request of the maximum size must fit. */
-function bodiesMb(text: string): number | Wrong {
-  const value = /^\d{1,7}$/.test(text) ? Number(text) : 0;
-  return value >= 32 ? value : new Wrong("a whole number of MiB from 32 to 9999999");
-}
-
-function few(text: string): number | Wrong {
-  const value = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
-  return value <= 10 ? value : new Wrong("a whole number from 0 to 10");
-}
-
-function path(text: string): string | Wrong {
-  if (text === "") return new Wrong("a path");
-  // Resolved, so that a trailing slash or dot does not matter.
-  return resolve(projectDir, text);
-}
+const usualNode = () =>
+  hostname()
+    .replaceAll(/[^A-Za-z0-9._-]/g, "-")
+    .slice(0, 64) || "node";
 
 /** A proxy in front of a public address connects from this machine, for any client. */
 function usualMetricsAccess(values: Readonly<Record<string, unknown>>): "open" | "token" {
   const { platformHost, platformUrl: address } = values;
   const isPublic = typeof address === "string" && !isLoopback(new URL(address).hostname);
   return isLoopback(String(platformHost)) && !isPublic ? "open" : "token";
-}
-
-function secret(text: string): string | Wrong {
-  return text.length >= 32
-    ? text
-    : new Wrong("at least 32 random characters (openssl rand -hex 32)");
-}
-
-function databaseUrl(text: string): string | Wrong {
-  if (/^sqlite:(?!\/\/[^/])/.test(text) && text.length > "sqlite:".length) {
-    const file = text.slice("sqlite:".length).replace(/^\/\/(?=\/)/, "");
-    return isAbsolute(file) ? file : resolve(projectDir, file);
-  }
-  return new Wrong("sqlite:PATH, the only database that this version supports");
 }
 
 export const settingList = {
@@ -124,6 +97,25 @@ export const settingList = {
     otherwise: usualMetricsAccess,
     read: oneOf("open", "token", "off"),
   },
+  metricsPort: {
+    env: "SVC_METRICS_PORT",
+    about: "port of /metrics where svc gateway runs alone",
+    fallback: "8082",
+    read: port,
+  },
+  workers: {
+    env: "SVC_WORKERS",
+    about: "gateway processes of svc serve (auto: one per core); more than 1 needs PostgreSQL",
+    fallback: "1",
+    read: workers,
+  },
+  node: {
+    env: "SVC_NODE",
+    about: "name of this machine among those that share a database (default: host name)",
+    fallback: undefined,
+    otherwise: usualNode,
+    read: nodeName,
+  },
   corsOrigins: {
     env: "SVC_CORS_ORIGINS",
     about: "origins of web pages that may call the gateway",
@@ -156,6 +148,7 @@ export const settingList = {
     fallback: undefined,
     read: databaseUrl,
     inFile: false,
+    show: withoutPassword,
   },
   config: {
     env: "SVC_CONFIG",
@@ -307,11 +300,16 @@ export function readSettings({ environment, file, references }: SettingsInput): 
     const text = said ?? setting.otherwise?.(values);
     const value = text === undefined ? undefined : setting.read(text);
     if (value instanceof Wrong)
-      problems.push(`${at} must be ${value.expected}${setting.hidden ? "" : `, not "${text}"`}.`);
+      problems.push(`${at} must be ${value.expected}${given(setting, text)}.`);
     else values[name] = value;
     inForce.push({ name: setting.env, value: shown(setting, value), source, about: setting.about });
   }
   return { settings: values as Settings, inForce, problems };
+}
+
+/** A value that is wrong may still be a secret. */
+function given({ hidden, show = (text) => text }: Setting<unknown>, text = ""): string {
+  return hidden ? "" : `, not "${show(text)}"`;
 }
 
 function whereFrom(
@@ -335,6 +333,7 @@ function whereFrom(
 function shown(setting: Setting<unknown>, value: unknown): string | null {
   if (value === undefined || value instanceof Wrong) return null;
   if (setting.hidden) return "(set)";
+  if (setting.show !== undefined) return setting.show(String(value));
   if (setting.env.endsWith("_S") && typeof value === "number") return String(value / 1000);
   return Array.isArray(value) ? value.join(",") : String(value);
 }

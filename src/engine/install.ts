@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Problem } from "../base/problem.ts";
 import { childEnvironment, type Environment } from "../config/child-environment.ts";
-import { projectDir } from "../config/settings.ts";
+import { projectDir } from "../config/setting-readers.ts";
 import { linesOf } from "./lines.ts";
 
 const script = join(projectDir, "scripts", "install-engine.mjs");

@@ -9,7 +9,7 @@ import { tryAgainIn } from "../base/text/try-again.ts";
 import type { Signal } from "../call/signal.ts";
 import { childEnvironment, type Environment } from "../config/child-environment.ts";
 import type { OwnModel } from "../config/engine-section.ts";
-import { projectDir } from "../config/settings.ts";
+import { projectDir } from "../config/setting-readers.ts";
 import { setOf } from "./embedded.ts";
 import { ensureEngineInstalled } from "./install.ts";
 import { pullWeights } from "./weights-pull.ts";

@@ -21,6 +21,8 @@ export interface GatewayServerOptions {
   readonly versions: readonly ApiVersion[];
   readonly host: string;
   readonly port: number;
+  /** Other processes of this machine listen on the same port, and the kernel chooses among them. */
+  readonly sharesPort: boolean;
   /** Rejects when the gateway should get no traffic. */
   readonly checkReady: () => Promise<void>;
 }
@@ -29,6 +31,10 @@ export interface GatewayServer {
   readonly port: number;
   /** No new connections or requests; those under way go on. */
   stopAccepting(): void;
+  /** Requests that have no complete reply yet. */
+  readonly pending: number;
+  /** The next replies end their connections, so that their callers connect again. */
+  endConnections(count: number): void;
   close(): Promise<void>;
 }
 
@@ -36,8 +42,12 @@ const flushWithinMs = 2_000;
 
 /** The whole data plane: these paths and nothing else. Versions stand side by side, each below its prefix. */
 export function startGateway(options: GatewayServerOptions): GatewayServer {
-  const { dependencies, versions, host, port, checkReady } = options;
+  const { dependencies, versions, host, port, sharesPort, checkReady } = options;
   let isDraining = false;
+  const connections = new EndedConnections();
+  const answer: typeof respond = sharesPort
+    ? (...given) => connections.endSome(respond(...given))
+    : respond;
   const endpoints: Endpoints = {
     ...healthEndpoints(async () => {
       if (isDraining) throw new Error("draining");
@@ -48,7 +58,7 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
   const run =
     (endpoint: Endpoint | undefined, rest = "") =>
     (request: Request, server: BunServer) =>
-      respond(dependencies, request, server, (exchange) => {
+      answer(dependencies, request, server, (exchange) => {
         if (request.method === "OPTIONS") return exchange.preflight();
         if (endpoint === undefined) {
           identify(exchange, dependencies.keys);
@@ -76,7 +86,7 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
       // Else the runtime prints the stack of every broken stream beside our log.
       development: false,
       // Else a second process would share the port in silence, each with keys of its own.
-      reusePort: false,
+      reusePort: sharesPort,
       // Exact paths are matched by the runtime, without a URL being built.
       routes: Object.fromEntries(
         Object.entries(endpoints)
@@ -96,6 +106,10 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
       isDraining = true;
       void server.stop(false);
     },
+    get pending() {
+      return server.pendingRequests;
+    },
+    endConnections: (count) => connections.expect(count),
     async close() {
       // The last replies may still be on their way to their sockets.
       const untilMs = Date.now() + flushWithinMs;
@@ -103,6 +117,32 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
       await server.stop(true);
     },
   };
+}
+
+/**
+ * The kernel chooses a process once per connection, by a hash. Callers keep their connections for
+ * long, so a process that got too many gives some back.
+ */
+class EndedConnections {
+  #left = 0;
+
+  expect(count: number): void {
+    this.#left = count;
+  }
+
+  endSome(response: Promise<Response> | Response): Promise<Response> | Response {
+    if (this.#left === 0) return response;
+    return response instanceof Promise
+      ? response.then((settled) => this.#end(settled))
+      : this.#end(response);
+  }
+
+  #end(response: Response): Response {
+    if (this.#left === 0) return response;
+    this.#left--;
+    response.headers.set("connection", "close");
+    return response;
+  }
 }
 
 function healthEndpoints(checkReady: () => Promise<void>): Endpoints {

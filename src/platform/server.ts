@@ -25,7 +25,10 @@ export interface PlatformServerOptions {
   /** The console; what none of its paths is, it leaves alone. */
   readonly site: Pick<Site, "respond" | "build">;
   readonly tokens: Pick<Tokens, "find">;
-  readonly metrics: { readonly access: "open" | "token" | "off"; readonly text: () => string };
+  readonly metrics: {
+    readonly access: "open" | "token" | "off";
+    readonly text: () => Promise<string>;
+  };
 }
 
 /** The text format of Prometheus. */
@@ -129,7 +132,7 @@ async function metrics(
       message:
         "Without a token, metrics are served only at the address the platform listens on. Use that address, or set SVC_METRICS to token.",
     });
-  return new Response(text(), {
+  return new Response(await text(), {
     headers: { ...plainHeaders, "content-type": metricsContentType },
   });
 }

@@ -15,16 +15,19 @@ export interface TemporaryKeyView {
   readonly base_url: string;
 }
 
-/** What a running server adds; without one, no calls are possible. */
+/**
+ * What running gateways add; without one, no calls are possible. The gateway may be in this process
+ * or several others may be elsewhere.
+ */
 export interface RunningGateway {
   /** Of the targets called since the start. */
-  health(): readonly TargetHealth[];
+  health(): Promise<readonly TargetHealth[]>;
   /** Puts a provider's targets back in service and returns how many are known. */
-  resetHealth(provider: string, model?: string): number;
+  resetHealth(provider: string, model?: string): Promise<number>;
   /** A test of a target failed: its next call is news again. */
-  forgetServed(target: ServedTarget): void;
-  issueTemporaryKey(accountId: string, owner?: string): TemporaryKey;
-  endTemporaryKeys(owner: string): number;
+  forgetServed(target: ServedTarget): Promise<void>;
+  issueTemporaryKey(accountId: string, owner?: string): Promise<TemporaryKey>;
+  endTemporaryKeys(owner: string): Promise<void>;
   /** Ends in /v1. */
   baseUrl(): string;
 }
@@ -77,7 +80,7 @@ export function gatewayOperations({
       // Before the key works: no table holds it.
       await log.add(audit({ subject: account.name, accountId: account.id }));
       return toTemporaryKeyView({
-        ...server.issueTemporaryKey(account.id, owner),
+        ...(await server.issueTemporaryKey(account.id, owner)),
         accountId: account.id,
         baseUrl: server.baseUrl(),
       });

@@ -41,7 +41,7 @@ export const memberAudits = {
 export interface MemberDependencies {
   readonly people: People;
   readonly platformUrl: () => string;
-  readonly gateway?: { endTemporaryKeys(owner: string): number } | undefined;
+  readonly gateway?: { endTemporaryKeys(owner: string): Promise<void> } | undefined;
 }
 
 export function memberOperations(
@@ -74,12 +74,12 @@ export function memberOperations(
       );
       const detail = before({ role: known?.role }, { role });
       await people.setRole(member, audit({ subject: await people.emailOf(id), accountId, detail }));
-      gateway?.endTemporaryKeys(id);
+      await gateway?.endTemporaryKeys(id);
     },
     async remove({ account: accountId, id, isForced }, { audit }) {
       const member = { accountId, userId: id, isForced };
       await people.removeMember(member, audit({ subject: await people.emailOf(id), accountId }));
-      gateway?.endTemporaryKeys(id);
+      await gateway?.endTemporaryKeys(id);
     },
     async resetPassword({ account: accountId, id }, { actor, audit }) {
       const members = await store.memberships({ accountId });

@@ -25,7 +25,7 @@ export interface ModelDependencies {
   readonly isUsable: (route: Route) => boolean;
   readonly targetChecks: TargetCheckStore;
   readonly variable: (name: string) => string | undefined;
-  readonly gateway?: { health(): readonly TargetHealth[] } | undefined;
+  readonly gateway?: { health(): Promise<readonly TargetHealth[]> } | undefined;
 }
 
 /** What all models of a list are shown with, read once. */
@@ -33,7 +33,7 @@ export async function viewedBy(
   { isUsable, gateway, targetChecks, variable }: ModelDependencies,
   { providers }: Pick<CatalogContent, "providers">,
 ) {
-  const health = gateway?.health();
+  const health = await gateway?.health();
   const checks = await targetChecks.list();
   const isSet = (name: string) => (variable(name) ?? "") !== "";
   return { isUsable, states: new TargetStates({ providers, health, checks, isSet }) };

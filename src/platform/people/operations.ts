@@ -16,7 +16,7 @@ export interface PeopleDependencies {
   readonly accounts: AccountStore;
   /** Where people reach the platform. */
   readonly platformUrl: () => string;
-  readonly gateway?: { endTemporaryKeys(owner: string): number } | undefined;
+  readonly gateway?: { endTemporaryKeys(owner: string): Promise<void> } | undefined;
 }
 
 export interface OperatorOperations {
@@ -74,7 +74,7 @@ export function operatorOperations(
     },
     async remove({ id }, { audit }) {
       await people.removeOperator(id, audit({ subject: await people.emailOf(id) }));
-      gateway?.endTemporaryKeys(id);
+      await gateway?.endTemporaryKeys(id);
     },
   };
 }

@@ -109,9 +109,9 @@ export interface ProviderDependencies extends CheckDependencies {
   readonly money?: RunningMoney | undefined;
   readonly gateway?:
     | {
-        health(): readonly TargetHealth[];
-        forgetServed(target: ServedTarget): void;
-        resetHealth(provider: string, model?: string): number;
+        health(): Promise<readonly TargetHealth[]>;
+        forgetServed(target: ServedTarget): Promise<void>;
+        resetHealth(provider: string, model?: string): Promise<number>;
       }
     | undefined;
 }
@@ -123,7 +123,7 @@ export function providerOperations(dependencies: ProviderDependencies): Implemen
   return {
     async list() {
       const { providers, models } = await catalog.load();
-      const health = gateway?.health();
+      const health = await gateway?.health();
       const checks = await targetChecks.list();
       const states = new TargetStates({ providers, health, checks, isSet });
       // The rest is worth showing without the figures.
@@ -184,7 +184,7 @@ function resetTargets({
         message: "The gateway is not running, so there is nothing to reset.",
         command: "serve",
       });
-    const known = [...gateway.health(), ...(await targetChecks.list())];
+    const known = [...(await gateway.health()), ...(await targetChecks.list())];
     const isKnown = known.some((one) => one.provider === name && one.model === model);
     if (model !== undefined && !isKnown)
       throw new Problem({
@@ -195,7 +195,7 @@ function resetTargets({
       });
     const of = { provider: name, model };
     const failures = await targetChecks.forgetFailures(of, audit({ subject: name }));
-    return { targets: Math.max(failures, gateway.resetHealth(name, model)) };
+    return { targets: Math.max(failures, await gateway.resetHealth(name, model)) };
   };
 }
 
@@ -327,7 +327,7 @@ async function runStep(
     if (problem !== null && keyTroubles.includes(problem.trouble))
       await saveRejection(dependencies, { entry, key });
     if (!ok && model !== "")
-      dependencies.gateway?.forgetServed({
+      await dependencies.gateway?.forgetServed({
         provider: entry.name,
         key: planned.key ?? undefined,
         model,

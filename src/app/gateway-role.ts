@@ -1,0 +1,111 @@
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { listenerUrl } from "../base/network/listen.ts";
+import type { Configuration } from "../config/load.ts";
+import { ActiveCalls } from "../gateway/active-calls.ts";
+import type { Billing } from "../gateway/billing/billing.ts";
+import type { RejectionLog } from "../gateway/failures.ts";
+import type { GatewayServer } from "../gateway/server.ts";
+import { type ApiVersion, v1 } from "../gateway/versions.ts";
+import type { TokenCounter } from "../ledger/tokens/token-counter.ts";
+import type { Lookup } from "../providers/kit/dial.ts";
+import { Metrics } from "../telemetry/metrics.ts";
+import { listenGateway } from "./gateway.ts";
+import { type EngineAccess, type GatewayState, loadState } from "./gateway-state.ts";
+import { checkLedger, type Money, openMoney } from "./ledger.ts";
+import type { Opened } from "./store.ts";
+import type { Undo } from "./undo.ts";
+
+/** What tests and the bench replace in a gateway. */
+export interface GatewayParts {
+  /** The versions of the API that the gateway serves. */
+  readonly versions?: readonly ApiVersion[] | undefined;
+  /** What admits and charges calls; the ledger by default. */
+  readonly billing?: Billing | undefined;
+  /** What keeps a record of refused calls; the bench puts one in its place that does nothing. */
+  readonly rejections?: RejectionLog | undefined;
+  /** Counts tokens; tests share one, because each loads a vocabulary for most of a second. */
+  readonly sharedCounter?: TokenCounter | undefined;
+  /** How long a report may take; tests on a slow machine wait longer. */
+  readonly reportLimitMs?: number | undefined;
+  /** How upstream names are resolved; default: by the operating system. */
+  readonly lookup?: Lookup | undefined;
+}
+
+export interface GatewayRoleOptions extends GatewayParts {
+  readonly configuration: Configuration;
+  readonly opened: Opened;
+  readonly engine: EngineAccess | undefined;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Gets what this opens. */
+  readonly undo: Undo;
+  /** Other processes of this machine listen on the same port. */
+  readonly sharesPort?: boolean;
+}
+
+/** A process that serves calls: its state, its money and its listener. */
+export interface GatewayRole {
+  readonly state: GatewayState;
+  readonly money: Money;
+  readonly metrics: Metrics;
+  readonly calls: ActiveCalls;
+  readonly server: GatewayServer;
+  /** For callers on this machine. */
+  readonly url: string;
+  /** As callers see it; without /v1. */
+  readonly publicUrl: string;
+  /** No new requests; running ones may finish within the time. */
+  drain(withinMs: number): Promise<void>;
+}
+
+export async function startGatewayRole(options: GatewayRoleOptions): Promise<GatewayRole> {
+  const { configuration, opened, engine, version, clock, log, undo, lookup } = options;
+  const { settings } = configuration;
+  await checkLedger(opened.store, log);
+  opened.store.startUpkeep((detail) => log.error("database checkpoint failed", { detail }));
+  const money = await openMoney({
+    store: opened.store,
+    sharedCounter: options.sharedCounter,
+    reportLimitMs: options.reportLimitMs,
+    maxCallMs: settings.maxCallMs,
+    clock,
+    log,
+  });
+  undo.push(() => money.close());
+  const state = await loadState({ configuration, opened, engine, money, lookup, clock, log });
+  const calls = new ActiveCalls(settings);
+  const metrics = new Metrics({ version, calls, router: state.router, ...money });
+  undo.push(async () => metrics.close());
+  money.receiptWatchers.add(metrics.traffic.watch);
+  const server = listenGateway({
+    configuration,
+    opened,
+    state,
+    calls,
+    versions: options.versions ?? [v1],
+    billing: options.billing,
+    rejections: options.rejections,
+    money,
+    metrics,
+    sharesPort: options.sharesPort ?? false,
+    clock,
+    log,
+  });
+  undo.push(() => server.close());
+  const url = listenerUrl(settings.host, server.port);
+  return {
+    state,
+    money,
+    metrics,
+    calls,
+    server,
+    url,
+    publicUrl: settings.publicUrl ?? url,
+    async drain(withinMs) {
+      server.stopAccepting();
+      await calls.drain(withinMs);
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { listenerUrl } from "../base/network/listen.ts";
+import type { Configuration } from "../config/load.ts";
+import type { Settings } from "../config/settings.ts";
+import { type PasswordCost, Passwords } from "../people/passwords.ts";
+import { People } from "../people/people.ts";
+import { type Actor, commandLine, serverStart } from "../platform/audit/author.ts";
+import { startControl } from "../platform/control-socket.ts";
+import type { RunningEngine } from "../platform/engine/operations.ts";
+import { forActor, type Operations } from "../platform/operations.ts";
+import type { GatewayLink } from "./gateway-link.ts";
+import { openControl } from "./platform.ts";
+import { type Opened, operationsOn } from "./store.ts";
+import type { Undo } from "./undo.ts";
+
+export interface PlatformRoleOptions {
+  readonly configuration: Configuration;
+  readonly opened: Opened;
+  readonly link: GatewayLink;
+  readonly engine: RunningEngine | undefined;
+  readonly version: string;
+  /** What hashing a password costs; tests that sign in often lower it. */
+  readonly passwordCost?: PasswordCost | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Gets what this opens. */
+  readonly undo: Undo;
+}
+
+/** A process that people and commands ask: operations, console and platform API. */
+export interface PlatformRole {
+  readonly url: string;
+  readonly port: number;
+  /** In the name of this start. */
+  readonly operations: Operations;
+  /** Commands of this machine can reach the process from here on. */
+  openSocket(): void;
+}
+
+export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
+  const { configuration, opened, link, engine, version, passwordCost, clock, log, undo } = options;
+  const people = new People(opened.store.people, clock, new Passwords(passwordCost));
+  const unbound = operationsOn({
+    configuration,
+    opened,
+    people,
+    engine,
+    clock,
+    money: link.money,
+    takeEffect: () => link.takeEffect(),
+    // Known once the platform listens, and asked for only then.
+    platformUrl: () => control.url,
+    gateway: link.gateway,
+  });
+  const operationsOf = (actor: Actor) => forActor(unbound, { actor, clock });
+  const control = openControl({
+    configuration,
+    opened,
+    link,
+    people,
+    operations: unbound,
+    version,
+    clock,
+    log,
+  });
+  undo.push(() => control.close());
+  return {
+    url: control.url,
+    port: control.port,
+    operations: operationsOf(serverStart),
+    openSocket() {
+      const socket = startControl(configuration.settings.dataDir, operationsOf(commandLine));
+      undo.push(() => socket.close());
+    },
+  };
+}
+
+/** The pages that may call the gateway: where a public address is set, also those of this machine. */
+export function pageOrigins(
+  settings: Settings,
+  { url, port }: Pick<PlatformRole, "url" | "port">,
+): readonly string[] {
+  const own = [url, listenerUrl(settings.platformHost, port)];
+  return settings.corsOrigins ?? [...own, `http://localhost:${port}`];
+}

@@ -9,5 +9,5 @@ ensureInstalled({ withTools: false });
 // The gateway also works without it; the platform then reports that it is missing.
 const words = process.argv.slice(2);
 const isHelp = words.includes("--help") || words.includes("-h");
-if (words[0] === "serve" && !isHelp) ensureConsoleBuilt();
+if (["serve", "platform"].includes(words[0]) && !isHelp) ensureConsoleBuilt();
 run(bun, ["--no-env-file", join(root, "src", "main.ts"), ...words]);

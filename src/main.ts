@@ -1,6 +1,6 @@
 import packageJson from "../package.json" with { type: "json" };
 import { createWiring } from "./app/command-line.ts";
-import { serve } from "./app/serve.ts";
+import { serve, serveGateway, servePlatform } from "./app/serve.ts";
 import { createLog } from "./base/log.ts";
 import { socketPath } from "./base/network/listen.ts";
 import { Problem } from "./base/problem.ts";
@@ -55,7 +55,9 @@ async function runEngine(): Promise<void> {
 
 keepLoopbackDirect();
 const wiring = createWiring(undefined, {
-  serve: () => serve({ version, signals: process }),
+  serve: (workers) => serve({ version, signals: process, workers }),
+  gateway: () => serveGateway({ version, signals: process }),
+  platform: () => servePlatform({ version, signals: process }),
   engine: runEngine,
 });
 const failed = new Map<NodeJS.WriteStream, NodeJS.ErrnoException>();
@@ -64,7 +66,7 @@ for (const stream of [process.stdout, process.stderr])
   stream.on("error", (error) => failed.set(stream, error));
 const words = process.argv.slice(2);
 const exitCode = await runCli(words, wiring, version);
-const isServer = words[0] === "serve";
+const isServer = ["serve", "gateway", "platform"].includes(words[0] ?? "");
 await endOutput(process.stdout);
 const error = failed.get(process.stdout);
 const isLost = !isServer && error !== undefined && error.code !== "EPIPE";

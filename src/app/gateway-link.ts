@@ -1,4 +1,6 @@
 import type { Clock } from "../base/clock.ts";
+import type { Configuration } from "../config/load.ts";
+import { Minutes } from "../ledger/minutes.ts";
 import type { LedgerReports } from "../ledger/reports.ts";
 import type { RunningMoney } from "../platform/accounts/funds.ts";
 import type { RunningGateway } from "../platform/gateway/operations.ts";
@@ -6,6 +8,7 @@ import type { LiveOptions } from "../platform/live/live.ts";
 import type { RejectionReports } from "../rejections/rejection.ts";
 import type { GatewayRole } from "./gateway-role.ts";
 import type { Opened } from "./store.ts";
+import type { Undo } from "./undo.ts";
 
 /** What the platform asks of the gateways, whether one runs in this process or several elsewhere. */
 export interface GatewayLink {
@@ -21,28 +24,69 @@ export interface GatewayLink {
   takeEffect(): Promise<void>;
 }
 
-/** The gateway runs in this process: its memory is asked. */
+/** The gateway runs in this process: its memory is asked, and the store if there are others. */
 export function linkInProcess(role: GatewayRole, opened: Opened, clock: Clock): GatewayLink {
   const { state, money, metrics, url, publicUrl } = role;
   return {
     gateway: {
-      health: async () => state.router.health(),
-      resetHealth: async (provider, model) => state.router.reset(provider, model),
-      forgetServed: async (target) => state.router.forgetServed(target),
-      issueTemporaryKey: async (accountId, owner) =>
-        state.keys.issueTemporary(accountId, clock.nowMs(), owner),
-      endTemporaryKeys: async (owner) => void state.keys.endTemporary(owner),
+      ...inMemory(role, clock),
+      ...opened.shared?.gateways,
       // Not the public address: the command line calls from this machine.
       baseUrl: () => `${url}/v1`,
     },
     money,
     reports: money.reports,
-    live: { watchers: money.receiptWatchers, rejectionWatchers: money.rejections.watchers },
+    live: opened.shared?.live ?? {
+      watchers: money.receiptWatchers,
+      rejectionWatchers: money.rejections.watchers,
+    },
     publicUrl,
     metricsText: async () => metrics.text(),
     async takeEffect() {
       await opened.store.sync();
       await state.follower.catchUp();
     },
+  };
+}
+
+function inMemory({ state }: GatewayRole, clock: Clock): Omit<RunningGateway, "baseUrl"> {
+  const { router, keys } = state;
+  return {
+    health: async () => router.health(),
+    resetHealth: async (provider, model) => router.reset(provider, model),
+    forgetServed: async (target) => router.forgetServed(target),
+    issueTemporaryKey: async (accountId, owner) =>
+      keys.issueTemporary(accountId, clock.nowMs(), owner),
+    endTemporaryKeys: async (owner) => void keys.endTemporary(owner),
+  };
+}
+
+export interface RemoteOptions {
+  readonly configuration: Configuration;
+  readonly opened: Opened;
+  /** Where the gateways of this machine listen, or would. */
+  readonly gatewayUrl: string;
+  readonly metricsText: () => Promise<string>;
+  readonly clock: Clock;
+  /** Gets what this opens. */
+  readonly undo: Undo;
+}
+
+/** All gateways run in other processes: everything goes through the store that they share. */
+export function linkAcrossProcesses(options: RemoteOptions): GatewayLink {
+  const { configuration, opened, gatewayUrl, metricsText, clock, undo } = options;
+  const { store, shared } = opened;
+  if (shared === undefined) throw new Error("the store is not shared with other processes");
+  // Gateways write their sums often, and sooner while somebody looks.
+  const reports = store.openReports({ clock, flush: async () => {}, minutes: new Minutes() });
+  undo.push(() => reports.close());
+  return {
+    gateway: { ...shared.gateways, baseUrl: () => `${gatewayUrl}/v1` },
+    money: undefined,
+    reports,
+    live: shared.live,
+    publicUrl: configuration.settings.publicUrl ?? gatewayUrl,
+    metricsText,
+    takeEffect: () => store.sync(),
   };
 }

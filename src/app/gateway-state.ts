@@ -5,7 +5,7 @@ import type { Log } from "../base/log.ts";
 import { socketPath } from "../base/network/listen.ts";
 import type { Signal } from "../call/signal.ts";
 import { Catalog } from "../catalog/catalog.ts";
-import type { ServedTarget } from "../catalog/health.ts";
+import { fromTargetSubject, type ServedTarget } from "../catalog/health.ts";
 import { engineProvider, type ProviderEntry, type StoredOption } from "../catalog/model.ts";
 import { chosenKey, defaultKey, keysOf, withKey } from "../catalog/provider-keys.ts";
 import { connectionDigest } from "../catalog/target-checks.ts";
@@ -111,6 +111,7 @@ export async function loadState({
       }
       if (topic === "accounts") await money.purses.reload(subject);
       if (topic === "catalog") await reloadCatalog();
+      if (topic === "targets") hearOfTarget(router, subject);
     },
     async reloadAll() {
       await money.purses.reloadAll();
@@ -120,6 +121,13 @@ export async function loadState({
   });
   await follower.start();
   return { keys, catalog, providers, router, follower, origins: new Set() };
+}
+
+/** Another process put targets back in service, or tested one. */
+function hearOfTarget(router: Router, subject: string): void {
+  const news = fromTargetSubject(subject);
+  if (news?.kind === "reset") router.reset(news.provider, news.model);
+  if (news?.kind === "forget-served") router.forgetServed(news.target);
 }
 
 /** Routes calls to the active providers. The embedded models are one of them. */

@@ -64,6 +64,7 @@ export function takePlace(settings: Settings, user: StoreUser): ProcessPlace {
     case "platform":
       return lockPlace(`${node}/platform`, join(dataDir, "platform"));
     case "server":
+    case "supervisor":
       return lockPlace(node, dataDir);
     case "worker":
       return lockPlace(`${node}/${user.worker}`, join(dataDir, `worker-${user.worker}`));

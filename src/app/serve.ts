@@ -1,43 +1,40 @@
+import { createLog, type Log } from "../base/log.ts";
 import { Problem } from "../base/problem.ts";
 import { type Configuration, loadConfiguration } from "../config/load.ts";
-import type { RunningServer } from "./server.ts";
+import { isPostgresUrl } from "../config/setting-readers.ts";
+import { wantsColour } from "../config/terminal.ts";
 
 export interface ServeOptions {
   /** Of the process, if absent. */
-  readonly environment?: Configuration["environment"];
+  readonly environment?: Configuration["environment"] | undefined;
   readonly version: string;
   /** The process, or what stands for it where several servers run in one. */
   readonly signals: NodeJS.EventEmitter;
+  /** Gateway processes; by the settings, if absent. */
+  readonly workers?: number | undefined;
   readonly writeLog?: (line: string) => void;
 }
 
-/** Runs until a signal stops it. A second signal ends it at once. */
-export async function serve({
-  environment,
-  version,
-  signals,
-  writeLog = (line) => void process.stderr.write(line),
-}: ServeOptions): Promise<void> {
+const toStderr = (line: string) => void process.stderr.write(line);
+
+/** Gateway and platform. Runs until a signal stops it. A second signal ends it at once. */
+export async function serve(options: ServeOptions): Promise<void> {
+  const { environment, version, signals, writeLog = toStderr } = options;
   const configuration = loadConfiguration(environment);
+  const workers = options.workers ?? configuration.settings.workers;
+  if (workers > 1) checkShared(configuration, "Several workers need");
   // Throws if the named file does not exist, before the store is opened or created.
   void configuration.file;
   // Loaded here, so that the other commands start without it.
-  const [{ startServer }, { completeFirstStart }, { printServing }] = await Promise.all([
-    import("./server.ts"),
+  const [{ completeFirstStart }, { printServing }] = await Promise.all([
     import("./first-start.ts"),
     import("../cli/welcome.ts"),
   ]);
-  // Of loading modules and compiling schemas: what comes next would lie scattered between it.
-  Bun.gc(true);
   const output = { write: writeLog };
-  const server = await startServer({
-    configuration,
-    version,
-    writeLog: (line) => output.write(line),
-  });
-  signals.on("unhandledRejection", (reason) =>
-    server.log.error("unhandled rejection", { detail: String(reason) }),
-  );
+  const started = { configuration, version, writeLog: (line: string) => output.write(line) };
+  const server = await (workers > 1
+    ? (await import("./supervisor.ts")).startSupervisor({ ...started, workers })
+    : startOne(started));
   // Before the first output, because a reader may stop us right after it.
   const stopped = stopOnSignal(server, signals, configuration.settings.graceMs);
   const first = await completeFirstStart(server.operations, configuration.settings);
@@ -49,13 +46,75 @@ export async function serve({
     server.takenOver.then(() => true),
   ]);
   screen.end();
-  if (isTakenOver)
-    throw new Problem({
-      code: "failed",
-      message:
-        "The server stopped because another process opened its database. Run only one server per database, and do not remove its lock files.",
-    });
+  if (isTakenOver) throw takenOver();
 }
+
+async function startOne(options: {
+  readonly configuration: Configuration;
+  readonly version: string;
+  readonly writeLog: (line: string) => void;
+}) {
+  const { startServer } = await import("./server.ts");
+  // Of loading modules and compiling schemas: what comes next would lie scattered between it.
+  Bun.gc(true);
+  return startServer(options);
+}
+
+/** A gateway alone, with its metrics on a port of their own. */
+export async function serveGateway(options: ServeOptions): Promise<void> {
+  const { environment, version, signals, writeLog = toStderr } = options;
+  const configuration = loadConfiguration(environment);
+  checkShared(configuration, "svc gateway needs");
+  const log = logOf(configuration, writeLog);
+  const [{ startLoneGateway }, { printGateway }] = await Promise.all([
+    import("./lone-gateway.ts"),
+    import("../cli/welcome.ts"),
+  ]);
+  const gateway = await startLoneGateway({ configuration, version, log });
+  const stopped = stopOnSignal({ log, ...gateway }, signals, configuration.settings.graceMs);
+  printGateway({ ...gateway, configuration, version });
+  const isTakenOver = await Promise.race([
+    stopped.then(() => false),
+    gateway.takenOver.then(() => true),
+  ]);
+  if (isTakenOver) throw takenOver();
+}
+
+/** The platform alone. */
+export async function servePlatform(options: ServeOptions): Promise<void> {
+  const { environment, version, signals, writeLog = toStderr } = options;
+  const configuration = loadConfiguration(environment);
+  checkShared(configuration, "svc platform needs");
+  const log = logOf(configuration, writeLog);
+  const [{ startPlatformProcess }, { completeFirstStart }, { printPlatform }] = await Promise.all([
+    import("./platform-process.ts"),
+    import("./first-start.ts"),
+    import("../cli/welcome.ts"),
+  ]);
+  const platform = await startPlatformProcess({ configuration, version, log });
+  const stopped = stopOnSignal({ log, ...platform }, signals, configuration.settings.graceMs);
+  const first = await completeFirstStart(platform.operations, configuration.settings);
+  printPlatform({ url: platform.url, configuration, version, first });
+  await stopped;
+}
+
+function checkShared({ settings }: Configuration, what: string): void {
+  if (isPostgresUrl(settings.databaseUrl)) return;
+  throw new Problem({
+    code: "invalid",
+    message: `${what} PostgreSQL, because SQLite serves one process: set SVC_DATABASE_URL to its address, such as postgres://host:5432/svc.`,
+  });
+}
+
+const logOf = ({ settings }: Configuration, write: (line: string) => void) =>
+  createLog({ level: settings.logLevel, pretty: wantsColour(process.stderr), write });
+
+const takenOver = () =>
+  new Problem({
+    code: "failed",
+    message:
+      "The server stopped because another process opened its database. Run only one server per database, and do not remove its lock files.",
+  });
 
 /**
  * What only the start needed: a tenth of all memory, most of it code that does not run again. What
@@ -67,10 +126,13 @@ function releaseStartMemory(): void {
 }
 
 function stopOnSignal(
-  server: RunningServer,
+  server: { readonly log: Log; stop(): Promise<void> },
   signals: NodeJS.EventEmitter,
   graceMs: number,
 ): Promise<void> {
+  signals.on("unhandledRejection", (reason) =>
+    server.log.error("unhandled rejection", { detail: String(reason) }),
+  );
   return new Promise((resolve) => {
     let firstMs: number | undefined;
     const onSignal = () => {

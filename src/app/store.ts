@@ -3,9 +3,12 @@ import { basename, join } from "node:path";
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { toUsd } from "../base/money.ts";
+import { listenerUrl } from "../base/network/listen.ts";
 import { inFile, Problem } from "../base/problem.ts";
 import { engineProvider, type Route } from "../catalog/model.ts";
 import type { Configuration } from "../config/load.ts";
+import { isPostgresUrl } from "../config/setting-readers.ts";
+import type { FleetStore } from "../fleet/store.ts";
 import type { LedgerReader } from "../ledger/store.ts";
 import { manifestDigest } from "../manifest/manifest.ts";
 import { People } from "../people/people.ts";
@@ -13,6 +16,7 @@ import type { RunningMoney } from "../platform/accounts/funds.ts";
 import { commandLine } from "../platform/audit/author.ts";
 import type { RunningEngine } from "../platform/engine/operations.ts";
 import type { RunningGateway } from "../platform/gateway/operations.ts";
+import type { LiveOptions } from "../platform/live/live.ts";
 import type { ApplyView } from "../platform/manifest/change.ts";
 import {
   createOperations,
@@ -22,7 +26,6 @@ import {
 } from "../platform/operations.ts";
 import { addressProblem } from "../providers/kit/address.ts";
 import { createSecrets, masterSecret, type Secrets } from "../secrets/secrets.ts";
-import { isPostgresUrl } from "../store/postgres/postgres.ts";
 import {
   realDatabasePath,
   refuseEmptied,
@@ -38,13 +41,24 @@ import type { Store } from "../store/store.ts";
 
 /** Who opens the store. With PostgreSQL, servers and workers are nodes of the fleet. */
 export type StoreUser =
-  | { readonly kind: "server" | "platform" | "command" }
+  | { readonly kind: "server" | "supervisor" | "platform" | "command" }
   | { readonly kind: "worker"; readonly worker: number };
+
+/** What processes that share a database know of each other. */
+export interface SharedProcesses {
+  readonly fleet: FleetStore;
+  /** All gateways, this one included. */
+  readonly gateways: Omit<RunningGateway, "baseUrl">;
+  /** Receipts and refused calls of all gateways. */
+  readonly live: Pick<LiveOptions, "watchers" | "rejectionWatchers">;
+}
 
 export interface Opened {
   readonly store: Store;
   readonly secrets: Secrets;
   readonly lock: DataLock;
+  /** Where several processes share the database: how they reach each other through it. */
+  readonly shared?: SharedProcesses | undefined;
   close(): Promise<void>;
 }
 
@@ -142,7 +156,7 @@ export interface OperationsOptions {
   readonly platformUrl?: () => string;
   /** Absent when no server runs. */
   readonly money?: RunningMoney | undefined;
-  readonly gateway?: RunningGateway;
+  readonly gateway?: RunningGateway | undefined;
   /** Absent when no server runs, or without embedded models. */
   readonly engine?: RunningEngine | undefined;
 }
@@ -179,11 +193,15 @@ export function operationsOn({
   });
 }
 
-/** For links created while no server runs. */
-function platformAddress({ settings }: Configuration): string {
+/** Where no platform listens in this process. */
+export function platformAddress({ settings }: Configuration): string {
   const { platformUrl, platformHost, platformPort } = settings;
   return platformUrl ?? `http://${platformHost}:${platformPort}`;
 }
+
+/** Ends in /v1. */
+export const gatewayAddress = ({ settings }: Configuration) =>
+  `${listenerUrl(settings.host, settings.port)}/v1`;
 
 /** Routes to the embedded models lead nowhere while these are switched off. */
 export function routeCheck({ settings }: Configuration): (route: Route) => boolean {
@@ -264,7 +282,10 @@ export async function withStore<T>(
 ): Promise<T> {
   const opened = await openStore(configuration, { kind: "command" });
   try {
-    const operations = operationsOn({ configuration, opened, takeEffect: async () => {} });
+    const { shared } = opened;
+    const gateway = shared && { ...shared.gateways, baseUrl: () => gatewayAddress(configuration) };
+    const takeEffect = async () => {};
+    const operations = operationsOn({ configuration, opened, takeEffect, gateway });
     return await run(forActor(operations, { actor: commandLine, clock: systemClock }));
   } catch (error) {
     throw problemOf(error, configuration);

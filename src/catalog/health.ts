@@ -32,3 +32,17 @@ const fromBest: readonly TargetHealth["state"][] = ["closed", "resting", "half-o
 export function bestHealth(all: readonly TargetHealth[]): TargetHealth | undefined {
   return all.toSorted((a, b) => fromBest.indexOf(a.state) - fromBest.indexOf(b.state))[0];
 }
+
+/** What the change feed says of targets: an operator put them back, or a test of one failed. */
+export type TargetNews =
+  | { readonly kind: "reset"; readonly provider: string; readonly model?: string | undefined }
+  | { readonly kind: "forget-served"; readonly target: ServedTarget };
+
+/** As the subject of a change. */
+export const toTargetSubject = (news: TargetNews): string => JSON.stringify(news);
+
+/** Written by `toTargetSubject`; another version may have other news, which are left alone. */
+export function fromTargetSubject(subject: string): TargetNews | undefined {
+  const news = JSON.parse(subject) as TargetNews;
+  return news.kind === "reset" || news.kind === "forget-served" ? news : undefined;
+}

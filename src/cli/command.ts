@@ -29,7 +29,12 @@ export interface Wiring {
   readonly withOperations: <T>(run: (operations: Operations) => Promise<T>) => Promise<T>;
   /** The ledger as of now, read without the server. */
   readonly withLedger: <T>(run: (ledger: LedgerReader) => Promise<T>) => Promise<T>;
-  readonly serve: () => Promise<void>;
+  /** Workers: gateway processes; by the settings, if absent. */
+  readonly serve: (workers?: number) => Promise<void>;
+  /** A gateway alone, until it is stopped. */
+  readonly gateway: () => Promise<void>;
+  /** The platform alone, until it is stopped. */
+  readonly platform: () => Promise<void>;
   /** The engine's process, until it is stopped. */
   readonly engine: () => Promise<void>;
 }

@@ -1,3 +1,5 @@
+import { invalid } from "../base/problem.ts";
+import { Wrong, workers } from "../config/setting-readers.ts";
 import { callCommands } from "./call/commands.ts";
 import { type Command, jsonFlag } from "./command.ts";
 import { accountCommands } from "./commands/account.ts";
@@ -20,8 +22,16 @@ import { print, printJson, printTable, style } from "./terminal/output.ts";
 const serve: Command = {
   name: "serve",
   about: "Run the gateway and the platform. Ctrl-C or SIGTERM stops them.",
+  flags: {
+    workers: {
+      about:
+        "gateway processes that share the port: a number, or auto for one per core (default: SVC_WORKERS); more than 1 needs PostgreSQL",
+      value: "N",
+    },
+  },
   examples: [
     "svc serve",
+    "svc serve --workers auto",
     "SVC_PORT=9000 svc serve",
     "SVC_HOST=0.0.0.0 SVC_PUBLIC_URL=https://models.example svc serve",
   ],
@@ -29,7 +39,32 @@ const serve: Command = {
     port: "--port does not exist. Set SVC_PORT, for example: SVC_PORT=9000 svc serve",
     host: "--host does not exist. Set SVC_HOST, for example: SVC_HOST=0.0.0.0 svc serve",
   },
-  run: ({ wiring }) => wiring.serve(),
+  run: ({ flags, wiring }) => wiring.serve(readWorkers(flags["workers"])),
+};
+
+function readWorkers(text: string | undefined): number | undefined {
+  const count = text === undefined ? undefined : workers(text);
+  if (!(count instanceof Wrong)) return count;
+  throw invalid({ workers: `workers must be ${count.expected}.` });
+}
+
+const gateway: Command = {
+  name: "gateway",
+  about:
+    "Run a gateway alone, for example on a machine of its own. Needs PostgreSQL. Ctrl-C or SIGTERM stops it.",
+  examples: ["svc gateway", "SVC_NODE=eu-1 SVC_METRICS_PORT=9100 svc gateway"],
+  run: ({ wiring }) => wiring.gateway(),
+};
+
+const platform: Command = {
+  name: "platform",
+  about:
+    "Run the platform alone: the console and its API; gateways run elsewhere. Needs PostgreSQL. Ctrl-C or SIGTERM stops it.",
+  examples: [
+    "svc platform",
+    "SVC_PUBLIC_URL=https://models.example SVC_PLATFORM_URL=https://console.example svc platform",
+  ],
+  run: ({ wiring }) => wiring.platform(),
 };
 
 const engine: Command = {
@@ -75,7 +110,7 @@ const changelog: Command = {
 
 /** As svc --help shows them. */
 export const commandGroups: readonly CommandGroup[] = [
-  { title: "Run", commands: [serve, initCommand, config] },
+  { title: "Run", commands: [serve, gateway, platform, initCommand, config] },
   { title: "Call models", commands: callCommands },
   {
     title: "Accounts and keys",

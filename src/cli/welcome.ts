@@ -38,7 +38,7 @@ export async function printServing({
   server,
   configuration,
   version,
-  first: { key, operatorLink },
+  first,
 }: ServingOptions): Promise<Screen> {
   const { operations, applied, gatewayUrl, platformUrl, engine } = server;
   const { settings, file } = configuration;
@@ -54,17 +54,8 @@ export async function printServing({
   print(`  gateway   ${style.cyan(`${gatewayUrl}/v1`)}`);
   print(`  console   ${style.cyan(platformUrl)}`);
   print(`  data      ${settings.dataDir}`);
-  if (key !== undefined) {
-    print(`  API key   ${style.bold(key.secret)}`);
-    print(`            ${style.yellow("shown only once; save it now")}`);
-    print(
-      `  balance   ${key.balanceUsd} USD ${style.dim("to start with (svc account credit adds more)")}`,
-    );
-  }
-  if (operatorLink !== undefined) {
-    print(`  operator  ${style.cyan(operatorLink)}`);
-    print(`            ${style.yellow("works once; open it to create the operator account")}`);
-  }
+  printFirst(first);
+  const { key } = first;
   if (key === undefined && settings.firstKey === "off")
     print(
       `  API key   ${style.dim("svc account create NAME, then svc key create --account NAME")}`,
@@ -76,6 +67,53 @@ export async function printServing({
   }
   print(`\n  ${style.dim("Ctrl-C stops the server. svc --help lists the commands.")}\n`);
   return engine === undefined ? nothingBelow : followWeights(engine, models);
+}
+
+/** The screen of `svc gateway`. */
+export function printGateway(options: {
+  readonly gatewayUrl: string;
+  readonly metricsUrl: string;
+  readonly configuration: Configuration;
+  readonly version: string;
+}): void {
+  const { gatewayUrl, metricsUrl, configuration, version } = options;
+  const { settings } = configuration;
+  print(`${style.bold("svc gateway")} ${version}\n`);
+  print(`  gateway   ${style.cyan(`${gatewayUrl}/v1`)}`);
+  print(`  metrics   ${settings.metricsAccess === "off" ? "off" : style.cyan(metricsUrl)}`);
+  print(`  node      ${settings.node}`);
+  print(`  data      ${settings.dataDir}`);
+  print(`\n  ${style.dim("Ctrl-C stops the gateway.")}\n`);
+}
+
+/** The screen of `svc platform`. */
+export function printPlatform(options: {
+  readonly url: string;
+  readonly configuration: Configuration;
+  readonly version: string;
+  readonly first: ServingOptions["first"];
+}): void {
+  const { url, configuration, version, first } = options;
+  print(`${style.bold("svc platform")} ${version}\n`);
+  print(`  console   ${style.cyan(url)}`);
+  print(`  data      ${configuration.settings.dataDir}`);
+  printFirst(first);
+  print(`\n  ${style.dim("Ctrl-C stops the platform.")}\n`);
+}
+
+/** What is shown once. */
+function printFirst({ key, operatorLink }: ServingOptions["first"]): void {
+  if (key !== undefined) {
+    print(`  API key   ${style.bold(key.secret)}`);
+    print(`            ${style.yellow("shown only once; save it now")}`);
+    print(
+      `  balance   ${key.balanceUsd} USD ${style.dim("to start with (svc account credit adds more)")}`,
+    );
+  }
+  if (operatorLink !== undefined) {
+    print(`  operator  ${style.cyan(operatorLink)}`);
+    print(`            ${style.yellow("works once; open it to create the operator account")}`);
+  }
 }
 
 /** Whether it has shown a command that calls one of them. */

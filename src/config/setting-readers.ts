@@ -115,14 +115,18 @@ export function secret(text: string): string | Wrong {
     : new Wrong("at least 32 random characters (openssl rand -hex 32)");
 }
 
+/** Whether a database setting names a PostgreSQL server, and not a file. */
+export const isPostgresUrl = (text: string | undefined): text is string =>
+  text !== undefined && /^postgres(ql)?:\/\/\S+$/i.test(text);
+
 /** The path of a file, or the address of a PostgreSQL server as it is. */
 export function databaseUrl(text: string): string | Wrong {
-  if (/^postgres(ql)?:\/\/\S+$/i.test(text)) return text;
+  if (isPostgresUrl(text)) return text;
   if (/^sqlite:(?!\/\/[^/])/.test(text) && text.length > "sqlite:".length) {
     const file = text.slice("sqlite:".length).replace(/^\/\/(?=\/)/, "");
     return isAbsolute(file) ? file : resolve(projectDir, file);
   }
-  return new Wrong("sqlite:PATH or postgres://user:password@host:5432/database");
+  return new Wrong("sqlite:PATH or a PostgreSQL address such as postgres://host:5432/svc");
 }
 
 /** Gateway processes of one machine; more than its cores only take turns. */

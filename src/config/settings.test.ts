@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { availableParallelism } from "node:os";
 import { readSettings } from "./settings.ts";
 
 const read = (environment: Record<string, string>, file: Record<string, unknown> = {}) =>
@@ -89,10 +90,35 @@ test("reads addresses strictly", () => {
     read({ SVC_CORS_ORIGINS: "https://a.example, http://localhost:3000" }).settings.corsOrigins,
   ).toEqual(["https://a.example", "http://localhost:3000"]);
   expect(read({ SVC_CORS_ORIGINS: "https://a.example/path" }).problems).toHaveLength(1);
-  expect(read({ SVC_DATABASE_URL: "postgres://localhost/svc" }).problems).toHaveLength(1);
+  expect(read({ SVC_DATABASE_URL: "postgres://localhost/svc" }).settings.databaseUrl).toBe(
+    "postgres://localhost/svc",
+  );
+  expect(read({ SVC_DATABASE_URL: "mysql://localhost/svc" }).problems).toHaveLength(1);
   expect(read({ SVC_DATABASE_URL: "sqlite:/data/svc.db" }).settings.databaseUrl).toBe(
     "/data/svc.db",
   );
+});
+
+test("a database password is never shown, not even in an address that is wrong", () => {
+  const shown = read({ SVC_DATABASE_URL: "postgresql://svc:geheim@db:5432/svc" }).inForce;
+  expect(shown.find(({ name }) => name === "SVC_DATABASE_URL")?.value).toBe(
+    "postgresql://svc:***@db:5432/svc",
+  );
+  expect(read({ SVC_DATABASE_URL: "mysql://svc:geheim@db/svc" }).problems).toEqual([
+    'SVC_DATABASE_URL must be sqlite:PATH or a PostgreSQL address such as postgres://host:5432/svc, not "mysql://svc:***@db/svc".',
+  ]);
+});
+
+test("workers are a number or one per core, and a node has a name", () => {
+  expect(read({}).settings.workers).toBe(1);
+  expect(read({ SVC_WORKERS: "8" }).settings.workers).toBe(8);
+  expect(read({ SVC_WORKERS: "auto" }).settings.workers).toBe(availableParallelism());
+  for (const wrong of ["0", "-1", "257", "all", "1.5"])
+    expect(read({ SVC_WORKERS: wrong }).problems).toHaveLength(1);
+  expect(read({}).settings.node).toMatch(/^[A-Za-z0-9._-]{1,64}$/);
+  expect(read({ SVC_NODE: "eu-1.example" }).settings.node).toBe("eu-1.example");
+  for (const wrong of ["a/b", "a b", "x".repeat(65)])
+    expect(read({ SVC_NODE: wrong }).problems).toHaveLength(1);
 });
 
 test("the metrics are open where only this machine reaches them, else they need a token", () => {

@@ -1,13 +1,12 @@
 import { requestPath } from "../base/network/address.ts";
 import { clientAddress, type TrustedProxies } from "../base/network/client-address.ts";
 import { listen } from "../base/network/listen.ts";
-import { mayEnter } from "../people/role.ts";
 import type { Tokens } from "../people/tokens.ts";
 import { type Change, toChangesText } from "../wire/changes.ts";
 import { toOpenApi } from "../wire/v1/openapi/openapi.ts";
 import type { Api } from "./http/api.ts";
-import { bearerOf } from "./http/entry.ts";
 import { toPlatformOpenApi } from "./http/openapi.ts";
+import { type MetricsOptions, metricsPage } from "./metrics-page.ts";
 import { isOwnHost } from "./own-host.ts";
 import { routes } from "./routes.ts";
 import type { Site } from "./site/site.ts";
@@ -25,14 +24,9 @@ export interface PlatformServerOptions {
   /** The console; what none of its paths is, it leaves alone. */
   readonly site: Pick<Site, "respond" | "build">;
   readonly tokens: Pick<Tokens, "find">;
-  readonly metrics: {
-    readonly access: "open" | "token" | "off";
-    readonly text: () => Promise<string>;
-  };
+  readonly metrics: Pick<MetricsOptions, "access" | "text">;
 }
 
-/** The text format of Prometheus. */
-const metricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 const plainHeaders = { "x-content-type-options": "nosniff", "cache-control": "no-store" };
 /** More than the API takes, so that its own words answer who sends a little too much. */
 const mostBodyBytes = 4 * 1024 * 1024;
@@ -100,7 +94,7 @@ function readOnly({ method }: Request): Response | undefined {
 
 /** For machines. Everything except the metrics is public. */
 function toDocuments(options: PlatformServerOptions): Readonly<Record<string, Page>> {
-  const { version, gatewayUrl, changes, site } = options;
+  const { version, gatewayUrl, changes, site, host, tokens, metrics } = options;
   const describe = () => json(toPlatformOpenApi(routes, version));
   return {
     "/healthz": () => withBuild(json({ status: "ok" }), site.build()),
@@ -110,31 +104,8 @@ function toDocuments(options: PlatformServerOptions): Readonly<Record<string, Pa
       new Response(toChangesText(changes), {
         headers: { ...plainHeaders, "content-type": "text/plain; charset=utf-8" },
       }),
-    "/metrics": (request) => metrics(options, request),
+    "/metrics": (request) => metricsPage({ host, tokens, ...metrics }, request),
   };
-}
-
-async function metrics(
-  { host, metrics: { access, text }, tokens }: PlatformServerOptions,
-  request: Request,
-): Promise<Response> {
-  if (access === "off") return refusal(404, { message: "Metrics are switched off (SVC_METRICS)." });
-  if (access === "token") {
-    const token = await tokens.find(bearerOf(request) ?? "");
-    if (token?.role !== "operator" || !mayEnter(token.scopes, "metrics", false))
-      return refusal(401, {
-        message: "Send an operator token with the scope metrics:read as Authorization: Bearer.",
-      });
-  }
-  // A proxy in front of the public address connects from this machine, on behalf of any client.
-  if (access === "open" && !isOwnHost(request.headers.get("host"), { listensOn: host }))
-    return refusal(403, {
-      message:
-        "Without a token, metrics are served only at the address the platform listens on. Use that address, or set SVC_METRICS to token.",
-    });
-  return new Response(await text(), {
-    headers: { ...plainHeaders, "content-type": metricsContentType },
-  });
 }
 
 const json = (body: unknown, status = 200) =>

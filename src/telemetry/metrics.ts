@@ -26,7 +26,6 @@ export class Metrics {
   readonly traffic = new Traffic();
   readonly #sources: MetricsSources;
   readonly #lag = new EventLoopLag();
-  readonly #startedS = Date.now() / 1000 - process.uptime();
 
   constructor(sources: MetricsSources) {
     this.#sources = sources;
@@ -34,6 +33,7 @@ export class Metrics {
 
   text(): string {
     const text = new Exposition();
+    const { version } = this.#sources;
     this.#addRequests(text);
     this.#addRejections(text);
     this.#addUnits(text);
@@ -42,7 +42,7 @@ export class Metrics {
     this.#addAttempts(text);
     this.#addState(text);
     this.#addTargets(text);
-    addProcess(text, this.#startedS);
+    addProcess(text, version);
     text
       .family({
         name: "svc_event_loop_lag_seconds",
@@ -154,7 +154,7 @@ export class Metrics {
   }
 
   #addState(text: Exposition): void {
-    const { version, calls, purses, journal } = this.#sources;
+    const { calls, purses, journal } = this.#sources;
     text
       .family({ name: "svc_calls_under_way", type: "gauge", help: "Calls in flight." })
       .add("", calls.size)
@@ -169,13 +169,7 @@ export class Metrics {
         type: "gauge",
         help: "1 while receipts cannot be written and no calls are admitted.",
       })
-      .add("", journal.isFailing ? 1 : 0)
-      .family({
-        name: "svc_build_info",
-        type: "gauge",
-        help: "Always 1. The labels show the version and the runtime.",
-      })
-      .add(toLabels({ version, runtime: `bun ${Bun.version}` }), 1);
+      .add("", journal.isFailing ? 1 : 0);
   }
 
   #addTargets(text: Exposition): void {
@@ -238,7 +232,16 @@ const isErrorCode = (outcome: string): outcome is ErrorCode => Object.hasOwn(err
 /** "" where nothing went wrong. */
 const faultIn = (outcome: string) => (isErrorCode(outcome) ? faultOf(outcome) : "");
 
-function addProcess(text: Exposition, startedS: number): void {
+/** Of a process that serves no calls. */
+export function processMetrics(version: string): string {
+  const text = new Exposition();
+  addProcess(text, version);
+  return text.text();
+}
+
+const startedS = Date.now() / 1000 - process.uptime();
+
+function addProcess(text: Exposition, version: string): void {
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed } = process.memoryUsage();
   text
@@ -261,5 +264,11 @@ function addProcess(text: Exposition, startedS: number): void {
       type: "gauge",
       help: "Start time of this process, in seconds since the Unix epoch.",
     })
-    .add("", startedS);
+    .add("", startedS)
+    .family({
+      name: "svc_build_info",
+      type: "gauge",
+      help: "Always 1. The labels show the version and the runtime.",
+    })
+    .add(toLabels({ version, runtime: `bun ${Bun.version}` }), 1);
 }

@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { EventEmitter } from "node:events";
 import packageJson from "../../package.json" with { type: "json" };
 import { createWiring } from "../../src/app/command-line.ts";
-import { serve } from "../../src/app/serve.ts";
+import { serve, serveGateway, servePlatform } from "../../src/app/serve.ts";
 
 export interface CommandOutput {
   stdout(data: string | Uint8Array): void;
@@ -60,7 +60,9 @@ export async function runCommand({
   const { runCli } = await import("../../src/cli/cli.ts");
   const { version } = packageJson;
   const wiring = createWiring(environment, {
-    serve: () => serve({ environment, version, signals, writeLog: output.stderr }),
+    serve: (workers) => serve({ environment, version, signals, workers, writeLog: output.stderr }),
+    gateway: () => serveGateway({ environment, version, signals, writeLog: output.stderr }),
+    platform: () => servePlatform({ environment, version, signals, writeLog: output.stderr }),
     engine: () => Promise.reject(new Error("the engine needs a process of its own")),
   });
   return running.run({ output, stdin }, () => runCli(words, wiring, version));

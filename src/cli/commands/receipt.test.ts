@@ -96,6 +96,8 @@ const wiring: Wiring = {
     }
   },
   serve: absent,
+  gateway: absent,
+  platform: absent,
   engine: absent,
 };
 

@@ -111,8 +111,8 @@ test.each([
 });
 
 test("an error does not repeat the password in an address", async () => {
-  const environment = { SVC_DATABASE_URL: "postgres://user:hunter2@host/db" };
+  const environment = { SVC_DATABASE_URL: "mysql://user:hunter2@host/db" };
   const { code, stderr } = await home.svc(["account", "list"], { environment });
   expect(code).toBe(2);
-  expect(stderr).toContain("postgres://…@host/db");
+  expect(stderr).toContain("mysql://…@host/db");
 });

@@ -1,0 +1,79 @@
+import { systemClock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { fillTextBounds } from "../call/text-bound.ts";
+import type { Configuration } from "../config/load.ts";
+import { FeedTicker } from "./feed-ticker.ts";
+import { type GatewayRole, startGatewayRole } from "./gateway-role.ts";
+import type { EngineAccess } from "./gateway-state.ts";
+import { whenTakenOver } from "./ledger.ts";
+import { pageOrigins } from "./platform-role.ts";
+import { type Opened, openStore, platformAddress, problemOf, type StoreUser } from "./store.ts";
+import { Undo } from "./undo.ts";
+
+export interface GatewayProcessOptions {
+  readonly configuration: Configuration;
+  readonly user: StoreUser;
+  readonly version: string;
+  readonly log: Log;
+  /** Absent when the embedded models are switched off; closed with the gateway, if it can be. */
+  readonly engine: (EngineAccess & { close?(): Promise<void> }) | undefined;
+  readonly sharesPort: boolean;
+}
+
+/** A gateway without a platform in its process. */
+export interface GatewayProcess {
+  readonly role: GatewayRole;
+  readonly opened: Opened;
+  /** No new requests; running ones may finish within the grace time. */
+  stop(): Promise<void>;
+  /** Resolves when this process may charge nothing any more, and has stopped. */
+  readonly takenOver: Promise<void>;
+  /** Closed at the end, before the gateway. */
+  readonly undo: Undo;
+}
+
+export async function startGatewayProcess(options: GatewayProcessOptions): Promise<GatewayProcess> {
+  const { configuration, user, version, log, engine, sharesPort } = options;
+  const { settings } = configuration;
+  const opened = await openStore(configuration, user);
+  const undo = new Undo();
+  undo.push(opened.close);
+  try {
+    undo.push(async () => engine?.close?.());
+    const role = await startGatewayRole({
+      configuration,
+      opened,
+      engine,
+      version,
+      clock: systemClock,
+      log,
+      undo,
+      sharesPort,
+    });
+    const ticker = new FeedTicker(role.state.follower, log);
+    undo.push(() => ticker.close());
+    const platform = { url: platformAddress(configuration), port: settings.platformPort };
+    for (const origin of pageOrigins(settings, platform)) role.state.origins.add(origin);
+    opened.lock.describe({ pid: process.pid, address: role.url });
+    void fillTextBounds()
+      .then(() => opened.store.releaseMemory())
+      // The server may have been stopped meanwhile.
+      .catch(() => {});
+    let stopped: Promise<void> | undefined;
+    const stopWithin = async (graceMs: number) => {
+      await role.drain(graceMs);
+      await undo.run();
+    };
+    const end = () => (stopped ??= stopWithin(0));
+    return {
+      role,
+      opened,
+      undo,
+      stop: () => (stopped ??= stopWithin(settings.graceMs)),
+      takenOver: whenTakenOver({ store: opened.store, end, log }),
+    };
+  } catch (error) {
+    await undo.run().catch(() => {});
+    throw problemOf(error, configuration);
+  }
+}

@@ -1,0 +1,46 @@
+import { systemClock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { listenerUrl } from "../base/network/listen.ts";
+import type { Configuration } from "../config/load.ts";
+import type { Operations } from "../platform/operations.ts";
+import { processMetrics } from "../telemetry/metrics.ts";
+import { linkAcrossProcesses } from "./gateway-link.ts";
+import { startPlatformRole } from "./platform-role.ts";
+import { applyAtStart, openStore, problemOf } from "./store.ts";
+import { Undo } from "./undo.ts";
+
+export interface PlatformProcess {
+  readonly url: string;
+  readonly operations: Operations;
+  stop(): Promise<void>;
+}
+
+/** The platform without a gateway in its process or on its machine. */
+export async function startPlatformProcess(options: {
+  readonly configuration: Configuration;
+  readonly version: string;
+  readonly log: Log;
+}): Promise<PlatformProcess> {
+  const { configuration, version, log } = options;
+  const { settings } = configuration;
+  const opened = await openStore(configuration, { kind: "platform" });
+  const undo = new Undo();
+  undo.push(opened.close);
+  try {
+    const shared = { configuration, opened, clock: systemClock, undo };
+    const link = linkAcrossProcesses({
+      ...shared,
+      gatewayUrl: listenerUrl(settings.host, settings.port),
+      metricsText: async () => processMetrics(version),
+    });
+    const platform = startPlatformRole({ ...shared, link, engine: undefined, version, log });
+    const { operations } = platform;
+    await applyAtStart({ configuration, opened, operations, log });
+    opened.lock.describe({ pid: process.pid, address: platform.url });
+    let stopped: Promise<void> | undefined;
+    return { url: platform.url, operations, stop: () => (stopped ??= undo.run()) };
+  } catch (error) {
+    await undo.run().catch(() => {});
+    throw problemOf(error, configuration);
+  }
+}

@@ -1,0 +1,168 @@
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "../base/clock.ts";
+import { toApiError } from "../base/errors.ts";
+import { FeedFollower } from "../base/feed.ts";
+import { createLog, type Log } from "../base/log.ts";
+import { listen, listenerUrl } from "../base/network/listen.ts";
+import { CallSignal } from "../call/signal.ts";
+import { Catalog } from "../catalog/catalog.ts";
+import type { Configuration } from "../config/load.ts";
+import { wantsColour } from "../config/terminal.ts";
+import type { EngineSupervisor } from "../engine/supervisor.ts";
+import { processMetrics } from "../telemetry/metrics.ts";
+import { addEmbedded, engineModelsOf, superviseEngine } from "./engine.ts";
+import { FeedTicker } from "./feed-ticker.ts";
+import { linkAcrossProcesses } from "./gateway-link.ts";
+import { startPlatformRole } from "./platform-role.ts";
+import type { RunningServer } from "./server.ts";
+import { applyAtStart, type Opened, openStore, problemOf, routeCheck } from "./store.ts";
+import { Undo } from "./undo.ts";
+import type { EngineRefusal } from "./workers/messages.ts";
+import { WorkerPool } from "./workers/pool.ts";
+
+export interface SupervisorOptions {
+  readonly configuration: Configuration;
+  readonly version: string;
+  readonly workers: number;
+  readonly writeLog: (line: string) => void;
+}
+
+const workerMain = join(import.meta.dir, "workers", "main.ts");
+
+/**
+ * Several gateway processes on one port, and in this process what a machine has once: the platform,
+ * the engine, the control socket and the metrics of all.
+ */
+export async function startSupervisor(options: SupervisorOptions): Promise<RunningServer> {
+  const { configuration, version, workers, writeLog } = options;
+  const { settings } = configuration;
+  const pretty = wantsColour(process.stderr);
+  const log = createLog({ level: settings.logLevel, pretty, write: writeLog });
+  warnOfMachine(workers, log);
+  const opened = await openStore(configuration, { kind: "supervisor" });
+  const undo = new Undo();
+  undo.push(opened.close);
+  try {
+    const port = await freePort(settings.host, settings.port);
+    const engine = settings.engine === "on" ? superviseEngine(configuration, log) : undefined;
+    if (engine !== undefined) undo.push(() => engine.close());
+    const pool = createPool({ configuration, workers, port, engine, log });
+    undo.push(() => pool.stop());
+    // A second signal ends this process at once, and the workers with it.
+    process.once("exit", (code) => (code === 130 ? pool.kill() : undefined));
+    const gatewayUrl = listenerUrl(settings.host, port);
+    const shared = { configuration, opened, clock: systemClock, undo };
+    const link = linkAcrossProcesses({
+      ...shared,
+      gatewayUrl,
+      metricsText: () =>
+        pool.metricsText({ process: settings.node, text: processMetrics(version) }),
+    });
+    const platform = startPlatformRole({ ...shared, link, engine, version, log });
+    const { operations } = platform;
+    const applied = await applyAtStart({ configuration, opened, operations, log });
+    if (engine !== undefined) await followCatalog({ ...shared, engine, log });
+    await pool.start();
+    opened.lock.describe({ pid: process.pid, address: gatewayUrl });
+    platform.openSocket();
+    let stopped: Promise<void> | undefined;
+    // The console stays until the last call has ended.
+    const stop = () => (stopped ??= pool.stop().then(() => undo.run()));
+    return {
+      gatewayUrl: link.publicUrl,
+      platformUrl: platform.url,
+      operations,
+      log,
+      engine,
+      applied,
+      stop,
+      prepared: Promise.resolve(),
+      // The workers charge calls; one that may not any more ends and is started again.
+      takenOver: new Promise(() => {}),
+    };
+  } catch (error) {
+    await undo.run().catch(() => {});
+    throw problemOf(error, configuration);
+  }
+}
+
+function warnOfMachine(workers: number, log: Log): void {
+  if (process.platform !== "linux")
+    log.warn(
+      "only Linux spreads connections over workers; here one of them may get them all, so run one svc gateway per port behind a proxy instead",
+    );
+  const cores = availableParallelism();
+  if (workers > cores) log.warn("there are more workers than cores", { workers, cores });
+}
+
+function createPool(options: {
+  readonly configuration: Configuration;
+  readonly workers: number;
+  readonly port: number;
+  readonly engine: EngineSupervisor | undefined;
+  readonly log: Log;
+}): WorkerPool {
+  const { configuration, workers, port, engine, log } = options;
+  const { settings, environment } = configuration;
+  return new WorkerPool({
+    count: workers,
+    command: (worker) => [process.execPath, "--no-env-file", workerMain, String(worker)],
+    nameOf: (worker) => `${settings.node}/${worker}`,
+    environment: { ...environment, SVC_PORT: String(port) },
+    graceMs: settings.graceMs,
+    log,
+    askEngine: (model) => askEngine(engine, model),
+  });
+}
+
+async function askEngine(
+  engine: EngineSupervisor | undefined,
+  model: string,
+): Promise<EngineRefusal | undefined> {
+  try {
+    await engine?.whenReady(model, new CallSignal());
+    return undefined;
+  } catch (error) {
+    const { code, message, detail, retryAfterMs } = toApiError(error);
+    return { code, message, detail, retryAfterMs };
+  }
+}
+
+/** The engine runs here, so this process also follows which models it has to serve. */
+async function followCatalog(options: {
+  readonly configuration: Configuration;
+  readonly opened: Opened;
+  readonly engine: EngineSupervisor;
+  readonly clock: typeof systemClock;
+  readonly log: Log;
+  readonly undo: Undo;
+}): Promise<void> {
+  const { configuration, opened, engine, log, undo } = options;
+  const catalog = new Catalog(opened.store.catalog, routeCheck(configuration));
+  const reload = async () => {
+    await catalog.reload();
+    engine.need(engineModelsOf(catalog));
+  };
+  const follower = new FeedFollower(opened.store.feed, {
+    changed: async ({ topic }) => (topic === "catalog" ? reload() : undefined),
+    reloadAll: reload,
+  });
+  await follower.start();
+  await addEmbedded({ ...options, follower });
+  const ticker = new FeedTicker(follower, log);
+  undo.push(() => ticker.close());
+}
+
+/**
+ * Workers share their port with everything that asks for it, so this process first takes it for
+ * itself alone: another server on it is found, and any free port becomes a certain one.
+ */
+async function freePort(host: string, port: number): Promise<number> {
+  const server = listen({ host, port, setting: "SVC_PORT" }, () =>
+    Bun.serve({ hostname: host, port, reusePort: false, fetch: () => new Response() }),
+  );
+  const found = server.port ?? port;
+  await server.stop(true);
+  return found;
+}

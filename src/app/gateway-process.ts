@@ -2,10 +2,9 @@ import { systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { fillTextBounds } from "../call/text-bound.ts";
 import type { Configuration } from "../config/load.ts";
-import { FeedTicker } from "./feed-ticker.ts";
 import { type GatewayRole, startGatewayRole } from "./gateway-role.ts";
 import type { EngineAccess } from "./gateway-state.ts";
-import { whenTakenOver } from "./ledger.ts";
+import { whenEnded } from "./node.ts";
 import { pageOrigins } from "./platform-role.ts";
 import { type Opened, openStore, platformAddress, problemOf, type StoreUser } from "./store.ts";
 import { Undo } from "./undo.ts";
@@ -50,8 +49,6 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
       undo,
       sharesPort,
     });
-    const ticker = new FeedTicker(role.state.follower, log);
-    undo.push(() => ticker.close());
     const platform = { url: platformAddress(configuration), port: settings.platformPort };
     for (const origin of pageOrigins(settings, platform)) role.state.origins.add(origin);
     opened.lock.describe({ pid: process.pid, address: role.url });
@@ -64,14 +61,11 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
       await role.drain(graceMs);
       await undo.run();
     };
+    // What still runs can no longer be paid for: it ends at once.
     const end = () => (stopped ??= stopWithin(0));
-    return {
-      role,
-      opened,
-      undo,
-      stop: () => (stopped ??= stopWithin(settings.graceMs)),
-      takenOver: whenTakenOver({ store: opened.store, end, log }),
-    };
+    const takenOver = whenEnded({ opened, role, end, log, undo });
+    const stop = () => (stopped ??= stopWithin(settings.graceMs));
+    return { role, opened, undo, stop, takenOver };
   } catch (error) {
     await undo.run().catch(() => {});
     throw problemOf(error, configuration);

@@ -10,7 +10,7 @@ import type { Operations } from "../platform/operations.ts";
 import { addEmbedded, superviseEngine } from "./engine.ts";
 import { linkInProcess } from "./gateway-link.ts";
 import { type GatewayParts, startGatewayRole } from "./gateway-role.ts";
-import { whenTakenOver } from "./ledger.ts";
+import { whenEnded } from "./node.ts";
 import { pageOrigins, startPlatformRole } from "./platform-role.ts";
 import { applyAtStart, type Opened, openStore, problemOf } from "./store.ts";
 import { Undo } from "./undo.ts";
@@ -85,7 +85,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const stop = () => (stopped ??= stopWithin(settings.graceMs));
     // What still runs can no longer be paid for: it ends at once.
     const end = () => (stopped ??= stopWithin(0));
-    const takenOver = whenTakenOver({ store: opened.store, end, log });
+    const takenOver = whenEnded({ opened, role: gateway, end, log, undo });
     return {
       gatewayUrl: gateway.publicUrl,
       platformUrl: platform.url,

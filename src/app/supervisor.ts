@@ -12,11 +12,11 @@ import { wantsColour } from "../config/terminal.ts";
 import type { EngineSupervisor } from "../engine/supervisor.ts";
 import { processMetrics } from "../telemetry/metrics.ts";
 import { addEmbedded, engineModelsOf, superviseEngine } from "./engine.ts";
-import { FeedTicker } from "./feed-ticker.ts";
 import { linkAcrossProcesses } from "./gateway-link.ts";
 import { startPlatformRole } from "./platform-role.ts";
 import type { RunningServer } from "./server.ts";
 import { applyAtStart, type Opened, openStore, problemOf, routeCheck } from "./store.ts";
+import { Ticker } from "./ticker.ts";
 import { Undo } from "./undo.ts";
 import type { EngineRefusal } from "./workers/messages.ts";
 import { WorkerPool } from "./workers/pool.ts";
@@ -150,7 +150,7 @@ async function followCatalog(options: {
   });
   await follower.start();
   await addEmbedded({ ...options, follower });
-  const ticker = new FeedTicker(follower, log);
+  const ticker = new Ticker({ work: () => follower.catchUp(), what: "follow changes", log });
   undo.push(() => ticker.close());
 }
 

@@ -121,7 +121,8 @@ export const isPostgresUrl = (text: string | undefined): text is string =>
 
 /** The path of a file, or the address of a PostgreSQL server as it is. */
 export function databaseUrl(text: string): string | Wrong {
-  if (isPostgresUrl(text)) return text;
+  const isServer: boolean = isPostgresUrl(text);
+  if (isServer) return text;
   if (/^sqlite:(?!\/\/[^/])/.test(text) && text.length > "sqlite:".length) {
     const file = text.slice("sqlite:".length).replace(/^\/\/(?=\/)/, "");
     return isAbsolute(file) ? file : resolve(projectDir, file);

@@ -31,6 +31,8 @@ export interface GatewayServer {
   readonly port: number;
   /** No new connections or requests; those under way go on. */
   stopAccepting(): void;
+  /** While it drains, new calls are refused and `/readyz` fails; those under way go on. */
+  setDraining(isDraining: boolean): void;
   /** Requests that have no complete reply yet. */
   readonly pending: number;
   /** The next replies end their connections, so that their callers connect again. */
@@ -43,6 +45,7 @@ const flushWithinMs = 2_000;
 /** The whole data plane: these paths and nothing else. Versions stand side by side, each below its prefix. */
 export function startGateway(options: GatewayServerOptions): GatewayServer {
   const { dependencies, versions, host, port, sharesPort, checkReady } = options;
+  let isStopping = false;
   let isDraining = false;
   const connections = new EndedConnections();
   const answer: typeof respond = sharesPort
@@ -50,7 +53,7 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
     : respond;
   const endpoints: Endpoints = {
     ...healthEndpoints(async () => {
-      if (isDraining) throw new Error("draining");
+      if (isStopping || isDraining) throw new Error("draining");
       await checkReady();
     }),
     ...mount(versions, dependencies),
@@ -72,7 +75,7 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
           response.headers.set("allow", `${endpoint.methods.join(", ")}, OPTIONS`);
           return response;
         }
-        if (isDraining && request.method === "POST") throw shuttingDown();
+        if ((isStopping || isDraining) && request.method === "POST") throw shuttingDown();
         exchange.rest = rest;
         return endpoint.work(exchange, server);
       });
@@ -102,8 +105,13 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
   );
   return {
     port: server.port ?? port,
+    setDraining(isWanted) {
+      if (isWanted === isDraining) return;
+      isDraining = isWanted;
+      connections.expect(isWanted ? Number.POSITIVE_INFINITY : 0);
+    },
     stopAccepting() {
-      isDraining = true;
+      isStopping = true;
       void server.stop(false);
     },
     get pending() {

@@ -24,7 +24,7 @@ test("without PostgreSQL, several processes are refused in one sentence, and not
   }
   const { stderr } = await home.svc(["serve"], { environment: { SVC_WORKERS: "2" } });
   expect(stderr).toBe(`error: Several workers need PostgreSQL, ${database}\n`);
-  expect(existsSync(join(home.dataDir, "svc.db"))).toBe(false);
+  expect(existsSync(join(home.dataDir, "lock.db"))).toBe(false);
 });
 
 test("a wrong number of workers is refused with what is allowed", async () => {

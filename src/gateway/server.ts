@@ -3,6 +3,7 @@ import { requestPath } from "../base/network/address.ts";
 import { listen } from "../base/network/listen.ts";
 import { shuttingDown } from "./active-calls.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
+import { EndedConnections } from "./ended-connections.ts";
 import { noteFailure } from "./failures.ts";
 import { respond } from "./pipeline.ts";
 import { identify } from "./request/authenticate.ts";
@@ -125,32 +126,6 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
       await server.stop(true);
     },
   };
-}
-
-/**
- * The kernel chooses a process once per connection, by a hash. Callers keep their connections for
- * long, so a process that got too many gives some back.
- */
-class EndedConnections {
-  #left = 0;
-
-  expect(count: number): void {
-    this.#left = count;
-  }
-
-  endSome(response: Promise<Response> | Response): Promise<Response> | Response {
-    if (this.#left === 0) return response;
-    return response instanceof Promise
-      ? response.then((settled) => this.#end(settled))
-      : this.#end(response);
-  }
-
-  #end(response: Response): Response {
-    if (this.#left === 0) return response;
-    this.#left--;
-    response.headers.set("connection", "close");
-    return response;
-  }
 }
 
 function healthEndpoints(checkReady: () => Promise<void>): Endpoints {

@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createDatabase, dropDatabase } from "../../test/setup/postgres.ts";
+import { FeedFollower } from "../base/feed.ts";
+import { fromTargetSubject, type TargetHealth } from "../catalog/health.ts";
+import { loadConfiguration } from "../config/load.ts";
+import { migrate } from "../store/postgres/migrations/migrations.ts";
+import { openPostgres } from "../store/postgres/postgres.ts";
+import { createFeedStore } from "../store/sql/feed.ts";
+import { writeMeta } from "../store/sql/meta.ts";
+import { announceToGateways } from "./gateway-news.ts";
+import { takePlace } from "./postgres.ts";
+import { openStore } from "./store.ts";
+
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), "svc-places-"));
+});
+afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const configurationOf = (environment: Record<string, string> = {}) =>
+  loadConfiguration({ SVC_DATA_DIR: dataDir, SVC_NODE: "eu-1", SVC_CONFIG: "", ...environment });
+
+test("processes of one machine have places of their own, and one process per place", () => {
+  const { settings } = configurationOf();
+  const users = [
+    { kind: "supervisor" },
+    { kind: "platform" },
+    { kind: "worker", worker: 1 },
+    { kind: "worker", worker: 2 },
+  ] as const;
+  const places = users.map((user) => takePlace(settings, user));
+  expect(places.map(({ name }) => name)).toEqual(["eu-1", "eu-1/platform", "eu-1/1", "eu-1/2"]);
+  expect(new Set(places.map(({ instance }) => instance)).size).toBe(4);
+  for (const user of users) expect(() => takePlace(settings, user)).toThrow("is in use");
+  expect(() => takePlace(settings, { kind: "server" })).toThrow("is in use");
+  // Commands work beside all of them.
+  takePlace(settings, { kind: "command" }).lock.release();
+  for (const { lock } of places) lock.release();
+  const again = takePlace(settings, { kind: "worker", worker: 1 });
+  expect(again.instance).toBe(places[2]?.instance ?? "");
+  again.lock.release();
+});
+
+test("a machine without the secret of the database is refused, and no other secret is created", async () => {
+  const url = await createDatabase();
+  try {
+    const postgres = await openPostgres({ url });
+    await migrate(postgres.db);
+    await writeMeta(postgres.db, "secret_fingerprint", "of another machine");
+    await postgres.close();
+    const configuration = configurationOf({ SVC_DATABASE_URL: url });
+    for (const kind of ["supervisor", "platform", "command"] as const)
+      await expect(openStore(configuration, { kind })).rejects.toThrow(
+        "The master secret of this database is missing. Set SVC_SECRET or restore",
+      );
+  } finally {
+    await dropDatabase(url);
+  }
+});
+
+test("what an operator resets reaches every gateway that follows the feed", async () => {
+  const url = await createDatabase();
+  const postgres = await openPostgres({ url });
+  try {
+    await migrate(postgres.db);
+    const heard: unknown[] = [];
+    const followers = Array.from({ length: 2 }, () => {
+      const changed = async ({ topic, subject }: { topic: string; subject: string }) =>
+        void heard.push(topic === "targets" ? fromTargetSubject(subject) : topic);
+      return new FeedFollower(createFeedStore(postgres.db), { changed, reloadAll: async () => {} });
+    });
+    for (const follower of followers) await follower.start();
+    const known = [{ provider: "acme", model: "large" }] as readonly Partial<TargetHealth>[];
+    const gateways = announceToGateways(postgres.db, {
+      health: async () => known as readonly TargetHealth[],
+    });
+    expect(await gateways.resetHealth("acme")).toBe(1);
+    expect(await gateways.resetHealth("acme", "small")).toBe(0);
+    await gateways.forgetServed({ provider: "acme", key: undefined, model: "large" });
+    for (const follower of followers) await follower.catchUp();
+    const news = [
+      { kind: "reset", provider: "acme" },
+      { kind: "reset", provider: "acme", model: "small" },
+      { kind: "forget-served", target: { provider: "acme", model: "large" } },
+    ];
+    expect(heard).toEqual([...news, ...news]);
+  } finally {
+    await postgres.close();
+    await dropDatabase(url);
+  }
+});

@@ -9,7 +9,7 @@ import type { Configuration } from "../config/load.ts";
 import { embeddedModels } from "../engine/embedded.ts";
 import { EngineSupervisor } from "../engine/supervisor.ts";
 import { serverStart } from "../platform/audit/author.ts";
-import type { Opened } from "./store.ts";
+import type { Opened } from "./opened.ts";
 
 /**
  * Adds the embedded models to an empty catalog. With an `engine:` section, also adds those that an

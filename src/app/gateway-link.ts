@@ -7,7 +7,7 @@ import type { RunningGateway } from "../platform/gateway/operations.ts";
 import type { LiveOptions } from "../platform/live/live.ts";
 import type { RejectionReports } from "../rejections/rejection.ts";
 import type { GatewayRole } from "./gateway-role.ts";
-import type { Opened } from "./store.ts";
+import type { Opened } from "./opened.ts";
 import type { Undo } from "./undo.ts";
 
 /** What the platform asks of the gateways, whether one runs in this process or several elsewhere. */

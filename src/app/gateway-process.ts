@@ -5,8 +5,9 @@ import type { Configuration } from "../config/load.ts";
 import { type GatewayRole, startGatewayRole } from "./gateway-role.ts";
 import type { EngineAccess } from "./gateway-state.ts";
 import { whenEnded } from "./node.ts";
+import type { Opened, StoreUser } from "./opened.ts";
 import { pageOrigins } from "./platform-role.ts";
-import { type Opened, openStore, platformAddress, problemOf, type StoreUser } from "./store.ts";
+import { openStore, platformAddress, problemOf } from "./store.ts";
 import { Undo } from "./undo.ts";
 
 export interface GatewayProcessOptions {

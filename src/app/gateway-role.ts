@@ -13,7 +13,7 @@ import { Metrics } from "../telemetry/metrics.ts";
 import { listenGateway } from "./gateway.ts";
 import { type EngineAccess, type GatewayState, loadState } from "./gateway-state.ts";
 import { checkLedger, type Money, openMoney } from "./ledger.ts";
-import type { Opened } from "./store.ts";
+import type { Opened } from "./opened.ts";
 import type { Undo } from "./undo.ts";
 
 /** What tests and the bench replace in a gateway. */

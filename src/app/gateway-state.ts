@@ -21,7 +21,8 @@ import { Router } from "../router/router.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import { engineModelsOf } from "./engine.ts";
 import type { Money } from "./ledger.ts";
-import { type Opened, routeCheck } from "./store.ts";
+import type { Opened } from "./opened.ts";
+import { routeCheck } from "./store.ts";
 import { openSettings, probeTarget } from "./upstreams.ts";
 
 export interface GatewayState {

@@ -15,7 +15,7 @@ import type { Router } from "../router/router.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { creditAdvice } from "./first-start.ts";
 import type { Money } from "./ledger.ts";
-import type { Opened } from "./store.ts";
+import type { Opened } from "./opened.ts";
 
 interface GatewayOptions {
   readonly configuration: Configuration;

@@ -2,7 +2,7 @@ import type { Log } from "../base/log.ts";
 import type { FleetStore, NodeLoad } from "../fleet/store.ts";
 import type { GatewayRole } from "./gateway-role.ts";
 import { whenTakenOver } from "./ledger.ts";
-import type { Opened } from "./store.ts";
+import type { Opened } from "./opened.ts";
 import { Ticker } from "./ticker.ts";
 import type { Undo } from "./undo.ts";
 

@@ -10,8 +10,9 @@ import { startControl } from "../platform/control-socket.ts";
 import type { RunningEngine } from "../platform/engine/operations.ts";
 import { forActor, type Operations } from "../platform/operations.ts";
 import type { GatewayLink } from "./gateway-link.ts";
+import type { Opened } from "./opened.ts";
 import { openControl } from "./platform.ts";
-import { type Opened, operationsOn } from "./store.ts";
+import { operationsOn } from "./store.ts";
 import type { Undo } from "./undo.ts";
 
 export interface PlatformRoleOptions {

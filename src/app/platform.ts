@@ -17,7 +17,7 @@ import { startPlatform } from "../platform/server.ts";
 import { createSite } from "../platform/site/site.ts";
 import { readChanges } from "../wire/changes.ts";
 import type { GatewayLink } from "./gateway-link.ts";
-import type { Opened } from "./store.ts";
+import type { Opened } from "./opened.ts";
 
 export interface ControlOptions {
   readonly configuration: Configuration;

@@ -9,7 +9,7 @@ import { createSecrets, masterSecret } from "../secrets/secrets.ts";
 import { openPostgres, type Postgres } from "../store/postgres/postgres.ts";
 import { readMeta } from "../store/sql/meta.ts";
 import { type DataLock, lockDataDir } from "../store/sqlite/lock.ts";
-import type { Opened, StoreUser } from "./store.ts";
+import type { Opened, StoreUser } from "./opened.ts";
 
 /**
  * What a process has of its own on this machine: a directory that it locks, with the identity of a

@@ -11,8 +11,9 @@ import { addEmbedded, superviseEngine } from "./engine.ts";
 import { linkInProcess } from "./gateway-link.ts";
 import { type GatewayParts, startGatewayRole } from "./gateway-role.ts";
 import { whenEnded } from "./node.ts";
+import type { Opened } from "./opened.ts";
 import { pageOrigins, startPlatformRole } from "./platform-role.ts";
-import { applyAtStart, type Opened, openStore, problemOf } from "./store.ts";
+import { applyAtStart, openStore, problemOf } from "./store.ts";
 import { Undo } from "./undo.ts";
 
 export interface RunningServer {

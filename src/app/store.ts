@@ -8,7 +8,6 @@ import { inFile, Problem } from "../base/problem.ts";
 import { engineProvider, type Route } from "../catalog/model.ts";
 import type { Configuration } from "../config/load.ts";
 import { isPostgresUrl } from "../config/setting-readers.ts";
-import type { FleetStore } from "../fleet/store.ts";
 import type { LedgerReader } from "../ledger/store.ts";
 import { manifestDigest } from "../manifest/manifest.ts";
 import { People } from "../people/people.ts";
@@ -16,7 +15,6 @@ import type { RunningMoney } from "../platform/accounts/funds.ts";
 import { commandLine } from "../platform/audit/author.ts";
 import type { RunningEngine } from "../platform/engine/operations.ts";
 import type { RunningGateway } from "../platform/gateway/operations.ts";
-import type { LiveOptions } from "../platform/live/live.ts";
 import type { ApplyView } from "../platform/manifest/change.ts";
 import {
   createOperations,
@@ -25,7 +23,7 @@ import {
   type UnboundOperations,
 } from "../platform/operations.ts";
 import { addressProblem } from "../providers/kit/address.ts";
-import { createSecrets, masterSecret, type Secrets } from "../secrets/secrets.ts";
+import { createSecrets, masterSecret } from "../secrets/secrets.ts";
 import {
   realDatabasePath,
   refuseEmptied,
@@ -33,34 +31,12 @@ import {
   syncFolder,
 } from "../store/sqlite/database-file.ts";
 import { openLedgerReader } from "../store/sqlite/ledger/reader.ts";
-import { type DataLock, lockDatabase, lockDataDir } from "../store/sqlite/lock.ts";
+import { lockDatabase, lockDataDir } from "../store/sqlite/lock.ts";
 import { openSqlite } from "../store/sqlite/sqlite.ts";
 import { createStore, hasLedger } from "../store/sqlite/store.ts";
 import { toStoreProblem } from "../store/sqlite/store-problem.ts";
 import type { Store } from "../store/store.ts";
-
-/** Who opens the store. With PostgreSQL, servers and workers are nodes of the fleet. */
-export type StoreUser =
-  | { readonly kind: "server" | "supervisor" | "platform" | "command" }
-  | { readonly kind: "worker"; readonly worker: number };
-
-/** What processes that share a database know of each other. */
-export interface SharedProcesses {
-  readonly fleet: FleetStore;
-  /** All gateways, this one included. */
-  readonly gateways: Omit<RunningGateway, "baseUrl">;
-  /** Receipts and refused calls of all gateways. */
-  readonly live: Pick<LiveOptions, "watchers" | "rejectionWatchers">;
-}
-
-export interface Opened {
-  readonly store: Store;
-  readonly secrets: Secrets;
-  readonly lock: DataLock;
-  /** Where several processes share the database: how they reach each other through it. */
-  readonly shared?: SharedProcesses | undefined;
-  close(): Promise<void>;
-}
+import type { Opened, StoreUser } from "./opened.ts";
 
 function databasePath({ settings }: Configuration): string {
   return settings.databaseUrl ?? join(settings.dataDir, "svc.db");

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { EndedConnections } from "./ended-connections.ts";
 
 /** Whether the server closes a connection after each of these replies. */
-async function closes(kinds: readonly ("plain" | "promise" | "stream")[], ended: number) {
+async function closes(kinds: readonly ("plain" | "promise" | "stream")[], count: number) {
   const connections = new EndedConnections();
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -15,24 +15,27 @@ async function closes(kinds: readonly ("plain" | "promise" | "stream")[], ended:
       const pieces = new ReadableStream({
         start(controller) {
           controller.enqueue("in ");
-          controller.enqueue("pieces");
-          controller.close();
+          setTimeout(() => {
+            controller.enqueue("pieces");
+            controller.close();
+          }, 1);
         },
       });
       const response = new Response(pathname === "/stream" ? pieces : "whole");
       return connections.endSome(Promise.resolve(response));
     },
   });
-  connections.expect(ended);
+  connections.expect(count);
   const found: boolean[] = [];
   for (const kind of kinds) {
     const socket = connect(server.port ?? 0, "127.0.0.1");
+    const ended = once(socket, "end");
     let text = "";
     socket.on("data", (bytes) => (text += bytes.toString()));
     socket.write(`GET /${kind} HTTP/1.1\r\nHost: x\r\n\r\n`);
     while (!/whole$|\r\n0\r\n\r\n$/.test(text)) await once(socket, "data");
     const isClosing = /^connection: close\r$/im.test(text);
-    if (isClosing) await once(socket, "end");
+    if (isClosing) await ended;
     socket.destroy();
     found.push(isClosing);
   }

@@ -4,6 +4,7 @@ import { listen } from "../base/network/listen.ts";
 import { shuttingDown } from "./active-calls.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
 import { EndedConnections } from "./ended-connections.ts";
+import type { Exchange } from "./exchange.ts";
 import { noteFailure } from "./failures.ts";
 import { respond } from "./pipeline.ts";
 import { identify } from "./request/authenticate.ts";
@@ -68,14 +69,8 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
           identify(exchange, dependencies.keys);
           throw notFound(request.url, Object.keys(endpoints));
         }
-        if (!endpoint.methods.includes(request.method)) {
-          identify(exchange, dependencies.keys);
-          const error = wrongMethod(endpoint.methods);
-          noteFailure(dependencies, exchange, error);
-          const response = exchange.fail(error);
-          response.headers.set("allow", `${endpoint.methods.join(", ")}, OPTIONS`);
-          return response;
-        }
+        if (!endpoint.methods.includes(request.method))
+          return refuseMethod(dependencies, exchange, endpoint);
         if ((isStopping || isDraining) && request.method === "POST") throw shuttingDown();
         exchange.rest = rest;
         return endpoint.work(exchange, server);
@@ -92,11 +87,7 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
       // Else a second process would share the port in silence, each with keys of its own.
       reusePort: sharesPort,
       // Exact paths are matched by the runtime, without a URL being built.
-      routes: Object.fromEntries(
-        Object.entries(endpoints)
-          .filter(([path]) => !path.endsWith("*"))
-          .map(([path, endpoint]) => [path, run(endpoint)]),
-      ),
+      routes: exactPaths(endpoints, run),
       fetch: (request, server) => {
         const found = findEndpoint(endpoints, request.url);
         return run(found?.endpoint, found?.rest)(request, server);
@@ -118,7 +109,9 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
     get pending() {
       return server.pendingRequests;
     },
-    endConnections: (count) => connections.expect(count),
+    endConnections(count) {
+      if (!isDraining) connections.expect(count);
+    },
     async close() {
       // The last replies may still be on their way to their sockets.
       const untilMs = Date.now() + flushWithinMs;
@@ -126,6 +119,30 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
       await server.stop(true);
     },
   };
+}
+
+function exactPaths<T>(
+  endpoints: Endpoints,
+  run: (endpoint: Endpoint) => T,
+): Readonly<Record<string, T>> {
+  return Object.fromEntries(
+    Object.entries(endpoints)
+      .filter(([path]) => !path.endsWith("*"))
+      .map(([path, endpoint]) => [path, run(endpoint)]),
+  );
+}
+
+function refuseMethod(
+  dependencies: GatewayDependencies,
+  exchange: Exchange,
+  { methods }: Endpoint,
+): Response {
+  identify(exchange, dependencies.keys);
+  const error = wrongMethod(methods);
+  noteFailure(dependencies, exchange, error);
+  const response = exchange.fail(error);
+  response.headers.set("allow", `${methods.join(", ")}, OPTIONS`);
+  return response;
 }
 
 function healthEndpoints(checkReady: () => Promise<void>): Endpoints {

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { type Opened, openStore } from "../../../src/app/store.ts";
+import { EventEmitter, once } from "node:events";
+import type { Opened } from "../../../src/app/opened.ts";
+import { openStore } from "../../../src/app/store.ts";
 import { toTargetSubject } from "../../../src/catalog/health.ts";
 import type { FleetStore, TickReply } from "../../../src/fleet/store.ts";
 import { chatAnswers, failures } from "../../fake/recordings.ts";
@@ -10,14 +12,14 @@ const chat = { model: "svc-3-flash", messages: [{ role: "user", content: "Hi" }]
 
 /** What the other nodes say; a test changes it. */
 let reply: TickReply;
-let ticks: number;
+const ticks = new EventEmitter();
 let news: string[];
 let gateway: TestGateway;
 
 const refuse = () => Promise.reject(new Error("not part of this test"));
 const fleet: FleetStore = {
   async tick() {
-    ticks++;
+    ticks.emit("tick");
     return reply;
   },
   join: refuse,
@@ -56,18 +58,16 @@ async function openShared(configuration: Parameters<typeof openStore>[0]): Promi
 
 beforeEach(async () => {
   reply = { isOpen: true, isDraining: false, sequence: 0, nodes: 1, recalls: [], reports: 0 };
-  ticks = 0;
   news = [];
   gateway = await startTestGateway({ open: openShared, environment: { SVC_BREAKERS: "on" } });
   gateway.upstream.replyWith(chatAnswers.plain());
 });
 afterEach(() => gateway.stop());
 
-/** Two: the one that runs may have asked before. */
+/** One tick asks, and when the next one begins, what was said to it has been done. */
 async function nextTick(): Promise<void> {
-  const until = ticks + 2;
-  while (ticks < until) await Bun.sleep(5);
-  await Bun.sleep(0);
+  await once(ticks, "tick");
+  await once(ticks, "tick");
 }
 
 test("a node that drains takes no new calls and is not ready, until it is let back in", async () => {

@@ -3,7 +3,7 @@
 import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Opened } from "../../../src/app/store.ts";
+import type { Opened } from "../../../src/app/opened.ts";
 import type { Configuration } from "../../../src/config/load.ts";
 import { createSecrets, masterSecret } from "../../../src/secrets/secrets.ts";
 import { lockDataDir } from "../../../src/store/sqlite/lock.ts";

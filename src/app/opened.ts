@@ -1,0 +1,29 @@
+import type { FleetStore } from "../fleet/store.ts";
+import type { RunningGateway } from "../platform/gateway/operations.ts";
+import type { LiveOptions } from "../platform/live/live.ts";
+import type { Secrets } from "../secrets/secrets.ts";
+import type { DataLock } from "../store/sqlite/lock.ts";
+import type { Store } from "../store/store.ts";
+
+/** Who opens the store. With PostgreSQL, servers and workers are nodes of the fleet. */
+export type StoreUser =
+  | { readonly kind: "server" | "supervisor" | "platform" | "command" }
+  | { readonly kind: "worker"; readonly worker: number };
+
+/** What processes that share a database know of each other. */
+export interface SharedProcesses {
+  readonly fleet: FleetStore;
+  /** All gateways, this one included. */
+  readonly gateways: Omit<RunningGateway, "baseUrl">;
+  /** Receipts and refused calls of all gateways. */
+  readonly live: Pick<LiveOptions, "watchers" | "rejectionWatchers">;
+}
+
+export interface Opened {
+  readonly store: Store;
+  readonly secrets: Secrets;
+  readonly lock: DataLock;
+  /** Where several processes share the database: how they reach each other through it. */
+  readonly shared?: SharedProcesses | undefined;
+  close(): Promise<void>;
+}

@@ -26,7 +26,7 @@ export function createWiring(
 
 /**
  * With PostgreSQL, every command uses the database itself. A socket serves what only a process can
- * answer: its embedded models, and the calls that it has just served.
+ * answer: its address, its embedded models, and the calls that it has just served.
  */
 async function withShared<T>(
   configuration: Configuration,
@@ -36,10 +36,11 @@ async function withShared<T>(
   const { withStore } = await import("./store.ts");
   return withStore(configuration, (operations) => {
     if (running === undefined) return run(operations);
-    const { engine, calls } = running.operations;
+    const { engine, gateway, calls } = running.operations;
     return run({
       ...operations,
       engine,
+      gateway,
       calls: { ...operations.calls, news: (input) => calls.news(input) },
     });
   });

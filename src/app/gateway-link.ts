@@ -8,6 +8,7 @@ import type { LiveOptions } from "../platform/live/live.ts";
 import type { RejectionReports } from "../rejections/rejection.ts";
 import type { GatewayRole } from "./gateway-role.ts";
 import type { Opened } from "./opened.ts";
+import { throughStore } from "./through-store.ts";
 import type { Undo } from "./undo.ts";
 
 /** What the platform asks of the gateways, whether one runs in this process or several elsewhere. */
@@ -29,8 +30,7 @@ export function linkInProcess(role: GatewayRole, opened: Opened, clock: Clock): 
   const { state, money, metrics, url, publicUrl } = role;
   return {
     gateway: {
-      ...inMemory(role, clock),
-      ...opened.shared?.gateways,
+      ...(throughStore(opened, clock) ?? inMemory(role, clock)),
       // Not the public address: the command line calls from this machine.
       baseUrl: () => `${url}/v1`,
     },
@@ -76,12 +76,14 @@ export interface RemoteOptions {
 export function linkAcrossProcesses(options: RemoteOptions): GatewayLink {
   const { configuration, opened, gatewayUrl, metricsText, clock, undo } = options;
   const { store, shared } = opened;
-  if (shared === undefined) throw new Error("the store is not shared with other processes");
+  const gateways = throughStore(opened, clock);
+  if (shared === undefined || gateways === undefined)
+    throw new Error("the store is not shared with other processes");
   // Gateways write their sums often, and sooner while somebody looks.
   const reports = store.openReports({ clock, flush: async () => {}, minutes: new Minutes() });
   undo.push(() => reports.close());
   return {
-    gateway: { ...shared.gateways, baseUrl: () => `${gatewayUrl}/v1` },
+    gateway: { ...gateways, baseUrl: () => `${gatewayUrl}/v1` },
     money: undefined,
     reports,
     live: shared.live,

@@ -14,6 +14,7 @@ import type { Configuration } from "../config/load.ts";
 import { proxyCheck } from "../config/proxy.ts";
 import { createEngineProvider } from "../engine/provider.ts";
 import { KeyDirectory } from "../keys/directory.ts";
+import { SignedKeys } from "../keys/signed-keys.ts";
 import { providerWarnings } from "../manifest/warnings.ts";
 import type { Lookup } from "../providers/kit/dial.ts";
 import { ProviderRegistry, type ProviderSettings } from "../providers/registry.ts";
@@ -75,14 +76,17 @@ const lasting: readonly (UpstreamReason | null)[] = ["auth", "quota", "missing"]
 /** What the gateway holds in memory, kept up by the change feed. */
 export async function loadState({
   configuration,
-  opened: { store, secrets },
+  opened: { store, secrets, shared },
   engine,
   money,
   lookup,
   clock,
   log,
 }: StateOptions): Promise<GatewayState> {
-  const keys = new KeyDirectory(store.keys, secrets.keyHashKey);
+  const signed = shared && new SignedKeys(secrets.keyHashKey);
+  const keys = new KeyDirectory(store.keys, secrets.keyHashKey, signed);
+  const reloadEnded = async () =>
+    signed?.setEnded((await shared?.endedOwners.ended()) ?? new Map());
   const catalog = new Catalog(store.catalog, routeCheck(configuration));
   const { variable } = configuration;
   const providers = new ProviderRegistry({
@@ -112,11 +116,13 @@ export async function loadState({
       }
       if (topic === "accounts") await money.purses.reload(subject);
       if (topic === "catalog") await reloadCatalog();
+      if (topic === "temporary-keys") await reloadEnded();
       if (topic === "targets") hearOfTarget(router, subject);
     },
     async reloadAll() {
       await money.purses.reloadAll();
       await keys.reloadAll();
+      await reloadEnded();
       await reloadCatalog();
     },
   });

@@ -1,4 +1,5 @@
 import type { FleetStore } from "../fleet/store.ts";
+import type { EndedOwnerStore } from "../keys/signed-keys.ts";
 import type { RunningGateway } from "../platform/gateway/operations.ts";
 import type { LiveOptions } from "../platform/live/live.ts";
 import type { Secrets } from "../secrets/secrets.ts";
@@ -13,8 +14,9 @@ export type StoreUser =
 /** What processes that share a database know of each other. */
 export interface SharedProcesses {
   readonly fleet: FleetStore;
-  /** All gateways, this one included. */
-  readonly gateways: Omit<RunningGateway, "baseUrl">;
+  /** The targets of all gateways, this one included. */
+  readonly targets: Pick<RunningGateway, "health" | "resetHealth" | "forgetServed">;
+  readonly endedOwners: EndedOwnerStore;
   /** Receipts and refused calls of all gateways. */
   readonly live: Pick<LiveOptions, "watchers" | "rejectionWatchers">;
 }

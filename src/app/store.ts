@@ -37,6 +37,7 @@ import { createStore, hasLedger } from "../store/sqlite/store.ts";
 import { toStoreProblem } from "../store/sqlite/store-problem.ts";
 import type { Store } from "../store/store.ts";
 import type { Opened, StoreUser } from "./opened.ts";
+import { throughStore } from "./through-store.ts";
 
 function databasePath({ settings }: Configuration): string {
   return settings.databaseUrl ?? join(settings.dataDir, "svc.db");
@@ -258,8 +259,8 @@ export async function withStore<T>(
 ): Promise<T> {
   const opened = await openStore(configuration, { kind: "command" });
   try {
-    const { shared } = opened;
-    const gateway = shared && { ...shared.gateways, baseUrl: () => gatewayAddress(configuration) };
+    const gateways = throughStore(opened, systemClock);
+    const gateway = gateways && { ...gateways, baseUrl: () => gatewayAddress(configuration) };
     const takeEffect = async () => {};
     const operations = operationsOn({ configuration, opened, takeEffect, gateway });
     return await run(forActor(operations, { actor: commandLine, clock: systemClock }));

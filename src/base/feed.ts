@@ -1,4 +1,4 @@
-export const feedTopics = ["accounts", "keys", "catalog", "targets"] as const;
+export const feedTopics = ["accounts", "keys", "catalog", "targets", "temporary-keys"] as const;
 export type FeedTopic = (typeof feedTopics)[number];
 
 export interface Change {

@@ -114,6 +114,13 @@ export interface TemporaryKey {
   readonly expiresAtMs: number;
 }
 
+/** Temporary keys of processes that share a database; see `signed-keys.ts`. */
+export interface SharedTemporaryKeys {
+  find(secret: string): KeyRecord | undefined;
+  /** By the hash of a key that was found before. */
+  current(hash: string): KeyRecord | undefined;
+}
+
 /** `owner`: who made it, in whatever way they are known; "" for the command line. */
 type TemporaryRecord = KeyRecord & { readonly expiresAtMs: number; readonly owner: string };
 
@@ -125,7 +132,8 @@ type TemporaryRecord = KeyRecord & { readonly expiresAtMs: number; readonly owne
  * Keys are loaded in packed form (`PackedKeys`). Those that have changed since then are records in
  * maps, and so are, up to a bound, those that were looked up.
  *
- * Temporary keys are here alone: no store has them, and they end with the process.
+ * Temporary keys are here alone: no store has them, and they end with the process. Where several
+ * processes share a database, they are signed instead (`SignedKeys`).
  */
 export class KeyDirectory {
   readonly #store: KeyStore;
@@ -145,8 +153,11 @@ export class KeyDirectory {
   /** By hash, in the order in which they were issued and expire. */
   readonly #temporary = new Map<string, TemporaryRecord>();
 
-  constructor(store: KeyStore, hashKey: Uint8Array) {
+  readonly #shared: SharedTemporaryKeys | undefined;
+
+  constructor(store: KeyStore, hashKey: Uint8Array, shared?: SharedTemporaryKeys) {
     this.#store = store;
+    this.#shared = shared;
     this.#hash = keySecretHasher(hashKey);
     this.#packed = new PackedKeys((line) => store.fromLine(line));
   }
@@ -177,7 +188,7 @@ export class KeyDirectory {
 
   /** The key that this secret opens or has opened: whether it still does is for `isUsable` to say. */
   find(secret: string): KeyRecord | undefined {
-    if (!isWellFormed(secret)) return undefined;
+    if (!isWellFormed(secret)) return this.#shared?.find(secret);
     const hash = this.#hash(secret);
     return this.#live(hash) ?? this.#revoked.get(hash);
   }
@@ -187,7 +198,7 @@ export class KeyDirectory {
    * when it was revoked or has expired meanwhile. Costs no hash.
    */
   current(record: KeyRecord, nowMs: number): KeyRecord | undefined {
-    const now = this.#live(record.hash);
+    const now = this.#live(record.hash) ?? this.#shared?.current(record.hash);
     return now?.expiresAtMs !== undefined && now.expiresAtMs <= nowMs ? undefined : now;
   }
 

@@ -13,7 +13,8 @@ const chat = { model: "svc-3-flash", messages: [{ role: "user", content: "Hi" }]
 /** What the other nodes say; a test changes it. */
 let reply: TickReply;
 const ticks = new EventEmitter();
-let news: string[];
+let news: { readonly topic: "targets" | "temporary-keys"; readonly subject: string }[];
+let ended: Map<string, number>;
 let gateway: TestGateway;
 
 const refuse = () => Promise.reject(new Error("not part of this test"));
@@ -38,27 +39,28 @@ async function openShared(configuration: Parameters<typeof openStore>[0]): Promi
       latest: () => feed.latest(),
       async since(sequence: number) {
         const changes = await feed.since(sequence);
-        const told = news
-          .splice(0)
-          .map((subject) => ({ sequence, topic: "targets", subject }) as const);
+        const told = news.splice(0).map((one) => ({ sequence, ...one }));
         return changes && [...changes, ...told];
       },
     },
   };
-  const gateways = {
+  const targets = {
     health: async () => [],
     resetHealth: async () => 0,
     forgetServed: async () => {},
-    issueTemporaryKey: refuse,
-    endTemporaryKeys: async () => {},
+  };
+  const endedOwners = {
+    end: async (owner: string, atMs: number) => void ended.set(owner, atMs),
+    ended: async () => new Map(ended),
   };
   const live = { watchers: new Set<never>(), rejectionWatchers: new Set<never>() };
-  return { ...opened, store, shared: { fleet, gateways, live } };
+  return { ...opened, store, shared: { fleet, targets, endedOwners, live } };
 }
 
 beforeEach(async () => {
   reply = { isOpen: true, isDraining: false, sequence: 0, nodes: 1, recalls: [], reports: 0 };
   news = [];
+  ended = new Map();
   gateway = await startTestGateway({ open: openShared, environment: { SVC_BREAKERS: "on" } });
   gateway.upstream.replyWith(chatAnswers.plain());
 });
@@ -99,8 +101,32 @@ test("breakers that an operator resets anywhere are closed here", async () => {
   for (let calls = 0; calls < 5; calls++)
     await (await gateway.call("/chat/completions", chat)).text();
   await waitUntil("the target to be out of service", async () => (await state()) === "2");
-  news.push(toTargetSubject({ kind: "reset", provider: "fake" }));
+  news.push({ topic: "targets", subject: toTargetSubject({ kind: "reset", provider: "fake" }) });
   reply = { ...reply, sequence: reply.sequence + 1 };
   await nextTick();
   expect(await state()).toBe("0");
+});
+
+test("a temporary key of any process works here, until its owner's keys end", async () => {
+  const models = async (key: string) =>
+    (await fetch(`${gateway.baseUrl}/models`, { headers: { authorization: `Bearer ${key}` } }))
+      .status;
+  const { gateway: gateways } = gateway.server.operations;
+  const input = { account: gateway.account, owner: "user_1" };
+  const { key } = await gateways.createTemporaryKey(input);
+  expect(key).toStartWith("sk-svc-t.");
+  const other = await gateways.createTemporaryKey({ ...input, owner: "user_2" });
+  expect(await models(key)).toBe(200);
+  gateway.upstream.replyWith(chatAnswers.plain());
+  const headers = { authorization: `Bearer ${key}` };
+  const called = await gateway.call("/chat/completions", chat, { headers });
+  expect(called.status).toBe(200);
+  await called.text();
+  expect(await models(`${key.slice(0, -2)}AA`)).toBe(401);
+  ended.set("user_1", Date.now());
+  news.push({ topic: "temporary-keys", subject: "user_1" });
+  reply = { ...reply, sequence: reply.sequence + 1 };
+  await nextTick();
+  expect(await models(key)).toBe(401);
+  expect(await models(other.key)).toBe(200);
 });

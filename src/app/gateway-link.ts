@@ -34,7 +34,8 @@ export function linkInProcess(role: GatewayRole, opened: Opened, clock: Clock): 
       // Not the public address: the command line calls from this machine.
       baseUrl: () => `${url}/v1`,
     },
-    money,
+    // With other gateways, this one knows only a part of what an account has.
+    money: opened.shared === undefined ? money : undefined,
     reports: money.reports,
     live: opened.shared?.live ?? {
       watchers: money.receiptWatchers,

@@ -149,7 +149,8 @@ export function operationsOn({
   gateway,
   engine,
 }: OperationsOptions): UnboundOperations {
-  const { store, secrets } = opened;
+  const { store, secrets, shared } = opened;
+  const live = gateway && shared?.live;
   return createOperations({
     ...store,
     people,
@@ -157,6 +158,7 @@ export function operationsOn({
     clock,
     platformUrl,
     money,
+    callSources: live && { receipts: live.watchers, rejections: live.rejectionWatchers },
     variable: configuration.variable,
     checkAddress: addressProblem,
     isUsable: routeCheck(configuration),

@@ -46,6 +46,8 @@ type Reports = Pick<LedgerReports, "receipts"> & Pick<RejectionReports, "rejecti
 
 export interface CallDependencies extends Pick<MoneyDependencies, "accounts" | "clock" | "money"> {
   readonly keys: KeyStore;
+  /** Calls of all processes as they end, where several share the store. */
+  readonly callSources?: CallSources | undefined;
   /** Reads what is stored, for a command that has opened the store itself. */
   readonly openReports: (options: {
     readonly clock: Clock;
@@ -62,7 +64,7 @@ export function callOperations(
   dependencies: CallDependencies,
 ): Unbound<CallOperations, typeof callAudits> {
   const { accounts, clock, money } = dependencies;
-  const sources = money && sourcesOf(money);
+  const sources = dependencies.callSources ?? (money && sourcesOf(money));
   const recent = sources && new RecentCalls(sources);
   return {
     async list({ since, limit = usualCalls, ...filter }) {

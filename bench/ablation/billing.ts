@@ -11,10 +11,11 @@ import type { KeyRecord } from "../../src/keys/directory.ts";
 import type { Need } from "../../src/ledger/need.ts";
 import { Pot } from "../../src/ledger/purse.ts";
 import type { Purse } from "../../src/ledger/purses.ts";
-import type { LimitRequest, Permit } from "../../src/limits/limiter.ts";
+import type { Permit } from "../../src/limits/permit.ts";
+import type { LimitRequest } from "../../src/limits/request-limiter.ts";
 
 type BillingModule = typeof import("../../src/gateway/billing/billing.ts");
-type LimiterModule = typeof import("../../src/limits/limiter.ts");
+type PermitModule = typeof import("../../src/limits/permit.ts");
 type Dependencies = Pick<LedgerBillingDependencies, "limiter" | "clock">;
 
 const settled = Promise.resolve();
@@ -75,7 +76,7 @@ class UnpaidCharge implements CallCharge {
 /** Without budgets, hold, cost and receipt. */
 export function limitedBilling(
   { LedgerBilling, checkStanding }: BillingModule,
-  limiterClass: LimiterModule,
+  permitModule: PermitModule,
 ): new (
   dependencies: LedgerBillingDependencies,
 ) => Billing {
@@ -88,7 +89,7 @@ export function limitedBilling(
       this.#dependencies = dependencies;
     }
 
-    enter(exchange: Exchange, key: KeyRecord): Purse {
+    enter(exchange: Exchange, key: KeyRecord): Purse | Promise<Purse> {
       return this.#real.enter(exchange, key);
     }
 
@@ -99,7 +100,7 @@ export function limitedBilling(
       checkStanding(purse);
       const wanted = { ...ownersOf(options), tokens, nowMs };
       const permit = dependencies.limiter.takeTokens(exchange.permit, wanted);
-      if (permit !== undefined && !(permit instanceof limiterClass.Permit))
+      if (permit !== undefined && !(permit instanceof permitModule.Permit))
         throw new Error("a limit was reached");
       exchange.heldBody?.admitted();
       exchange.permit = undefined;

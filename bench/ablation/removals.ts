@@ -116,10 +116,10 @@ async function removeReceipt(checkout: Checkout): Promise<void> {
 
 async function removeHold(checkout: Checkout): Promise<void> {
   type Module = typeof import("../../src/gateway/billing/billing.ts");
-  type Limits = typeof import("../../src/limits/limiter.ts");
-  const limits = await checkout.load<Limits>("src/limits/limiter.ts");
+  type Permits = typeof import("../../src/limits/permit.ts");
+  const permits = await checkout.load<Permits>("src/limits/permit.ts");
   await checkout.replaceExports<Module>("src/gateway/billing/billing.ts", (real) => ({
-    LedgerBilling: limitedBilling(real, limits),
+    LedgerBilling: limitedBilling(real, permits),
   }));
 }
 

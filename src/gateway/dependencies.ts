@@ -7,7 +7,7 @@ import type { Journal } from "../ledger/journal.ts";
 import type { Purses } from "../ledger/purses.ts";
 import type { ReasoningUse } from "../ledger/tokens/reasoning.ts";
 import type { TokenCounter } from "../ledger/tokens/token-counter.ts";
-import type { Limiter } from "../limits/limiter.ts";
+import type { RequestLimiter } from "../limits/request-limiter.ts";
 import type { Router } from "../router/router.ts";
 import type { ActiveCalls } from "./active-calls.ts";
 import type { Billing } from "./billing/billing.ts";
@@ -23,7 +23,7 @@ export interface GatewayDependencies {
   readonly calls: ActiveCalls;
   readonly purses: Purses;
   readonly billing: Billing;
-  readonly limiter: Limiter;
+  readonly limiter: RequestLimiter;
   readonly journal: Journal;
   readonly idempotency: Idempotency;
   readonly counter: TokenCounter;

@@ -7,13 +7,13 @@ import type { Deprecation } from "../catalog/lifecycle.ts";
 import type { Model } from "../catalog/model.ts";
 import type { KeyRecord } from "../keys/directory.ts";
 import type { Purse } from "../ledger/purses.ts";
+import type { Permit } from "../limits/permit.ts";
 import {
   formatReset,
-  type Limiter,
   type LimitState,
-  type Permit,
   type RateState,
-} from "../limits/limiter.ts";
+  type RequestLimiter,
+} from "../limits/request-limiter.ts";
 import type { RejectionReason } from "../rejections/rejection.ts";
 import { setRetryHeaders, toErrorBody } from "../wire/v1/error-reply.ts";
 import type { CallCharge } from "./billing/charge.ts";
@@ -27,7 +27,7 @@ export interface ExchangeDependencies {
   /** Asked when needed: the port may be known only once it is bound. */
   readonly publicUrl: () => string;
   readonly catalog: Catalog;
-  readonly limiter: Limiter;
+  readonly limiter: RequestLimiter;
   readonly clock: Clock;
 }
 
@@ -187,8 +187,13 @@ export class Exchange {
     const { account } = purse;
     if (key.limits === undefined && account.limits === undefined) return undefined;
     return this.#dependencies.limiter.look(
-      { id: key.id, kind: "key", limits: key.limits },
-      { id: account.id, kind: "account", limits: account.limits },
+      { id: key.id, kind: "key", limits: key.limits, version: key.limitsVersion },
+      {
+        id: account.id,
+        kind: "account",
+        limits: account.limits,
+        version: account.limitsVersion,
+      },
       this.#dependencies.clock.nowMs(),
     );
   }

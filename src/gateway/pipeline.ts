@@ -1,6 +1,7 @@
 import { toApiError } from "../base/errors.ts";
 import type { Endpoint } from "../call/endpoint.ts";
 import type { KeyRecord } from "../keys/directory.ts";
+import type { Purse } from "../ledger/purses.ts";
 import { callerLeft, shuttingDown } from "./active-calls.ts";
 import { checkStanding } from "./billing/billing.ts";
 import { storeUnavailable } from "./billing/refusals.ts";
@@ -58,11 +59,9 @@ export function modelEndpoint(
   serve: Serve,
 ): Work {
   const { keys, billing, bodies, clock } = dependencies;
-  return (exchange, server) => {
-    exchange.endpoint = endpoint;
+  const afterEntry = (entry: Entry, purse: Purse) => {
+    const { exchange, server, key } = entry;
     const { request } = exchange;
-    const key: KeyRecord = authenticate(exchange, keys);
-    const purse = billing.enter(exchange, key);
     const sizeBytes = announcedBytes(request);
     const owner = { keyId: key.id, accountId: key.accountId };
     const held = bodies.open(owner, sizeBytes ?? 0);
@@ -81,6 +80,21 @@ export function modelEndpoint(
         : serveOnce(options, { header, serve });
     });
   };
+  return (exchange, server) => {
+    exchange.endpoint = endpoint;
+    const entry = { exchange, server, key: authenticate(exchange, keys) };
+    const purse = billing.enter(exchange, entry.key);
+    return purse instanceof Promise
+      ? purse.then((entered) => afterEntry(entry, entered))
+      : afterEntry(entry, purse);
+  };
+}
+
+/** A request whose key is known. */
+interface Entry {
+  readonly exchange: Exchange;
+  readonly server: BunServer;
+  readonly key: KeyRecord;
 }
 
 /** A request that is served once, however often it is sent. */

@@ -117,21 +117,23 @@ export class ServedCall implements ReserveOptions {
   }
 
   /**
-   * Admits the call or throws the refusal; `tokens` is about what it will use. With an
-   * Idempotency-Key, the claim is durable first: hence, perhaps, a promise.
+   * Admits the call or throws the refusal; `tokens` is about what it will use. A
+   * promise with an Idempotency-Key, whose claim is durable first, and where limits are shared.
    */
   admit(need: Need, tokens: number): CallCharge | Promise<CallCharge> {
     const charge = this.dependencies.billing.reserve(this, need, tokens);
-    return charge instanceof Promise ? charge.then(this.#admitted) : this.#admitted(charge);
+    return charge instanceof Promise
+      ? charge.then((reserved) => this.#admitted(reserved))
+      : this.#admitted(charge);
   }
 
-  readonly #admitted = (charge: CallCharge): CallCharge | Promise<CallCharge> => {
+  #admitted(charge: CallCharge): CallCharge | Promise<CallCharge> {
     this.#charge = charge;
     this.exchange.charge = charge;
     return this.claim === undefined
       ? charge
       : this.claim.persist().then(() => charge, notPersisted);
-  };
+  }
 
   /** The last byte has gone or never will. The endpoint calls it exactly once, unless it throws. */
   end(error?: ApiError): void {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { seededRandom } from "../../test/fixtures/media/fixture.ts";
 import type { Limits } from "../call/limits.ts";
-import { formatReset, type LimitedOwner, Limiter, Permit } from "./limiter.ts";
+import { Limiter } from "./limiter.ts";
+import { Permit } from "./permit.ts";
+import { formatReset, type LimitedOwner } from "./request-limiter.ts";
 
 const startMs = 1_794_000_000_000;
 

@@ -1,13 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { seededRandom } from "../../test/fixtures/media/fixture.ts";
 import type { Limits } from "../call/limits.ts";
-import {
-  type LimitedOwner,
-  Limiter,
-  type LimitRefusal,
-  Permit,
-  type TokenRequest,
-} from "./limiter.ts";
+import { Limiter } from "./limiter.ts";
+import { Permit } from "./permit.ts";
+import type { LimitRefusal } from "./refusal.ts";
+import type { LimitedOwner, TokenRequest } from "./request-limiter.ts";
 
 const startMs = 1_794_000_000_000;
 

@@ -1,51 +1,21 @@
 import type { Limits } from "../call/limits.ts";
 import { Gcra } from "./gcra.ts";
-
-export type OwnerKind = "key" | "account";
-
-export interface LimitedOwner {
-  readonly id: string;
-  readonly kind: OwnerKind;
-  /** Replaced, never changed in place: another object tells that the numbers may be others. */
-  readonly limits: Limits | undefined;
-}
-
-export interface LimitRequest {
-  readonly key: LimitedOwner;
-  readonly account: LimitedOwner;
-  readonly nowMs: number;
-}
-
-export interface TokenRequest extends LimitRequest {
-  /** An estimate; `release` settles it to the truth. */
-  readonly tokens: number;
-}
-
-export interface LimitRefusal {
-  readonly kind: "requests" | "tokens" | "concurrency";
-  readonly owner: OwnerKind;
-  readonly limit: number;
-  readonly needed: number;
-  /** Whole milliseconds; undefined: no wait makes it possible. */
-  readonly retryAfterMs: number | undefined;
-}
-
-export interface RateState {
-  readonly limit: number;
-  readonly remaining: number;
-  readonly resetMs: number;
-}
-
-export interface LimitState {
-  readonly requests: RateState | undefined;
-  readonly tokens: RateState | undefined;
-}
+import { Permit, unlimited } from "./permit.ts";
+import { type LimitRefusal, type OwnerKind, refusalFor, Turns } from "./refusal.ts";
+import {
+  type LimitedOwner,
+  type LimitRequest,
+  type LimitState,
+  type RequestLimiter,
+  type TokenRequest,
+  tighter,
+} from "./request-limiter.ts";
 
 /**
  * Requests, tokens and concurrency of keys and accounts. Every request passes here: one look-up an
  * owner, and one object, the permit. An owner that never had a limit has no state.
  */
-export class Limiter {
+export class Limiter implements RequestLimiter {
   readonly #usages = new Map<string, Usage>();
 
   /** How many owners are remembered. */
@@ -96,10 +66,7 @@ export class Limiter {
 
   /** The request is over: gives its place back and settles the tokens. A second time does nothing. */
   release(permit: Permit, actualTokens: number, nowMs: number): void {
-    if (!permit.close()) return;
-    const difference = actualTokens - permit.tokens;
-    permit.keyTokens?.adjust(difference, nowMs);
-    permit.accountTokens?.adjust(difference, nowMs);
+    permit.close(actualTokens, nowMs);
   }
 
   /** What to tell the caller: of key and account the one with less left. */
@@ -142,7 +109,7 @@ class Usage {
   tokens: Gcra | undefined;
   /** Counted also without a limit, so that it is right when a limit comes. */
   running = 0;
-  #promisedMs = 0;
+  readonly #turns = new Turns();
 
   constructor(kind: OwnerKind, limits: Limits) {
     this.kind = kind;
@@ -175,17 +142,14 @@ class Usage {
     this.requests?.take(1, nowMs);
   }
 
-  /** Nobody knows when a call will end: callers come back one after another, not together. */
+  leave(): void {
+    this.running--;
+  }
+
   promiseTurn(nowMs: number): number {
-    const turnMs = Math.max(nowMs + firstTurnMs, this.#promisedMs + nextTurnMs);
-    this.#promisedMs = Math.min(turnMs, nowMs + lastTurnMs);
-    return Math.ceil(this.#promisedMs - nowMs);
+    return this.#turns.promise(nowMs);
   }
 }
-
-const firstTurnMs = 1_000;
-const nextTurnMs = 100;
-const lastTurnMs = 10_000;
 
 function changed(
   rate: Gcra | undefined,
@@ -196,151 +160,4 @@ function changed(
   if (rate === undefined) return new Gcra(perMinute);
   if (rate.perMinute !== perMinute) rate.change(perMinute, nowMs);
   return rate;
-}
-
-/**
- * Leave to call. It remembers the rates that tokens were taken from: limits may come and go while
- * the call runs, and only what was taken is settled.
- */
-export class Permit {
-  #tokens = 0;
-  #keyTokens: Gcra | undefined;
-  #accountTokens: Gcra | undefined;
-  readonly #key: Usage | undefined;
-  readonly #account: Usage | undefined;
-  #isOpen = true;
-
-  constructor(key: Usage | undefined, account: Usage | undefined) {
-    this.#key = key;
-    this.#account = account;
-  }
-
-  get tokens(): number {
-    return this.#tokens;
-  }
-
-  get keyTokens(): Gcra | undefined {
-    return this.#keyTokens;
-  }
-
-  get accountTokens(): Gcra | undefined {
-    return this.#accountTokens;
-  }
-
-  keep(tokens: number, keyTokens: Gcra | undefined, accountTokens: Gcra | undefined): void {
-    this.#tokens = tokens;
-    this.#keyTokens = keyTokens;
-    this.#accountTokens = accountTokens;
-  }
-
-  /** Gives the place back; false when that was done before. */
-  close(): boolean {
-    if (!this.#isOpen) return false;
-    this.#isOpen = false;
-    if (this.#key !== undefined) this.#key.running--;
-    if (this.#account !== undefined) this.#account.running--;
-    return true;
-  }
-}
-
-/** Shared by all requests without any limit. */
-const unlimited = new Permit(undefined, undefined);
-
-/**
- * The longest wait, and before it what no wait makes possible. 0 tokens: they are not looked at,
- * because nothing is known of them yet.
- */
-function refusalFor(
-  tokens: number,
-  nowMs: number,
-  key: Usage | undefined,
-  account: Usage | undefined,
-): LimitRefusal {
-  const impossible = findImpossible(tokens, key) ?? findImpossible(tokens, account);
-  if (impossible !== undefined) return impossible;
-  const usages = [key, account].filter((usage) => usage !== undefined);
-  const longest = usages
-    .flatMap((usage) =>
-      tokens > 0 ? tokenRefusals(tokens, nowMs, usage) : entryRefusals(nowMs, usage),
-    )
-    .reduce((one, next) => (isLonger(next, one) ? next : one));
-  if (tokens === 0) return longest;
-  // The next attempt needs a request, too: this one has used its own.
-  const requestMs = usages.map(({ requests }) => Math.ceil(requests?.waitMs(1, nowMs) ?? 0));
-  return { ...longest, retryAfterMs: Math.max(longest.retryAfterMs ?? 0, ...requestMs) };
-}
-
-/** What no wait makes possible; then no other limit promises a slot either. */
-function findImpossible(tokens: number, usage: Usage | undefined): LimitRefusal | undefined {
-  if (usage === undefined) return undefined;
-  const { kind: owner, limits } = usage;
-  const { rpm, tpm, concurrency } = limits;
-  const never = { owner, needed: 1, retryAfterMs: undefined };
-  if (rpm !== undefined && rpm < 1) return { ...never, kind: "requests", limit: rpm };
-  if (tpm !== undefined && tpm < tokens)
-    return { ...never, kind: "tokens", limit: tpm, needed: tokens };
-  if (concurrency !== undefined && concurrency < 1)
-    return { ...never, kind: "concurrency", limit: concurrency };
-  return undefined;
-}
-
-/**
- * Every limit that refuses promises a slot, not only the one that is told: so callers with many
- * keys of one account are told different slots of the account.
- */
-function entryRefusals(nowMs: number, usage: Usage): LimitRefusal[] {
-  const { kind: owner, limits, requests: rate } = usage;
-  const refusals: LimitRefusal[] = [];
-  if (rate !== undefined && rate.waitMs(1, nowMs) > 0) {
-    const retryAfterMs = rate.promise(1, nowMs);
-    refusals.push({ kind: "requests", owner, limit: rate.perMinute, needed: 1, retryAfterMs });
-  }
-  if (limits.concurrency !== undefined && usage.isBusy) {
-    const retryAfterMs = usage.promiseTurn(nowMs);
-    const limit = limits.concurrency;
-    refusals.push({ kind: "concurrency", owner, limit, needed: 1, retryAfterMs });
-  }
-  return refusals;
-}
-
-function tokenRefusals(tokens: number, nowMs: number, usage: Usage): LimitRefusal[] {
-  const { kind: owner, tokens: rate } = usage;
-  if (rate === undefined || rate.waitMs(tokens, nowMs) === 0) return [];
-  const retryAfterMs = rate.promise(tokens, nowMs);
-  return [{ kind: "tokens", owner, limit: rate.perMinute, needed: tokens, retryAfterMs }];
-}
-
-function isLonger(one: LimitRefusal, other: LimitRefusal): boolean {
-  return (one.retryAfterMs ?? 0) > (other.retryAfterMs ?? 0);
-}
-
-function tighter(
-  ofKey: Gcra | undefined,
-  ofAccount: Gcra | undefined,
-  nowMs: number,
-): RateState | undefined {
-  if (ofKey === undefined) return ofAccount === undefined ? undefined : stateOf(ofAccount, nowMs);
-  if (ofAccount === undefined) return stateOf(ofKey, nowMs);
-  const more = ofKey.remaining(nowMs) - ofAccount.remaining(nowMs);
-  const isKey = more === 0 ? ofKey.resetMs(nowMs) >= ofAccount.resetMs(nowMs) : more < 0;
-  return stateOf(isKey ? ofKey : ofAccount, nowMs);
-}
-
-function stateOf(rate: Gcra, nowMs: number): RateState {
-  return {
-    limit: rate.perMinute,
-    remaining: rate.remaining(nowMs),
-    resetMs: rate.resetMs(nowMs),
-  };
-}
-
-/** As clients read it: `12ms`, `6s`, `1m30s`, `1h2m3s`; rounded up, so that nobody is early. */
-export function formatReset(ms: number): string {
-  const wholeMs = Math.ceil(ms);
-  if (wholeMs < 1_000) return `${wholeMs}ms`;
-  const seconds = Math.ceil(wholeMs / 1_000);
-  if (seconds < 60) return `${seconds}s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes}m${seconds % 60}s`;
-  return `${Math.floor(minutes / 60)}h${minutes % 60}m${seconds % 60}s`;
 }

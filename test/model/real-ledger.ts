@@ -208,7 +208,7 @@ export class RealLedger {
       throw new Error("the key or the model is unknown");
     const call = new ActiveCall({ ...callLimits, maxCallMs }, nowMs);
     try {
-      const purse = this.#billing.enter(exchange, key);
+      const purse = atOnce(this.#billing.enter(exchange, key));
       const charge = this.#billing.reserve(
         {
           exchange,
@@ -227,8 +227,7 @@ export class RealLedger {
         }),
         need.input,
       );
-      if (charge instanceof Promise) throw new Error("only shared accounts make calls wait");
-      return charge;
+      return atOnce(charge);
     } catch (error) {
       exchange.leave();
       if (error instanceof ApiError) return error.code;
@@ -335,4 +334,10 @@ function followerOf(
       await catalog.reload();
     },
   });
+}
+
+/** Limits of one process are in memory: nothing is waited for. */
+function atOnce<T>(answer: T | Promise<T>): T {
+  if (answer instanceof Promise) throw new Error("the limits were not checked at once");
+  return answer;
 }

@@ -14,7 +14,9 @@ import {
 } from "../../ledger/need.ts";
 import { type BudgetPot, leastFree } from "../../ledger/purse.ts";
 import type { Purse, Purses } from "../../ledger/purses.ts";
-import { type Limiter, Permit, type TokenRequest } from "../../limits/limiter.ts";
+import { Permit } from "../../limits/permit.ts";
+import type { LimitRefusal } from "../../limits/refusal.ts";
+import type { RequestLimiter, TokenRequest } from "../../limits/request-limiter.ts";
 import { type ActiveCall, callerLeft } from "../active-calls.ts";
 import type { Exchange } from "../exchange.ts";
 import type { OpenClaim } from "../idempotency.ts";
@@ -39,15 +41,21 @@ export interface ReserveOptions {
 
 /** What admits calls and charges them. The bench puts one in its place that does neither. */
 export interface Billing {
-  /** The first check of a request whose key is known: standing, requests per minute, concurrency. */
-  enter(exchange: Exchange, key: KeyRecord): Purse;
-  /** Admits a call or throws the refusal; `tokens` is about what it will use. */
+  /**
+   * The first check of a request whose key is known: standing, requests per minute, concurrency.
+   * A promise where limits are shared and none of a limit is in hand.
+   */
+  enter(exchange: Exchange, key: KeyRecord): Purse | Promise<Purse>;
+  /**
+   * Admits a call or throws the refusal; `tokens` is about what it will use. A promise where limits
+   * are shared and too few tokens are in hand.
+   */
   reserve(options: ReserveOptions, need: Need, tokens: number): CallCharge | Promise<CallCharge>;
 }
 
 export interface LedgerBillingDependencies {
   readonly purses: Purses;
-  readonly limiter: Limiter;
+  readonly limiter: RequestLimiter;
   readonly journal: Journal;
   readonly clock: Clock;
   readonly log: Log;
@@ -63,36 +71,48 @@ export class LedgerBilling implements Billing {
   }
 
   /** Whatever becomes of the request, it has used one of those per minute. */
-  enter(exchange: Exchange, key: KeyRecord): Purse {
+  enter(exchange: Exchange, key: KeyRecord): Purse | Promise<Purse> {
     const { purses, limiter, clock } = this.#dependencies;
     const purse = purses.find(key.accountId);
     if (purse === undefined) throw new Error(`the account of key ${key.id} is not loaded`);
     exchange.purse = purse;
     if (isLimited(key, purse)) {
       const taken = limiter.enter(limitRequest({ key, purse, tokens: 0, nowMs: clock.nowMs() }));
-      if (!(taken instanceof Permit)) {
-        checkStanding(purse);
-        throw overLimit(taken);
-      }
-      exchange.permit = taken;
+      if (taken instanceof Promise)
+        return taken.then((answer) => entered(exchange, purse, answer), limitsUnavailable);
+      return entered(exchange, purse, taken);
     }
     checkStanding(purse);
     return purse;
   }
 
-  /**
-   * Limits, then money. All in memory and in one step, so that no two calls are admitted on the
-   * same dollar. A promise only where the account is shared with other processes, and this one has
-   * too little of its money.
-   */
+  /** Limits, then money. */
   reserve(options: ReserveOptions, need: Need, tokens: number): Charge | Promise<Charge> {
-    const { purse } = options;
-    const { purses, journal, clock, creditAdvice } = this.#dependencies;
-    // Not the request's own moment: its body may have taken a minute.
-    const nowMs = clock.nowMs();
+    const { exchange, key, purse } = options;
+    const { journal, limiter, clock } = this.#dependencies;
     checkStanding(purse);
     if (journal.isFailing) throw storeUnavailable();
-    this.#takeTokens(options, { tokens, nowMs });
+    if (!isLimited(key, purse)) return this.#hold(options, need);
+    // Not the request's own moment: its body may have taken a minute.
+    const wanted = limitRequest({ key, purse, tokens, nowMs: clock.nowMs() });
+    const taken = limiter.takeTokens(exchange.permit, wanted);
+    if (taken instanceof Promise)
+      return taken.then((answer) => {
+        tokensTaken(exchange, answer);
+        checkStanding(purse);
+        return this.#hold(options, need);
+      }, limitsUnavailable);
+    tokensTaken(exchange, taken);
+    return this.#hold(options, need);
+  }
+
+  /**
+   * All in memory and in one step, so that no two calls are admitted on the same dollar. A promise
+   * only where the account is shared with other processes, and this one has too little of its money.
+   */
+  #hold(options: ReserveOptions, need: Need): Charge | Promise<Charge> {
+    const { purse } = options;
+    const { purses, creditAdvice } = this.#dependencies;
     const budgets = this.#budgetsOf(options);
     const covered = cover(need, leastFree(purse.pot, budgets));
     if (purses.isLeased && (covered === undefined || covered.cap < need.cap))
@@ -178,19 +198,26 @@ export class LedgerBilling implements Billing {
       dependencies: this.#dependencies,
     });
   }
+}
 
-  #takeTokens(
-    options: ReserveOptions,
-    { tokens, nowMs }: { readonly tokens: number; readonly nowMs: number },
-  ): void {
-    const { exchange, key, purse } = options;
-    if (!isLimited(key, purse)) return;
-    const { limiter } = this.#dependencies;
-    const wanted = limitRequest({ key, purse, tokens, nowMs });
-    const taken = limiter.takeTokens(exchange.permit, wanted);
-    if (taken !== undefined && !(taken instanceof Permit)) throw overLimit(taken);
-    exchange.permit = taken;
+function entered(exchange: Exchange, purse: Purse, taken: Permit | LimitRefusal): Purse {
+  if (!(taken instanceof Permit)) {
+    checkStanding(purse);
+    throw overLimit(taken);
   }
+  exchange.permit = taken;
+  checkStanding(purse);
+  return purse;
+}
+
+function tokensTaken(exchange: Exchange, taken: Permit | LimitRefusal | undefined): void {
+  if (taken !== undefined && !(taken instanceof Permit)) throw overLimit(taken);
+  exchange.permit = taken;
+}
+
+/** Limits that cannot be checked admit nobody. */
+function limitsUnavailable(cause: unknown): never {
+  throw storeUnavailable(cause);
 }
 
 /** A suspended account gets nothing: no call, and no reply that was kept. */
@@ -210,8 +237,13 @@ function limitRequest(options: {
   const { key, tokens, nowMs } = options;
   const { account } = options.purse;
   return {
-    key: { id: key.id, kind: "key", limits: key.limits },
-    account: { id: account.id, kind: "account", limits: account.limits },
+    key: { id: key.id, kind: "key", limits: key.limits, version: key.limitsVersion },
+    account: {
+      id: account.id,
+      kind: "account",
+      limits: account.limits,
+      version: account.limitsVersion,
+    },
     tokens,
     nowMs,
   };

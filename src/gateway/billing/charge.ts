@@ -7,7 +7,8 @@ import type { ReceiptAttempt } from "../../ledger/attempt.ts";
 import { type Journal, JournalError } from "../../ledger/journal.ts";
 import type { Hold } from "../../ledger/purse.ts";
 import type { Receipt, ReceiptTerms } from "../../ledger/receipt.ts";
-import type { Limiter, Permit } from "../../limits/limiter.ts";
+import type { Permit } from "../../limits/permit.ts";
+import type { RequestLimiter } from "../../limits/request-limiter.ts";
 import { type Attempt, shortDetail } from "../../router/attempt.ts";
 import { type ActiveCall, callerLeft, isCallerLeft } from "../active-calls.ts";
 import type { OpenClaim, Reply } from "../idempotency.ts";
@@ -38,7 +39,7 @@ export interface ChargeOptions {
   readonly isStreamed: boolean;
   readonly dependencies: {
     readonly journal: Journal;
-    readonly limiter: Limiter;
+    readonly limiter: Pick<RequestLimiter, "release">;
     readonly clock: Clock;
     readonly log: Log;
   };

@@ -3,7 +3,7 @@ import { toUsd } from "../../base/money.ts";
 import { cover, type Need, worstCase } from "../../ledger/need.ts";
 import type { BudgetPot } from "../../ledger/purse.ts";
 import type { Purse, Purses } from "../../ledger/purses.ts";
-import type { LimitRefusal } from "../../limits/limiter.ts";
+import type { LimitRefusal } from "../../limits/refusal.ts";
 
 export function storeUnavailable(cause?: unknown): ApiError {
   return new ApiError({

@@ -56,6 +56,12 @@ export class Gcra {
     this.#used = Math.max(0, this.#used + difference);
   }
 
+  /** Another bucket is the true one: this is its level now. */
+  assume(used: number, nowMs: number): void {
+    this.#used = Math.max(0, used);
+    this.#atMs = nowMs;
+  }
+
   /**
    * For a refused caller: whole milliseconds until the next free slot, spread over the callers who
    * were refused lately so that they do not return together. The spread is at most `maxSpreadMs`,

@@ -58,7 +58,15 @@ async function openShared(configuration: Parameters<typeof openStore>[0]): Promi
 }
 
 beforeEach(async () => {
-  reply = { isOpen: true, isDraining: false, sequence: 0, nodes: 1, recalls: [], reports: 0 };
+  reply = {
+    isOpen: true,
+    isDraining: false,
+    sequence: 0,
+    nodes: 1,
+    recalls: [],
+    reports: 0,
+    nowMs: Date.now(),
+  };
   news = [];
   ended = new Map();
   gateway = await startTestGateway({ open: openShared, environment: { SVC_BREAKERS: "on" } });

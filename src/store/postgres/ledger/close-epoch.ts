@@ -1,4 +1,5 @@
 import type { PoolClient } from "pg";
+import { releasePermits } from "../limits/permits.ts";
 import { recountEpoch } from "../reports/recount.ts";
 
 /**
@@ -41,6 +42,7 @@ export async function closeEpoch(
         do update set spent = budget_spends.spent + excluded.spent`,
     [epoch],
   );
+  await releasePermits(client, epoch);
   await client.query("delete from claims where epoch = $1 and is_done = 0", [epoch]);
   await client.query(
     "update epochs set is_open = false, closed_at = clock_timestamp() where id = $1",

@@ -2,6 +2,7 @@ import { type Kysely, sql } from "kysely";
 import { noShortestMs } from "../../../ledger/reports.ts";
 import { endColumns, sumColumns } from "../../sql/reports/rollup-columns.ts";
 import { functions } from "./functions.ts";
+import { permitStatements } from "./permits.ts";
 
 /** Ids, names and times are compared by their bytes, as the other database does. */
 const text = `text collate "C"`;
@@ -52,8 +53,15 @@ const sums = sumColumns
 
 /** Everything that was there when PostgreSQL came: what SQLite got in sixteen steps. */
 export async function foundation(db: Kysely<unknown>): Promise<void> {
-  for (const statement of [...platform, ...catalog, ...people, ...ledger, ...reports])
-    await sql.raw(statement).execute(db);
+  const statements = [
+    ...platform,
+    ...catalog,
+    ...people,
+    ...ledger,
+    ...reports,
+    ...permitStatements,
+  ];
+  for (const statement of statements) await sql.raw(statement).execute(db);
   await functions(db);
 }
 

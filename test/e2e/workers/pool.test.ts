@@ -164,6 +164,22 @@ test("no counter falls when a worker ends and is started again", async () => {
   expect(await countOf(running)).toBe(before + 1);
 });
 
+test("the engine belongs to the supervisor: workers wait for it, or pass on why it is not ready", async () => {
+  const refusal = {
+    code: "model_loading",
+    message: "Half of it is here.",
+    retryAfterMs: 2_000,
+  } as const;
+  const answers = [refusal, undefined] as const;
+  let asked = 0;
+  const { port } = await startPool(1, {
+    askEngine: async (model) => (model === "chat" ? answers[asked++] : undefined),
+  });
+  const ask = async () => (await fetch(`http://127.0.0.1:${port}/engine`)).json();
+  expect(await ask()).toEqual(refusal);
+  expect(await ask()).toEqual({ isReady: true });
+});
+
 test("workers end by themselves when their supervisor is killed", async () => {
   const port = await freePort();
   const supervisor = Bun.spawn([process.execPath, toySupervisor, String(port)], {

@@ -1,4 +1,10 @@
-import { type ChannelProcess, openChannel } from "../../../src/app/workers/channel.ts";
+import {
+  type ChannelProcess,
+  engineOverChannel,
+  openChannel,
+} from "../../../src/app/workers/channel.ts";
+import { toApiError } from "../../../src/base/errors.ts";
+import { CallSignal } from "../../../src/call/signal.ts";
 import { Exposition } from "../../../src/telemetry/exposition.ts";
 
 /** A worker that answers with its number and its process. Arguments: number, port. */
@@ -6,6 +12,16 @@ const [, , worker = "", port = ""] = process.argv;
 let requests = 0;
 let left = 0;
 const stopping = Promise.withResolvers<void>();
+const engine = engineOverChannel(process as ChannelProcess);
+/** What a caller of an embedded model would get. */
+const askEngine = () =>
+  engine.whenReady("chat", new CallSignal()).then(
+    () => ({ isReady: true }),
+    (error: unknown) => {
+      const { code, message, retryAfterMs } = toApiError(error);
+      return { code, message, retryAfterMs };
+    },
+  );
 const server = Bun.serve({
   hostname: "127.0.0.1",
   port: Number(port),
@@ -15,6 +31,7 @@ const server = Bun.serve({
     const { pathname } = new URL(request.url);
     if (pathname === "/until-stop") await stopping.promise;
     if (pathname === "/die") process.exit(7);
+    if (pathname === "/engine") return Response.json(await askEngine());
     const headers = left > 0 ? { connection: "close" } : undefined;
     if (left > 0) left--;
     return Response.json({ worker: Number(worker), pid: process.pid }, headers && { headers });

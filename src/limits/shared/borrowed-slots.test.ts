@@ -52,7 +52,7 @@ class Calls {
   }
 
   /** How many can run at once now, however they are spread. */
-  async fill(nodes: readonly LimitedNode[], key: LimitedOwner): Promise<number> {
+  async saturate(nodes: readonly LimitedNode[], key: LimitedOwner): Promise<number> {
     for (let round = 0; round < 40; round++) {
       for (const node of nodes) this.begin(node, key);
       await this.#limits.advance(600);
@@ -88,7 +88,7 @@ test.each([1, 3, 20, 200])(
     expect(calls.highest).toBeGreaterThanOrEqual(limit * 0.9);
     expect(calls.refused).toBeGreaterThan(0);
     await shared.closeEpoch(dead);
-    expect(await calls.fill(others, key)).toBe(limit);
+    expect(await calls.saturate(others, key)).toBe(limit);
     expect(calls.highest).toBe(limit);
     for (const node of nodes)
       expect(node.calls.length).toBeLessThan(4 * (shared.nowMs() / 1_000) + 8);
@@ -101,12 +101,12 @@ test("places of a dead node stay taken until its epoch is closed", async () => {
   const [dead, other] = shared.nodes;
   if (dead === undefined || other === undefined) throw new Error("no node");
   const calls = new Calls(shared);
-  expect(await calls.fill([dead], keyWith(3))).toBe(3);
+  expect(await calls.saturate([dead], keyWith(3))).toBe(3);
   calls.kill(dead);
   await shared.advance(3_600_000);
-  expect(await calls.fill([other], keyWith(3))).toBe(0);
+  expect(await calls.saturate([other], keyWith(3))).toBe(0);
   await shared.closeEpoch(dead);
-  expect(await calls.fill([other], keyWith(3))).toBe(3);
+  expect(await calls.saturate([other], keyWith(3))).toBe(3);
 });
 
 test("one call after another is admitted whichever node gets it, with a limit of one", async () => {
@@ -129,11 +129,11 @@ test("a lowered limit takes effect with the next request, also for places in han
   const [one, other] = shared.nodes;
   if (one === undefined || other === undefined) throw new Error("no node");
   const calls = new Calls(shared);
-  expect(await calls.fill([one, other], keyWith(40))).toBe(40);
+  expect(await calls.saturate([one, other], keyWith(40))).toBe(40);
   const lowered = keyWith(10, 1);
   while (calls.running.length > 10) calls.end(0);
-  expect(await calls.fill([one, other], lowered)).toBe(10);
+  expect(await calls.saturate([one, other], lowered)).toBe(10);
   calls.end(0);
   // One that has not heard of the change yet does not bring the old limit back.
-  expect(await calls.fill([one, other], keyWith(40))).toBe(10);
+  expect(await calls.saturate([one, other], keyWith(40))).toBe(10);
 });

@@ -31,12 +31,12 @@ type Answer = Permit | LimitRefusal | undefined;
 /** Time goes on until there is an answer. */
 async function soon<T>(answer: T | Promise<T>): Promise<T> {
   if (!(answer instanceof Promise)) return answer;
-  let isThere = false;
+  const state = { isThere: false };
   const there = answer.finally(() => {
-    isThere = true;
+    state.isThere = true;
   });
   there.catch(() => {});
-  for (let passed = 0; passed < 1_000 && !isThere; passed++) await shared.advance(1);
+  for (let passed = 0; passed < 1_000 && !state.isThere; passed++) await shared.advance(1);
   return there;
 }
 

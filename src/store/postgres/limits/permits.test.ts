@@ -55,7 +55,7 @@ test("answers are in the order of the asks", async () => {
   expect(answers.map(({ granted }) => granted)).toEqual([1, 2, 3]);
 });
 
-test("processes that ask for the same owners in any order get all there is, and no deadlock", async () => {
+test("processes that ask for the same owners in any order get no more than there is, and do not block each other", async () => {
   const owners = Array.from({ length: 20 }, (_, index) => `owner_${index}`);
   const epochs = await Promise.all(Array.from({ length: 8 }, openEpoch));
   const granted = await Promise.all(

@@ -136,7 +136,7 @@ begin
       1 + count(*) filter (where p.held > 0 or p.expires_at > now_at)
     into free, processes
     from permits p where p.owner_id = ask.owner_id and p.kind = ask.kind and p.epoch <> of_epoch;
-  -- Where few are free, nobody keeps one that is not needed yet.
+  -- Where few are free, no process keeps one that is not needed yet.
   granted := cover_needs(ask.needs, case when free * 2 > level.most then ask.extra else 0 end,
     free, processes);
   free := free - granted;
@@ -162,7 +162,7 @@ const borrowPermits = `create function borrow_permits(of_epoch bigint, of_call b
 declare
   ask permit_ask;
 begin
-  -- Whoever closes the epoch waits for this, or this for them: nothing is lent after its end.
+  -- The process that closes the epoch waits for this, or this for it: nothing is lent afterwards.
   perform 1 from epochs where id = of_epoch and is_open for share;
   if not found then return; end if;
   -- All processes lock in one order.

@@ -71,8 +71,17 @@ export class Borrower {
     this.#wakeAt(Math.max(nowMs, borrowing.askMs), nowMs);
   }
 
+  /** Nothing is asked or reported any more: what is held is freed with the epoch. */
+  close(): void {
+    this.#restUntilMs = Number.POSITIVE_INFINITY;
+    this.#reporting.clear();
+    for (const one of this.#due) one.fail(new PermitsAwayError("the limits are closed"));
+    this.#due.clear();
+  }
+
   /** Has the borrowing looked at now and then, until it has nothing to report. */
   follow(borrowing: Borrowing): void {
+    if (this.#restUntilMs === Number.POSITIVE_INFINITY) return;
     this.#reporting.add(borrowing);
     if (this.#hasReportTimer) return;
     this.#hasReportTimer = true;
@@ -126,7 +135,7 @@ export class Borrower {
         if (grant !== undefined) one.receive(grant, sentMs, nowMs);
       });
     } catch (error) {
-      this.#restUntilMs = this.timing.nowMs() + restMs;
+      this.#restUntilMs = Math.max(this.#restUntilMs, this.timing.nowMs() + restMs);
       for (const one of new Set([...sent, ...this.#due])) one.fail(error);
       this.#due.clear();
     }

@@ -231,6 +231,17 @@ describe("the database", () => {
     await admitted(enter(one, who));
   });
 
+  test("is not called by a limiter that is closed, whatever it still holds", async () => {
+    const who = owners({ rpm: 6_000, concurrency: 10 });
+    const permit = await admitted(enter(one, who));
+    one.limiter.close();
+    one.limiter.release(permit, 0, 0);
+    const before = one.calls.length;
+    await shared.advance(5_000);
+    await expect(enter(one, who)).rejects.toThrow();
+    expect(one.calls).toHaveLength(before);
+  });
+
   test("that has closed a node's epoch lends it nothing any more", async () => {
     await shared.closeEpoch(one);
     await expect(enter(one, owners({ rpm: 10 }))).rejects.toThrow("closed");

@@ -89,6 +89,11 @@ export class SharedLimiter implements RequestLimiter {
     this.#owners.delete(id);
   }
 
+  /** After the last request: the store is not called again. */
+  close(): void {
+    this.#borrower.close();
+  }
+
   /** Those that refused; none when all is taken. A refusal takes nothing. */
   #take(needs: readonly Need[], nowMs: number): readonly Need[] | Promise<readonly Need[]> {
     const readiness = needs.map(({ from, cost }) => from.check(cost, nowMs));

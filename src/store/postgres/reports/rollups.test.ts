@@ -17,9 +17,11 @@ import type { Receipt } from "../../../ledger/receipt.ts";
 import { dayMs, hourMs, type Rollups, toHour } from "../../../ledger/rollups.ts";
 import { Problems } from "../../../ledger/verify/problems.ts";
 import { checkFolded } from "../../../ledger/verify/sums.ts";
+import { lockSql } from "../locks.ts";
 import { openPostgres } from "../postgres.ts";
 import { transact } from "../transaction.ts";
 import { recountEpoch } from "./recount.ts";
+import { addRollups } from "./rollup-rows.ts";
 import { PostgresRollups } from "./rollups.ts";
 
 const postgres = usePostgres();
@@ -128,6 +130,47 @@ test.each(["commit", "answer"] as const)(
     await proxy.close();
   },
 );
+
+/** Resolves when somebody waits for an advisory lock, or when the work is done without. */
+async function whenWaiting(work: Promise<unknown>): Promise<void> {
+  let isDone = false;
+  const end = () => {
+    isDone = true;
+  };
+  void work.then(end, end);
+  const sql = "select 1 from pg_locks where locktype = 'advisory' and not granted";
+  while (!isDone && (await postgres().pool.query(sql)).rows.length === 0);
+}
+
+test("who adds waits for a fold, and finds its rows folded", async () => {
+  const { rollups, readSums } = await openSums(postgres());
+  const rows = sumUp([receiptOf()]);
+  let adding = Promise.resolve();
+  await transact(postgres().pool, async (client) => {
+    await client.query(lockSql("sums"));
+    adding = rollups.add(rows, undefined);
+    await whenWaiting(adding);
+    await client.query(`insert into meta values ('rollups_folded_to_ms', '${noonMs + hourMs}')`);
+  });
+  await adding;
+  const stored = await readSums();
+  expectFolded(stored);
+  expect(stored.days.map(({ receipts }) => receipts)).toEqual([1]);
+});
+
+test("a fold waits for who adds, and has their rows", async () => {
+  const { epoch, rollups, readSums } = await openSums(postgres());
+  let folding = Promise.resolve(false);
+  await transact(postgres().pool, async (client) => {
+    await addRollups(client, { epoch, rollups: sumUp([receiptOf()]) });
+    folding = rollups.fold(noonMs + hourMs);
+    await whenWaiting(folding);
+  });
+  expect(await folding).toBe(true);
+  const stored = await readSums();
+  expectFolded(stored);
+  expect(stored.days.map(({ receipts }) => receipts)).toEqual([1]);
+});
 
 /** Numbers that look random, and are the same for the same seed. */
 function randomOf(seed: number): (below: number) => number {

@@ -4,7 +4,7 @@ import { fillTextBounds } from "../call/text-bound.ts";
 import type { Configuration } from "../config/load.ts";
 import { type GatewayRole, startGatewayRole } from "./gateway-role.ts";
 import type { EngineAccess } from "./gateway-state.ts";
-import { whenEnded } from "./node.ts";
+import { whenTakenOver } from "./ledger.ts";
 import type { Opened, StoreUser } from "./opened.ts";
 import { pageOrigins } from "./platform-role.ts";
 import { openStore, platformAddress, problemOf } from "./store.ts";
@@ -45,7 +45,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
       opened,
       engine,
       version,
-      clock: systemClock,
+      clock: opened.shared?.clock ?? systemClock,
       log,
       undo,
       sharesPort,
@@ -64,11 +64,16 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
     };
     // What still runs can no longer be paid for: it ends at once.
     const end = () => (stopped ??= stopWithin(0));
-    const takenOver = whenEnded({ opened, role, end, log, undo });
+    const takenOver = whenTakenOver({
+      ended: role.ended,
+      isShared: opened.shared !== undefined,
+      end,
+      log,
+    });
     const stop = () => (stopped ??= stopWithin(settings.graceMs));
     return { role, opened, undo, stop, takenOver };
   } catch (error) {
     await undo.run().catch(() => {});
-    throw problemOf(error, configuration);
+    throw await problemOf(error, configuration);
   }
 }

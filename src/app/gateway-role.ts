@@ -13,6 +13,7 @@ import { Metrics } from "../telemetry/metrics.ts";
 import { listenGateway } from "./gateway.ts";
 import { type EngineAccess, type GatewayState, loadState } from "./gateway-state.ts";
 import { checkLedger, type Money, openMoney } from "./ledger.ts";
+import { followFleet } from "./node.ts";
 import type { Opened } from "./opened.ts";
 import type { Undo } from "./undo.ts";
 
@@ -56,6 +57,8 @@ export interface GatewayRole {
   readonly url: string;
   /** As callers see it; without /v1. */
   readonly publicUrl: string;
+  /** Resolves when this process may charge nothing any more. */
+  readonly ended: Promise<void>;
   /** No new requests; running ones may finish within the time. */
   drain(withinMs: number): Promise<void>;
 }
@@ -70,6 +73,7 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
     sharedCounter: options.sharedCounter,
     reportLimitMs: options.reportLimitMs,
     maxCallMs: settings.maxCallMs,
+    shared: opened.shared,
     clock,
     log,
   });
@@ -79,6 +83,12 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
   const metrics = new Metrics({ version, calls, router: state.router, ...money });
   undo.push(async () => metrics.close());
   money.receiptWatchers.add(metrics.traffic.watch);
+  const follower =
+    opened.shared && followFleet({ shared: opened.shared, state, money, calls, log });
+  if (follower !== undefined) {
+    await follower.node.start();
+    undo.push(() => follower.node.stop());
+  }
   const server = listenGateway({
     configuration,
     opened,
@@ -90,10 +100,12 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
     money,
     metrics,
     sharesPort: options.sharesPort ?? false,
+    gate: follower?.node,
     clock,
     log,
   });
   undo.push(() => server.close());
+  follower?.serve(server);
   const url = listenerUrl(settings.host, server.port);
   return {
     state,
@@ -103,6 +115,7 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
     server,
     url,
     publicUrl: settings.publicUrl ?? url,
+    ended: Promise.race([opened.store.fenced, ...(follower ? [follower.closed] : [])]),
     async drain(withinMs) {
       server.stopAccepting();
       await calls.drain(withinMs);

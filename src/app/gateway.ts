@@ -3,6 +3,7 @@ import type { Log } from "../base/log.ts";
 import { listenerUrl } from "../base/network/listen.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Configuration } from "../config/load.ts";
+import type { FleetNode } from "../fleet/node.ts";
 import type { ActiveCalls } from "../gateway/active-calls.ts";
 import { type Billing, LedgerBilling } from "../gateway/billing/billing.ts";
 import type { RejectionLog } from "../gateway/failures.ts";
@@ -34,6 +35,7 @@ interface GatewayOptions {
   readonly money: Money;
   readonly metrics: Metrics;
   readonly sharesPort: boolean;
+  readonly gate: FleetNode | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -48,6 +50,7 @@ export function listenGateway({
   money,
   metrics,
   sharesPort,
+  gate,
   clock,
   log,
   billing = new LedgerBilling({ ...money, clock, log, creditAdvice }),
@@ -68,6 +71,7 @@ export function listenGateway({
     log,
     replyCounter: metrics.traffic,
     origins,
+    gate,
     publicUrl: () => settings.publicUrl ?? listenerUrl(settings.host, gateway.port),
   };
   const gateway: GatewayServer = startGateway({
@@ -78,7 +82,7 @@ export function listenGateway({
     sharesPort,
     checkReady: async () => {
       if (money.journal.isFailing) throw new Error("the ledger cannot be written");
-      await opened.store.check();
+      await (gate === undefined ? opened.store.check() : gate.refresh());
     },
   });
   return gateway;

@@ -2,6 +2,7 @@ import { type Clock, nextTurn } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { KeyUses } from "../keys/uses.ts";
 import { Journal } from "../ledger/journal.ts";
+import { Lender } from "../ledger/lender.ts";
 import { Minutes } from "../ledger/minutes.ts";
 import { ProviderFailures } from "../ledger/provider-failures.ts";
 import { Purses } from "../ledger/purses.ts";
@@ -12,15 +13,20 @@ import { FencedError, type LedgerWrite } from "../ledger/store.ts";
 import { ReasoningUse } from "../ledger/tokens/reasoning.ts";
 import { TokenCounter } from "../ledger/tokens/token-counter.ts";
 import { Limiter } from "../limits/limiter.ts";
+import type { RequestLimiter } from "../limits/request-limiter.ts";
+import { SharedLimiter } from "../limits/shared/shared-limiter.ts";
 import type { RejectionReports } from "../rejections/rejection.ts";
 import type { Store } from "../store/store.ts";
+import type { SharedProcesses } from "./opened.ts";
 import { openRejections, type RunningRejections } from "./rejections.ts";
 import { refuseBelowZero } from "./store.ts";
 
 /** The money of a running server: admits calls and charges them. */
 export interface Money {
   readonly purses: Purses;
-  readonly limiter: Limiter;
+  readonly limiter: RequestLimiter;
+  /** Where accounts are shared with other processes. */
+  readonly lender: Lender | undefined;
   readonly journal: Journal;
   readonly counter: TokenCounter;
   readonly reasoning: ReasoningUse;
@@ -44,6 +50,8 @@ export interface MoneyOptions {
   /** Left open at the end: it has other users. Default: one of its own. */
   readonly sharedCounter?: TokenCounter | undefined;
   readonly reportLimitMs?: number | undefined;
+  /** Where other processes share the database. */
+  readonly shared?: SharedProcesses | undefined;
 }
 
 /** Reports flush at once; this is for everything else. */
@@ -51,6 +59,8 @@ const flushEveryMs = 60_000;
 const eraseEveryMs = 60_000;
 /** A database that was moved or taken over is detected within this time, even without calls. */
 const checkEveryMs = 1_000;
+/** A commit to a shared database is a round trip: it holds up nobody, and may carry more. */
+const sharedBatch = 128;
 /** How long shutdown waits for a failing store. Callers already got an error for these calls. */
 const writeWithinMs = 5_000;
 
@@ -61,6 +71,7 @@ export async function openMoney({
   log,
   sharedCounter,
   reportLimitMs: limitMs,
+  shared,
 }: MoneyOptions): Promise<Money> {
   const { ledger, accounts } = store;
   const rollups = new Rollups(ledger.rollups, maxCallMs);
@@ -72,7 +83,9 @@ export async function openMoney({
   for (const counted of await ledger.recentCounts()) reasoning.note(counted);
   const keyUses = new KeyUses(store.keys);
   const providerFailures = new ProviderFailures(store.providerFailures);
-  const purses = new Purses(accounts, ledger);
+  const node = shared?.node;
+  const lender = node && new Lender(node.leases);
+  const purses = new Purses(accounts, ledger, lender);
   await purses.start(clock.nowMs());
   const receiptWatchers = new Set<(receipt: Receipt) => void>([
     (receipt) => rollups.add(receipt),
@@ -85,16 +98,21 @@ export async function openMoney({
   ledger.watch((receipt) => {
     for (const tell of receiptWatchers) tell(receipt);
   });
-  const journal = new Journal({ store: ledger, log });
-  const limiter = new Limiter();
+  const journal = new Journal({ store: ledger, log, ...(node && { maxBatch: sharedBatch }) });
+  const limiter = node === undefined ? new Limiter() : new SharedLimiter(node.permits);
   const counter = sharedCounter ?? new TokenCounter();
   const tell = (what: string) => (error: unknown) => {
     // Logged once, by whenTakenOver.
     if (!(error instanceof FencedError)) log.warn(what, { detail: String(error) });
   };
-  const flushRollups = () => rollups.flush(clock.nowMs()).then(() => store.trustSums());
+  const flushRollups = async () => {
+    await rollups.flush(clock.nowMs());
+    await node?.minutes.write(minutes, clock.nowMs());
+    await store.trustSums();
+  };
   const flush = async () => {
     await rollups.write(clock.nowMs());
+    await node?.minutes.write(minutes, clock.nowMs());
     await providerFailures.flush(clock.nowMs());
   };
   const { recorder: rejections, ...refused } = openRejections({
@@ -143,6 +161,7 @@ export async function openMoney({
   return {
     purses,
     limiter,
+    lender,
     journal,
     counter,
     reasoning,
@@ -165,6 +184,7 @@ export async function openMoney({
         .catch(tell("cannot write the failures of providers"));
       // If this fails, the mark stays and the next start recomputes the totals.
       await rollups.flush(clock.nowMs(), true).catch(tell("cannot write the last receipt totals"));
+      if (limiter instanceof SharedLimiter) limiter.close();
     },
   };
 }
@@ -192,16 +212,20 @@ export async function checkLedger(store: Store, log: Log): Promise<void> {
   await refuseBelowZero(store);
 }
 
-/** Resolves when the server has ended because another process has the database now. */
+/** Resolves when the server has ended because it may charge nothing any more. */
 export async function whenTakenOver(options: {
-  readonly store: Store;
+  /** Resolves when another process has opened the database, or has closed this node's epoch. */
+  readonly ended: Promise<void>;
+  readonly isShared: boolean;
   readonly end: () => Promise<void>;
   readonly log: Log;
 }): Promise<void> {
-  const { store, end, log } = options;
-  await store.fenced;
+  const { ended, isShared, end, log } = options;
+  await ended;
   log.error(
-    "another process has opened the database; this server is stopping and makes no more charges",
+    isShared
+      ? "this node did not reach the database for too long and was closed by others; it is stopping and makes no more charges"
+      : "another process has opened the database; this server is stopping and makes no more charges",
   );
   await end().catch((error: unknown) => log.error("stopping failed", { detail: String(error) }));
 }

@@ -1,72 +1,70 @@
 import type { Log } from "../base/log.ts";
-import type { FleetStore, NodeLoad } from "../fleet/store.ts";
-import type { GatewayRole } from "./gateway-role.ts";
-import { whenTakenOver } from "./ledger.ts";
-import type { Opened } from "./opened.ts";
-import { Ticker } from "./ticker.ts";
-import type { Undo } from "./undo.ts";
+import { FleetNode } from "../fleet/node.ts";
+import type { NodeLoad, TickReply } from "../fleet/store.ts";
+import type { ActiveCalls } from "../gateway/active-calls.ts";
+import type { GatewayServer } from "../gateway/server.ts";
+import type { GatewayState } from "./gateway-state.ts";
+import type { Money } from "./ledger.ts";
+import type { SharedProcesses } from "./opened.ts";
 
-export interface NodeOptions {
-  readonly fleet: Pick<FleetStore, "tick">;
-  readonly role: GatewayRole;
+export interface FollowOptions {
+  readonly shared: SharedProcesses;
+  readonly state: Pick<GatewayState, "follower">;
+  readonly money: Pick<Money, "lender" | "flushRollups">;
+  readonly calls: Pick<ActiveCalls, "size">;
   readonly log: Log;
-  /** Called once when this node may charge nothing any more. */
-  readonly onClosed: () => void;
-  readonly everyMs?: number;
+}
+
+export interface FollowedFleet {
+  readonly node: FleetNode;
+  /** Resolves when others have closed this node's epoch. */
+  readonly closed: Promise<void>;
+  /** The listener that is told to take calls, or none. */
+  serve(server: Pick<GatewayServer, "setDraining">): void;
 }
 
 /**
- * A gateway among several. Every tick renews its epoch and brings what is new: changes to read,
- * whether it should take calls, and whether somebody looks at a report.
+ * A gateway among several. Every tick renews its epoch and brings what is new: changes to read, money
+ * that others wait for, whether it should take calls, and whether somebody looks at a report.
  */
-export function startNode({ fleet, role, log, onClosed, ...rest }: NodeOptions): Ticker {
-  const { state, money, server } = role;
-  const load = loadOf(role);
+export function followFleet({ shared, state, money, calls, log }: FollowOptions): FollowedFleet {
+  const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>();
+  let server: Pick<GatewayServer, "setDraining"> | undefined;
+  let isDraining = false;
   let sequence = -1;
   let reports: number | undefined;
-  let isClosed = false;
-  const work = async () => {
-    if (isClosed) return;
-    const reply = await fleet.tick(load());
-    if (!reply.isOpen) {
-      isClosed = true;
-      return onClosed();
-    }
-    server.setDraining(reply.isDraining);
+  const onTick = async (reply: TickReply) => {
+    isDraining = reply.isDraining;
+    server?.setDraining(isDraining);
     if (reply.sequence !== sequence) {
       await state.follower.catchUp();
       sequence = reply.sequence;
     }
+    // Beside the tick: calls do not wait for it.
+    money.lender?.tick(reply.recalls).catch(() => {});
     const isLookedAt = reports !== undefined && reply.reports !== reports;
     reports = reply.reports;
-    if (isLookedAt) await money.flushRollups();
+    if (isLookedAt) money.flushRollups().catch(() => {});
   };
-  return new Ticker({ work, what: "reach the other nodes", log, ...rest });
+  const node = new FleetNode({
+    store: shared.fleet,
+    load: loadOf(calls),
+    onTick,
+    onClosed,
+    clock: shared.clock,
+    log,
+  });
+  return {
+    node,
+    closed,
+    serve(listening) {
+      server = listening;
+      server.setDraining(isDraining);
+    },
+  };
 }
 
-/**
- * Resolves when this gateway has ended because it may charge nothing any more: another process has
- * opened its database file, or its epoch was closed by others.
- */
-export async function whenEnded(options: {
-  readonly opened: Opened;
-  readonly role: GatewayRole;
-  readonly end: () => Promise<void>;
-  readonly log: Log;
-  readonly undo: Undo;
-}): Promise<void> {
-  const { opened, role, end, log, undo } = options;
-  const { shared, store } = opened;
-  if (shared === undefined) return whenTakenOver({ store, end, log });
-  const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>();
-  const ticker = startNode({ fleet: shared.fleet, role, log, onClosed });
-  undo.push(() => ticker.close());
-  await Promise.race([closed, store.fenced]);
-  log.error("this node was silent for too long and was closed; it stops and makes no more charges");
-  await end().catch((error: unknown) => log.error("stopping failed", { detail: String(error) }));
-}
-
-function loadOf({ calls }: GatewayRole): () => NodeLoad {
+function loadOf(calls: Pick<ActiveCalls, "size">): () => NodeLoad {
   let before = process.cpuUsage();
   let beforeMs = performance.now();
   return () => {

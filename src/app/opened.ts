@@ -1,5 +1,9 @@
+import type { FleetClock } from "../fleet/clock.ts";
 import type { FleetStore } from "../fleet/store.ts";
 import type { EndedOwnerStore } from "../keys/signed-keys.ts";
+import type { LeaseStore } from "../ledger/lender.ts";
+import type { MinuteStore } from "../ledger/minutes.ts";
+import type { PermitStore } from "../limits/permit-store.ts";
 import type { RunningGateway } from "../platform/gateway/operations.ts";
 import type { LiveOptions } from "../platform/live/live.ts";
 import type { Secrets } from "../secrets/secrets.ts";
@@ -11,9 +15,20 @@ export type StoreUser =
   | { readonly kind: "server" | "supervisor" | "platform" | "command" }
   | { readonly kind: "worker"; readonly worker: number };
 
+/** What a process that charges calls has of a shared database. */
+export interface NodeParts {
+  readonly leases: LeaseStore;
+  readonly permits: PermitStore;
+  readonly minutes: MinuteStore;
+}
+
 /** What processes that share a database know of each other. */
 export interface SharedProcesses {
   readonly fleet: FleetStore;
+  /** The time of the database, which is the same for all. */
+  readonly clock: FleetClock;
+  /** Of gateways alone. */
+  readonly node?: NodeParts | undefined;
   /** The targets of all gateways, this one included. */
   readonly targets: Pick<RunningGateway, "health" | "resetHealth" | "forgetServed">;
   readonly endedOwners: EndedOwnerStore;

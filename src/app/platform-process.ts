@@ -27,7 +27,8 @@ export async function startPlatformProcess(options: {
   const undo = new Undo();
   undo.push(opened.close);
   try {
-    const shared = { configuration, opened, clock: systemClock, undo };
+    const clock = opened.shared?.clock ?? systemClock;
+    const shared = { configuration, opened, clock, undo };
     const link = linkAcrossProcesses({
       ...shared,
       gatewayUrl: listenerUrl(settings.host, settings.port),
@@ -41,6 +42,6 @@ export async function startPlatformProcess(options: {
     return { url: platform.url, operations, stop: () => (stopped ??= undo.run()) };
   } catch (error) {
     await undo.run().catch(() => {});
-    throw problemOf(error, configuration);
+    throw await problemOf(error, configuration);
   }
 }

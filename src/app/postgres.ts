@@ -2,14 +2,26 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { Problem } from "../base/problem.ts";
+import type { Pool } from "pg";
+import packageJson from "../../package.json" with { type: "json" };
+import { monotonicMs } from "../base/clock.ts";
+import { listenerUrl } from "../base/network/listen.ts";
 import type { Configuration } from "../config/load.ts";
 import type { Settings } from "../config/settings.ts";
+import { FleetClock } from "../fleet/clock.ts";
+import type { LedgerReader } from "../ledger/store.ts";
 import { createSecrets, masterSecret } from "../secrets/secrets.ts";
+import { PostgresFleet } from "../store/postgres/fleet.ts";
+import { openLedgerReader } from "../store/postgres/ledger/reader.ts";
+import { createNodeStore, createPlainStore } from "../store/postgres/ledger-store.ts";
+import { PostgresPermits } from "../store/postgres/limits/permits.ts";
 import { openPostgres, type Postgres } from "../store/postgres/postgres.ts";
+import { createPostgresStore } from "../store/postgres/store.ts";
 import { readMeta } from "../store/sql/meta.ts";
 import { type DataLock, lockDataDir } from "../store/sqlite/lock.ts";
-import type { Opened, StoreUser } from "./opened.ts";
+import type { SharedStore, Store } from "../store/store.ts";
+import { announceToGateways } from "./gateway-news.ts";
+import type { NodeParts, Opened, SharedProcesses, StoreUser } from "./opened.ts";
 
 /**
  * What a process has of its own on this machine: a directory that it locks, with the identity of a
@@ -36,7 +48,11 @@ export async function openPostgresStore(
   const place = takePlace(settings, user);
   let postgres: Postgres | undefined;
   try {
-    postgres = await openPostgres({ url, name: `svc ${place.name}` });
+    postgres = await openPostgres({
+      url,
+      name: `svc ${place.name}`,
+      connections: settings.databaseConnections,
+    });
     const secrets = createSecrets(
       masterSecret({
         fromEnvironment: settings.secret,
@@ -44,15 +60,85 @@ export async function openPostgresStore(
         hasDatabase: await hasSecret(postgres),
       }),
     );
-    throw new Problem({
-      code: "failed",
-      message: `This version cannot serve from PostgreSQL yet (secret ${secrets.fingerprint}). Unset SVC_DATABASE_URL to use SQLite.`,
-    });
+    const base = await createPostgresStore(postgres, secrets.fingerprint);
+    const { pool, db } = postgres;
+    const clock = await openClock(pool);
+    const fleet = new PostgresFleet({ pool, db, goneAfterMs: goneAfterMs(settings) });
+    const isNode = user.kind === "server" || user.kind === "worker";
+    const options = { postgres, shared: base, nowMs: () => clock.nowMs() };
+    const node = isNode ? await joinFleet({ fleet, place, settings, ...options }) : undefined;
+    const store = node?.store ?? createPlainStore(options);
+    const timer = isNode ? undefined : setInterval(() => void setClock(pool, clock), clockEveryMs);
+    timer?.unref();
+    return {
+      store,
+      secrets,
+      lock: place.lock,
+      shared: { fleet, clock, node: node?.parts, ...shareProcesses(postgres) },
+      async close() {
+        clearInterval(timer);
+        // Where this fails, others close it when it has been silent for long enough.
+        if (isNode) await fleet.leave().catch(() => {});
+        await store.close();
+        place.lock.release();
+      },
+    };
   } catch (error) {
     await postgres?.close();
     place.lock.release();
     throw error;
   }
+}
+
+/** One moment of the ledger, on a connection of its own. */
+export async function openReader(url: string): Promise<LedgerReader> {
+  const postgres = await openPostgres({ url, name: "svc reader", connections: 1 });
+  const reader = await openLedgerReader(postgres);
+  return {
+    ...reader,
+    async close() {
+      await reader.close();
+      await postgres.close();
+    },
+  };
+}
+
+/** A node that is silent for so long has no call under way: each ends within its own time. */
+const goneAfterMs = ({ offlineMs, maxCallMs, graceMs }: Settings) =>
+  offlineMs + maxCallMs + graceMs;
+
+/** Of a process that does not tick. */
+const clockEveryMs = 10_000;
+
+async function openClock(pool: Pool): Promise<FleetClock> {
+  const clock = new FleetClock();
+  await setClock(pool, clock);
+  return clock;
+}
+
+async function setClock(pool: Pool, clock: FleetClock): Promise<void> {
+  const sentMs = monotonicMs();
+  const text = "select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as ms";
+  const { rows } = await pool.query<{ ms: number }>(text).catch(() => ({ rows: [] }));
+  if (rows[0] !== undefined) clock.set(rows[0].ms, sentMs);
+}
+
+async function joinFleet(options: {
+  readonly fleet: PostgresFleet;
+  readonly place: ProcessPlace;
+  readonly settings: Settings;
+  readonly postgres: Postgres;
+  readonly shared: SharedStore;
+  readonly nowMs: () => number;
+}): Promise<{ readonly store: Store; readonly parts: NodeParts }> {
+  const { fleet, place, settings, postgres, shared, nowMs } = options;
+  const { name, instance } = place;
+  const address = listenerUrl(settings.host, settings.port);
+  const { version } = packageJson;
+  const { epoch } = await fleet.join({ name, instance, version, address, pid: process.pid });
+  const store = createNodeStore({ postgres, shared, epoch, nowMs });
+  const { leases, minutes } = store;
+  return { store, parts: { leases, minutes, permits: new PostgresPermits(postgres.pool, epoch) } };
 }
 
 /** One process per place: `svc gateway` and `svc platform` can share a data directory. */
@@ -103,4 +189,16 @@ async function hasSecret({ db }: Postgres): Promise<boolean> {
   }>`select to_regclass('meta')::text as known`.execute(db);
   if (found.rows[0]?.known === null) return false;
   return (await readMeta(db, "secret_fingerprint")) !== undefined;
+}
+
+/** What processes tell each other beside the ledger. */
+function shareProcesses({
+  db,
+}: Postgres): Pick<SharedProcesses, "targets" | "endedOwners" | "live"> {
+  const health = async () => [];
+  return {
+    targets: { health, ...announceToGateways(db, { health }) },
+    endedOwners: { end: async () => {}, ended: async () => new Map() },
+    live: { watchers: new Set(), rejectionWatchers: new Set() },
+  };
 }

@@ -10,7 +10,7 @@ import type { Operations } from "../platform/operations.ts";
 import { addEmbedded, superviseEngine } from "./engine.ts";
 import { linkInProcess } from "./gateway-link.ts";
 import { type GatewayParts, startGatewayRole } from "./gateway-role.ts";
-import { whenEnded } from "./node.ts";
+import { whenTakenOver } from "./ledger.ts";
 import type { Opened } from "./opened.ts";
 import { pageOrigins, startPlatformRole } from "./platform-role.ts";
 import { applyAtStart, openStore, problemOf } from "./store.ts";
@@ -49,7 +49,7 @@ export interface ServerOptions extends GatewayParts {
  * on each other; undone when a part fails.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { configuration, version, clock = systemClock, passwordCost, open = openStore } = options;
+  const { configuration, version, passwordCost, open = openStore } = options;
   const { settings } = configuration;
   const log = createLog({
     level: settings.logLevel,
@@ -57,6 +57,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     write: options.writeLog ?? ((line) => void process.stderr.write(line)),
   });
   const opened = await open(configuration);
+  const clock = options.clock ?? opened.shared?.clock ?? systemClock;
   const undo = new Undo();
   undo.push(opened.close);
   try {
@@ -86,7 +87,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const stop = () => (stopped ??= stopWithin(settings.graceMs));
     // What still runs can no longer be paid for: it ends at once.
     const end = () => (stopped ??= stopWithin(0));
-    const takenOver = whenEnded({ opened, role: gateway, end, log, undo });
+    const takenOver = whenTakenOver({
+      ended: gateway.ended,
+      isShared: opened.shared !== undefined,
+      end,
+      log,
+    });
     return {
       gatewayUrl: gateway.publicUrl,
       platformUrl: platform.url,
@@ -100,6 +106,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     };
   } catch (error) {
     await undo.run().catch(() => {});
-    throw problemOf(error, configuration);
+    throw await problemOf(error, configuration);
   }
 }

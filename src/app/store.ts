@@ -89,8 +89,12 @@ export async function openStore(
 }
 
 /** What is wrong with the database, for a person; other errors are returned unchanged. */
-export function problemOf(error: unknown, configuration: Configuration): unknown {
-  return hasPostgres(configuration) ? error : toStoreProblem(error, databasePath(configuration));
+export async function problemOf(error: unknown, configuration: Configuration): Promise<unknown> {
+  const { databaseUrl } = configuration.settings;
+  if (!isPostgresUrl(databaseUrl)) return toStoreProblem(error, databasePath(configuration));
+  // Loaded here, because most installations do without it.
+  const { toPostgresProblem } = await import("../store/postgres/store-problem.ts");
+  return toPostgresProblem(error, databaseUrl);
 }
 
 /** Whether several processes can share the database. */
@@ -242,13 +246,15 @@ export async function withLedger<T>(
   configuration: Configuration,
   run: (ledger: LedgerReader) => Promise<T>,
 ): Promise<T> {
-  const path = databasePath(configuration);
+  const { databaseUrl } = configuration.settings;
   let reader: LedgerReader | undefined;
   try {
-    reader = openLedgerReader(path);
+    reader = isPostgresUrl(databaseUrl)
+      ? await (await import("./postgres.ts")).openReader(databaseUrl)
+      : openLedgerReader(databasePath(configuration));
     return await run(reader);
   } catch (error) {
-    throw toStoreProblem(error, path);
+    throw await problemOf(error, configuration);
   } finally {
     await reader?.close();
   }
@@ -267,7 +273,7 @@ export async function withStore<T>(
     const operations = operationsOn({ configuration, opened, takeEffect, gateway });
     return await run(forActor(operations, { actor: commandLine, clock: systemClock }));
   } catch (error) {
-    throw problemOf(error, configuration);
+    throw await problemOf(error, configuration);
   } finally {
     await opened.close();
   }

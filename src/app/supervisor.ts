@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "../base/clock.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
 import { toApiError } from "../base/errors.ts";
 import { FeedFollower } from "../base/feed.ts";
 import { createLog, type Log } from "../base/log.ts";
@@ -53,7 +53,8 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Runni
     // A second signal ends this process at once, and the workers with it.
     process.once("exit", (code) => (code === 130 ? pool.kill() : undefined));
     const gatewayUrl = listenerUrl(settings.host, port);
-    const shared = { configuration, opened, clock: systemClock, undo };
+    const clock = opened.shared?.clock ?? systemClock;
+    const shared = { configuration, opened, clock, undo };
     const link = linkAcrossProcesses({
       ...shared,
       gatewayUrl,
@@ -84,7 +85,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Runni
     };
   } catch (error) {
     await undo.run().catch(() => {});
-    throw problemOf(error, configuration);
+    throw await problemOf(error, configuration);
   }
 }
 
@@ -135,7 +136,7 @@ async function followCatalog(options: {
   readonly configuration: Configuration;
   readonly opened: Opened;
   readonly engine: EngineSupervisor;
-  readonly clock: typeof systemClock;
+  readonly clock: Clock;
   readonly log: Log;
   readonly undo: Undo;
 }): Promise<void> {

@@ -139,6 +139,12 @@ export function workers(text: string): number | Wrong {
     : new Wrong("a whole number from 1 to 256, or auto for one per core");
 }
 
+/** Two are in use for long at times: by reports, and by what waits for a lock. */
+export function connections(text: string): number | Wrong {
+  const value = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  return value >= 4 && value <= 1_000 ? value : new Wrong("a whole number from 4 to 1000");
+}
+
 export function nodeName(text: string): string | Wrong {
   return /^[A-Za-z0-9._-]{1,64}$/.test(text)
     ? text

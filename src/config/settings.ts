@@ -4,6 +4,7 @@ import { type LogLevel, logLevels } from "../base/log.ts";
 import { isLoopback } from "../base/network/address.ts";
 import {
   bodiesMb,
+  connections,
   count,
   databaseUrl,
   few,
@@ -240,6 +241,19 @@ export const settingList = {
     about: "seconds of silence after which a stream gets an SSE comment",
     fallback: "10",
     read: seconds,
+  },
+  offlineMs: {
+    env: "SVC_OFFLINE_S",
+    about:
+      "seconds, beside the longest call, after which a gateway that cannot reach PostgreSQL is given up",
+    fallback: "60",
+    read: seconds,
+  },
+  databaseConnections: {
+    env: "SVC_DATABASE_CONNECTIONS",
+    about: "maximum connections of one process to PostgreSQL",
+    fallback: "10",
+    read: connections,
   },
   graceMs: {
     env: "SVC_GRACE_S",

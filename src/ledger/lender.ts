@@ -200,12 +200,6 @@ export class Lender {
     if (this.#returned.size > 0) await this.#work();
   }
 
-  /** At the end, when no call is under way: everything goes back. */
-  async close(): Promise<void> {
-    for (const leased of this.#leased.values()) this.#return(leased);
-    await this.#work();
-  }
-
   /** From here on nobody can spend it; what the store then says counts. */
   #return(leased: LeasedPot): void {
     const { pot } = leased;

@@ -31,10 +31,6 @@ const defaultConnectMs = 5_000;
 const defaultConnections = 10;
 const defaultStatementMs = 30_000;
 
-/** Whether a database setting names a PostgreSQL server, and not a file. */
-export const isPostgresUrl = (text: string | undefined): text is string =>
-  text !== undefined && /^postgres(ql)?:/i.test(text);
-
 /** Connects and checks what can be wrong with a server; `toPostgresProblem` says it in words. */
 export async function openPostgres(options: PostgresOptions): Promise<Postgres> {
   const config = await toConfig(options);

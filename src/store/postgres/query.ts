@@ -16,6 +16,9 @@ export async function query<Row extends QueryResultRow>(
 ): Promise<readonly Row[]> {
   const client = await pool.connect();
   let isOver = false;
+  // Without a listener, a connection that breaks would end the process.
+  const onError = () => {};
+  client.on("error", onError);
   try {
     const { rows } = await client.query<Row>({
       text,
@@ -30,6 +33,7 @@ export async function query<Row extends QueryResultRow>(
     isOver = error instanceof Error && "severity" in error;
     throw error;
   } finally {
+    client.removeListener("error", onError);
     client.release(!isOver);
   }
 }

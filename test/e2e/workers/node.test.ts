@@ -3,6 +3,7 @@ import { EventEmitter, once } from "node:events";
 import type { Opened } from "../../../src/app/opened.ts";
 import { openStore } from "../../../src/app/store.ts";
 import { toTargetSubject } from "../../../src/catalog/health.ts";
+import { FleetClock } from "../../../src/fleet/clock.ts";
 import type { FleetStore, TickReply } from "../../../src/fleet/store.ts";
 import { chatAnswers, failures } from "../../fake/recordings.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
@@ -54,7 +55,8 @@ async function openShared(configuration: Parameters<typeof openStore>[0]): Promi
     ended: async () => new Map(ended),
   };
   const live = { watchers: new Set<never>(), rejectionWatchers: new Set<never>() };
-  return { ...opened, store, shared: { fleet, targets, endedOwners, live } };
+  const clock = new FleetClock();
+  return { ...opened, store, shared: { fleet, clock, targets, endedOwners, live } };
 }
 
 beforeEach(async () => {

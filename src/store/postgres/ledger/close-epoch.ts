@@ -10,12 +10,12 @@ import { recountEpoch } from "../reports/recount.ts";
 export async function closeEpoch(
   client: PoolClient,
   epoch: number,
-  unseenMs = 0,
+  only?: "gone",
 ): Promise<boolean> {
   const found = await client.query(
     `select 1 from epochs where id = $1 and is_open
-      and renewed_at <= clock_timestamp() - $2 * interval '1 millisecond' for update`,
-    [epoch, unseenMs],
+      and (not $2 or renewed_at < clock_timestamp() - gone_after) for update`,
+    [epoch, only === "gone"],
   );
   if (found.rowCount === 0) return false;
   // First, because it may take long: until here nobody waits but the epoch itself.

@@ -116,7 +116,7 @@ describe("leases", () => {
     expect(pot.limit).toBeGreaterThanOrEqual(61n);
     expect(await balanceOf(node)).toBe(100n);
     pot.held -= 61n;
-    await node.lender.close();
+    await node.lender.tick(["acct_1"]);
     expect(pot.limit).toBe(0n);
     expect(
       (await node.ledger.addEntry(entryOf({ kind: "withdrawal", nano: -100n }), auditOf())).result,

@@ -76,6 +76,10 @@ begin
         select (jsonb_populate_record(u, '{"charged":0,"is_fenced":true}')).* from unnest(v_rows) u
         on conflict do nothing returning id)
       select array_agg(id) into v_added from added;
+    -- Whoever looks for nodes that are gone adds it to the sums.
+    update epochs set open_from_ms = (select least(open_from_ms,
+        min(('x' || substr(u.id, 5, 12))::bit(48)::bigint) / 3600000 * 3600000)
+        from unnest(v_rows) u) where id = p_epoch and cardinality(v_rows) > 0;
     return json_build_object('is_open', false, 'added', to_json(v_added));
   end if;
   select json_agg(json_build_object('owner', owner, 'version', version)) into v_stale from (

@@ -273,7 +273,7 @@ const ledger = [
   )`,
   `create table nodes (
     name ${text} primary key,
-    -- Of its data directory: tells a node that starts again from another with the same name.
+    -- Of its data directory: a node that starts again has the same one.
     instance ${text} not null,
     version text not null,
     address text not null,
@@ -288,6 +288,8 @@ const ledger = [
     is_open boolean not null default true,
     opened_at timestamptz not null default clock_timestamp(),
     renewed_at timestamptz not null default clock_timestamp(),
+    -- Without a renewal for so long, no call of it can be under way any more.
+    gone_after interval not null,
     closed_at timestamptz,
     -- From this hour on its sums may lack receipts; null: they lack none.
     open_from_ms bigint,
@@ -308,7 +310,7 @@ const ledger = [
   `create table budget_spends (
     owner_id ${text} not null,
     period_start_ms bigint not null,
-    -- Of closed epochs, and of calls that were let in before the budget was set.
+    -- Of closed epochs, and of calls that were admitted before the budget was set.
     spent bigint not null,
     primary key (owner_id, period_start_ms)
   )`,

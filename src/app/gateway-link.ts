@@ -46,6 +46,7 @@ export function linkInProcess(role: GatewayRole, opened: Opened, clock: Clock): 
     async takeEffect() {
       await opened.store.sync();
       await state.follower.catchUp();
+      await opened.shared?.fleet.whenHeard();
     },
   };
 }
@@ -90,6 +91,6 @@ export function linkAcrossProcesses(options: RemoteOptions): GatewayLink {
     live: shared.live,
     publicUrl: configuration.settings.publicUrl ?? gatewayUrl,
     metricsText,
-    takeEffect: () => store.sync(),
+    takeEffect: () => shared.fleet.whenHeard(),
   };
 }

@@ -49,6 +49,7 @@ export function followFleet({ shared, state, money, calls, log }: FollowOptions)
   const node = new FleetNode({
     store: shared.fleet,
     load: loadOf(calls),
+    seen: () => state.follower.seen,
     onTick,
     onClosed,
     clock: shared.clock,

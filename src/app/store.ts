@@ -267,11 +267,12 @@ export async function withStore<T>(
 ): Promise<T> {
   const opened = await openStore(configuration, { kind: "command" });
   try {
-    const gateways = throughStore(opened, systemClock);
+    const clock = opened.shared?.clock ?? systemClock;
+    const gateways = throughStore(opened, clock);
     const gateway = gateways && { ...gateways, baseUrl: () => gatewayAddress(configuration) };
-    const takeEffect = async () => {};
-    const operations = operationsOn({ configuration, opened, takeEffect, gateway });
-    return await run(forActor(operations, { actor: commandLine, clock: systemClock }));
+    const takeEffect = async () => opened.shared?.fleet.whenHeard();
+    const operations = operationsOn({ configuration, opened, takeEffect, gateway, clock });
+    return await run(forActor(operations, { actor: commandLine, clock }));
   } catch (error) {
     throw await problemOf(error, configuration);
   } finally {

@@ -35,6 +35,11 @@ export class FeedFollower {
     this.#listener = listener;
   }
 
+  /** The number of the newest change that is in memory. */
+  get seen(): number {
+    return this.#seen;
+  }
+
   /** Reads everything. The number is taken first: what changes meanwhile is read again, not missed. */
   async start(): Promise<void> {
     this.#seen = await this.#feed.latest();

@@ -30,6 +30,7 @@ function setUp() {
       recover: async () => 0,
     },
     load,
+    seen: () => 0,
     onTick: async (one) => void heard.push(one),
     onClosed: () => {
       closed++;

@@ -6,6 +6,8 @@ import type { FleetStore, NodeLoad, TickReply } from "./store.ts";
 export interface FleetNodeOptions {
   readonly store: Pick<FleetStore, "tick" | "recover">;
   readonly load: () => NodeLoad;
+  /** The number of the newest change that is in memory. */
+  readonly seen: () => number;
   /** Takes in what is new. The node counts as up to date once it has resolved. */
   readonly onTick: (reply: TickReply) => Promise<void>;
   /** Another process has closed this node's epoch: it can charge nothing any more. */
@@ -91,10 +93,10 @@ export class FleetNode {
   }
 
   async #exchange(): Promise<void> {
-    const { store, load, onTick, onClosed, log, elapsedMs } = this.#options;
+    const { store, load, seen, onTick, onClosed, log, elapsedMs } = this.#options;
     const sentMs = elapsedMs();
     try {
-      const reply = await store.tick(load());
+      const reply = await store.tick(load(), seen());
       this.#nodes = reply.nodes;
       this.#setClock(reply.nowMs, sentMs);
       if (!reply.isOpen) return onClosed();

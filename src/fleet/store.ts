@@ -58,8 +58,13 @@ export interface FleetStore {
    * Rejects with a Problem while another node runs by that name.
    */
   join(node: NodeRecord): Promise<{ readonly epoch: number }>;
-  /** Renews the epoch and hears what is new, in one call to the database. */
-  tick(load: NodeLoad): Promise<TickReply>;
+  /**
+   * Renews the epoch and hears what is new, in one call to the database. `seen` is the number of the
+   * newest change that this node has in memory.
+   */
+  tick(load: NodeLoad, seen: number): Promise<TickReply>;
+  /** Resolves when all nodes that answer have every change up to now in memory, or after a second. */
+  whenHeard(): Promise<void>;
   /** After the last receipt: gives all leases back and closes the epoch. */
   leave(): Promise<void>;
   /** Closes the epochs of nodes that are gone for good; how many. Several may try at once. */

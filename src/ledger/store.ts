@@ -247,6 +247,8 @@ export interface LostTail {
 
 /** One moment of the whole ledger, read beside the process that writes it and without its help. */
 export interface LedgerReader {
+  /** What accounts have spent: all that receipts charged, or what of it is in the sums by hour. */
+  readonly spentIs: "receipts" | "sums";
   receipt(id: string): Promise<Receipt | undefined>;
   receipts(filter: ReceiptFilter): AsyncIterable<Receipt>;
   prices(): Promise<readonly StoredPrice[]>;

@@ -159,7 +159,8 @@ async function whenReady(
   }
 }
 
-function createFolder(): string {
+/** For the data of a server that is started more than once. */
+export function createFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "svc-postgres-"));
   if (process.getuid?.() === 0) chownSync(folder, nobody, nobody);
   return folder;

@@ -52,7 +52,7 @@ export async function verifyLedger(
     receipts++;
     if (receipts % receiptsAtOnce === 0) onProgress(receipts);
   }
-  accounts.compare(await reader.leases(), stored.list);
+  accounts.compare(await reader.leases(), reader.spentIs === "sums" ? stored.list : undefined);
   budgets.compare(problems);
   rollups.compare(stored.list, problems);
   checkFolded(stored, problems);
@@ -114,13 +114,14 @@ class AccountSums {
       readonly granted: bigint;
       readonly spent: bigint;
     }[],
-    rollups: readonly Rollup[],
+    /** Where what was spent is added up from them. */
+    rollups: readonly Rollup[] | undefined,
   ): void {
     const problems = this.#problems;
     // What a lease has spent is the sum of the account's rollups, at every moment; those of closed
     // hours are held to the receipts below.
     const summed = new Map<string, bigint>();
-    for (const { accountId, charged } of rollups)
+    for (const { accountId, charged } of rollups ?? [])
       summed.set(accountId, (summed.get(accountId) ?? 0n) + charged);
     const known = new Map(leases.map((lease) => [lease.accountId, lease]));
     for (const { accountId } of leases)
@@ -128,7 +129,7 @@ class AccountSums {
     for (const [subject, { granted, spent }] of this.#sums) {
       const found = known.get(subject) ?? { granted: 0n, spent: 0n };
       problems.compare({ kind: "granted", subject, expected: granted, found: found.granted });
-      const expected = summed.get(subject) ?? 0n;
+      const expected = rollups === undefined ? spent : (summed.get(subject) ?? 0n);
       problems.compare({ kind: "spent", subject, expected, found: found.spent });
       if (granted >= spent) continue;
       const balance = String(granted - spent);

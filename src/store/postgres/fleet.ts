@@ -19,6 +19,9 @@ export interface FleetStoreOptions {
 
 /** A tick that is not answered by then has failed. */
 const answerMs = 2_000;
+/** How long a change waits until all nodes have heard of it, and how often it looks. */
+const heardWithinMs = 1_000;
+const lookEveryMs = 50;
 
 /** The nodes that share a database. Times are the database's own: no clock of a node counts. */
 export class PostgresFleet implements FleetStore {
@@ -80,12 +83,12 @@ export class PostgresFleet implements FleetStore {
     return open.rows.map(({ id }) => id);
   }
 
-  async tick(load: NodeLoad): Promise<TickReply> {
+  async tick(load: NodeLoad, seen: number): Promise<TickReply> {
     const { name, epoch } = this.#own();
     const [row] = await query<TickRow>(this.#options.pool, {
       name: "svc_tick",
       text: tickSql,
-      values: [epoch, name, JSON.stringify(load), silentAfter],
+      values: [epoch, name, JSON.stringify(load), silentAfter, seen],
       answerMs,
     });
     if (row === undefined) throw new Error("the node is not registered");
@@ -98,6 +101,21 @@ export class PostgresFleet implements FleetStore {
       reports: row.reports,
       nowMs: row.now_ms,
     };
+  }
+
+  async whenHeard(): Promise<void> {
+    const { pool } = this.#options;
+    const latest = await pool.query<{ sequence: number }>("select sequence from feed where id = 1");
+    const sequence = latest.rows[0]?.sequence ?? 0;
+    for (let left = heardWithinMs; left > 0; left -= lookEveryMs) {
+      const { rows } = await pool.query<{ behind: number }>(
+        `select count(*) as behind from epochs where is_open and seen_sequence < $1
+          and renewed_at > clock_timestamp() - $2::interval`,
+        [sequence, silentAfter],
+      );
+      if (rows[0]?.behind === 0) return;
+      await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+    }
   }
 
   async leave(): Promise<void> {
@@ -162,7 +180,8 @@ interface TickRow {
 const ms = (moment: string) => `floor(extract(epoch from ${moment}) * 1000)::bigint`;
 
 const tickSql = `with renewed as (
-    update epochs set renewed_at = clock_timestamp() where id = $1 and is_open returning id),
+    update epochs set renewed_at = clock_timestamp(), seen_sequence = $5
+      where id = $1 and is_open returning id),
   told as (
     update nodes set load = $3 where name = $2 and epoch = $1 and exists (select 1 from renewed)
       returning is_draining)

@@ -25,6 +25,7 @@ const fleet: FleetStore = {
     return reply;
   },
   join: refuse,
+  whenHeard: async () => {},
   leave: refuse,
   recover: refuse,
   nodes: refuse,

@@ -129,7 +129,7 @@ describe("leases", () => {
     const ticks = setInterval(() => {
       for (const node of all)
         void node.fleet
-          .tick(load)
+          .tick(load, 0)
           .then(({ recalls }) => node.lender.tick(recalls))
           .catch(() => {});
     }, 50);
@@ -157,7 +157,7 @@ describe("leases", () => {
     const ticks = setInterval(() => {
       for (const node of [a, b])
         void node.fleet
-          .tick(load)
+          .tick(load, 0)
           .then(({ recalls }) => node.lender.tick(recalls))
           .catch(() => {});
     }, 50);
@@ -235,7 +235,7 @@ describe("commits", () => {
     await expect(
       a.lender.cover({ pots: [pot], nano: 1n, least: 1n, take: hold(pot, 1n) }),
     ).rejects.toThrow("closed");
-    expect((await a.fleet.tick(load)).isOpen).toBe(false);
+    expect((await a.fleet.tick(load, 0)).isOpen).toBe(false);
   });
 
   test("a node that starts again closes what it left; another by its name is refused while it runs", async () => {

@@ -33,6 +33,7 @@ export async function openLedgerReader({ pool }: Postgres): Promise<LedgerReader
   };
   return {
     ...readTables(db),
+    spentIs: "receipts",
     receipt: async (id) => (await select("where id = $1", [id]))[0],
     receipts: (filter) => readReceipts(select, filter),
     entries: () => readEntries(client),

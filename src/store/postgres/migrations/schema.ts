@@ -291,6 +291,8 @@ const ledger = [
     -- Without a renewal for so long, no call of it can be under way any more.
     gone_after interval not null,
     closed_at timestamptz,
+    -- The newest change that it has in memory.
+    seen_sequence bigint not null default 0,
     -- From this hour on its sums may lack receipts; null: they lack none.
     open_from_ms bigint,
     -- How many times sums were added: whether the last time stands is seen by it.

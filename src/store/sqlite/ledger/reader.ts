@@ -42,6 +42,7 @@ export function openLedgerReader(path: string): LedgerReader {
       }
     },
     ...tables,
+    spentIs: "sums",
     async limits() {
       checkMigrated(raw, path);
       return tables.limits();

@@ -1,0 +1,277 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { withLedger, withStore } from "../../src/app/store.ts";
+import { loadConfiguration } from "../../src/config/load.ts";
+import { type LedgerFindings, verifyLedger } from "../../src/ledger/verify/verify.ts";
+import type { Operations } from "../../src/platform/operations.ts";
+import { embeddingsReply } from "../fake/recordings.ts";
+import { type FakeUpstream, type RecordedRequest, startFakeUpstream } from "../fake/upstream.ts";
+import { fixtureBytes } from "../fixtures/media/fixture.ts";
+import { freePort } from "../setup/platform-home.ts";
+import { createFolder, type PostgresServer, startPostgres } from "../setup/postgres.ts";
+
+/** Costs exactly its hold: one image. */
+export const model = "images";
+export const callNano = 100_000n;
+export const callUsd = "0.0001";
+const png = `data:image/png;base64,${Buffer.from(fixtureBytes("tiny.png")).toString("base64")}`;
+
+const manifest = (baseUrl: string) => `
+providers:
+  fake: { kind: openai, base_url: "${baseUrl}", api_key: k, allow_private: true }
+models:
+  ${model}: { endpoint: embeddings, input: media, price: { image: "${callUsd}", video_second: 0 }, routes: [{ provider: fake, model: upstream-media }] }
+`;
+
+/** It is stopped without a warning: what it has confirmed must be on the disk. */
+const durable = { fsync: "on", synchronous_commit: "on", full_page_writes: "on" };
+
+const main = resolve(import.meta.dir, "../../src/main.ts");
+
+/** One gateway or the platform, as a process of its own with a data directory of its own. */
+export class ClusterProcess {
+  readonly name: string;
+  readonly origin: string;
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #role: string;
+  #child: Bun.Subprocess<"ignore", "ignore", "pipe"> | undefined;
+  #log = "";
+
+  constructor(options: {
+    readonly name: string;
+    readonly role: string;
+    readonly port: string;
+    readonly environment: Readonly<Record<string, string>>;
+  }) {
+    this.name = options.name;
+    this.origin = `http://127.0.0.1:${options.port}`;
+    this.#role = options.role;
+    this.#environment = options.environment;
+  }
+
+  get log(): string {
+    return this.#log;
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  get exited(): Promise<number> {
+    return this.#child?.exited ?? Promise.resolve(0);
+  }
+
+  /** Resolves when it takes calls. */
+  async start(): Promise<void> {
+    const child = Bun.spawn([process.execPath, "--no-env-file", main, this.#role], {
+      env: { ...process.env, ...this.#environment },
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "pipe",
+    });
+    this.#child = child;
+    void this.#read(child.stderr);
+    const path = this.#role === "gateway" ? "/readyz" : "/";
+    for (;;) {
+      if (child.exitCode !== null) throw new Error(`${this.name} ended: ${this.#log}`);
+      const reply = await fetch(`${this.origin}${path}`).catch(() => undefined);
+      if (reply?.ok === true) return;
+      await Bun.sleep(50);
+    }
+  }
+
+  async #read(stream: ReadableStream<Uint8Array>): Promise<void> {
+    for await (const bytes of stream) this.#log += new TextDecoder().decode(bytes);
+  }
+
+  async kill(): Promise<void> {
+    this.#child?.kill("SIGKILL");
+    await this.#child?.exited;
+  }
+
+  async stop(): Promise<number> {
+    this.#child?.kill("SIGTERM");
+    return (await this.#child?.exited) ?? 0;
+  }
+
+  signal(name: "SIGSTOP" | "SIGCONT"): void {
+    this.#child?.kill(name);
+  }
+}
+
+export interface ClusterOptions {
+  readonly gateways: number;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** Gateways and a platform on one real PostgreSQL, in front of one fake vendor. */
+export class Cluster {
+  readonly gateways: readonly ClusterProcess[];
+  readonly platform: ClusterProcess;
+  readonly upstream: FakeUpstream;
+  readonly #folder: string;
+  readonly #environment: Readonly<Record<string, string>>;
+  #postgres: PostgresServer;
+
+  private constructor(options: {
+    readonly folder: string;
+    readonly postgres: PostgresServer;
+    readonly upstream: FakeUpstream;
+    readonly gateways: number;
+    readonly environment: Readonly<Record<string, string>>;
+  }) {
+    const { folder, postgres, upstream, gateways, environment } = options;
+    this.#folder = folder;
+    this.#postgres = postgres;
+    this.#environment = environment;
+    this.upstream = upstream;
+    const open = (name: string, role: "gateway" | "platform") => {
+      const port = freePort();
+      return new ClusterProcess({
+        name,
+        role,
+        port,
+        environment: {
+          ...environment,
+          SVC_NODE: name,
+          SVC_DATA_DIR: join(folder, name),
+          [role === "gateway" ? "SVC_PORT" : "SVC_PLATFORM_PORT"]: port,
+          SVC_METRICS_PORT: freePort(),
+        },
+      });
+    };
+    this.gateways = Array.from({ length: gateways }, (_, at) => open(`node-${at + 1}`, "gateway"));
+    this.platform = open("platform", "platform");
+  }
+
+  static async start({ gateways, environment = {} }: ClusterOptions): Promise<Cluster> {
+    const folder = mkdtempSync(join(tmpdir(), "svc-cluster-"));
+    const postgres = await startPostgres({ folder: createFolder(), settings: durable });
+    const upstream = await startFakeUpstream();
+    upstream.replyWith(oneVectorEach);
+    writeFileSync(join(folder, "svc.yaml"), manifest(upstream.baseUrl));
+    const cluster = new Cluster({
+      folder,
+      postgres,
+      upstream,
+      gateways,
+      environment: {
+        SVC_DATABASE_URL: postgres.url,
+        SVC_SECRET: "a secret that all machines of a cluster share",
+        SVC_CONFIG: join(folder, "svc.yaml"),
+        SVC_ENGINE: "off",
+        SVC_FIRST_KEY: "off",
+        SVC_LOG_LEVEL: "warn",
+        SVC_OFFLINE_S: "1",
+        SVC_MAX_CALL_S: "3",
+        SVC_GRACE_S: "1",
+        ...environment,
+      },
+    });
+    await cluster.operate((operations) =>
+      operations.manifest.apply({
+        text: manifest(upstream.baseUrl),
+        file: "svc.yaml",
+        dryRun: false,
+        isOwnFile: true,
+      }),
+    );
+    await Promise.all([...cluster.gateways, cluster.platform].map((one) => one.start()));
+    return cluster;
+  }
+
+  /** As a command does: straight to the database. */
+  operate<T>(run: (operations: Operations) => Promise<T>): Promise<T> {
+    return withStore(this.#configuration(), run);
+  }
+
+  verify(): Promise<LedgerFindings> {
+    return withLedger(this.#configuration(), (reader) => verifyLedger(reader));
+  }
+
+  /** Of these requests, how many receipts were charged. */
+  countReceipts(ids: readonly string[]): Promise<number> {
+    return withLedger(this.#configuration(), async (reader) => {
+      let found = 0;
+      for (const id of ids) {
+        const receipt = await reader.receipt(id);
+        if (receipt?.charged === callNano && receipt.outcome === "ok") found++;
+      }
+      return found;
+    });
+  }
+
+  #configuration() {
+    return loadConfiguration({
+      ...this.#environment,
+      SVC_DATA_DIR: join(this.#folder, "commands"),
+    });
+  }
+
+  /** With its own money and key. */
+  async openAccount(name: string, usd: string): Promise<{ readonly key: string; id: string }> {
+    return this.operate(async ({ accounts, keys, entries }) => {
+      const { id } = await accounts.create({ name });
+      await entries.add({ account: id, kind: "credit", usd });
+      const { key } = await keys.create({ account: id, name: "k" });
+      return { key, id };
+    });
+  }
+
+  async restartDatabase(): Promise<void> {
+    const { folder, port } = this.#postgres;
+    await this.#postgres.stop();
+    this.#postgres = await startPostgres({ folder, port, settings: durable });
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.gateways, this.platform].map((one) => one.kill()));
+    await this.#postgres.stop();
+    await this.upstream.stop();
+    for (const folder of [this.#folder, this.#postgres.folder])
+      rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function oneVectorEach(request: RecordedRequest) {
+  const { input } = request.json as { readonly input: unknown };
+  const count = Array.isArray(input) ? input.length : 1;
+  return embeddingsReply({ vectors: Array.from({ length: count }, () => [0.5]) });
+}
+
+export interface Called {
+  /** 0: no reply came. */
+  readonly status: number;
+  readonly requestId: string;
+  readonly code: string;
+  readonly retryAfter: string | null;
+}
+
+/** One call that costs `callNano`; to its last byte. */
+export async function callOnce(
+  { origin }: Pick<ClusterProcess, "origin">,
+  key: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Called> {
+  try {
+    const response = await fetch(`${origin}/v1/embeddings`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
+        ...headers,
+      },
+      body: JSON.stringify({ model, input: [png] }),
+    });
+    const body = (await response.json()) as { readonly error?: { readonly code: string } };
+    return {
+      status: response.status,
+      requestId: response.headers.get("x-request-id") ?? "",
+      code: body.error?.code ?? "",
+      retryAfter: response.headers.get("retry-after"),
+    };
+  } catch {
+    return { status: 0, requestId: "", code: "", retryAfter: null };
+  }
+}

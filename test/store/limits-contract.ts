@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { newId } from "../../src/base/ids.ts";
 import type { Limits } from "../../src/call/limits.ts";
 import { hourMs } from "../../src/ledger/rollups.ts";
-import type { LimitsOwner } from "../../src/ledger/store.ts";
+import type { BudgetSpend, LimitsOwner } from "../../src/ledger/store.ts";
 import { auditOf } from "./audit-sample.ts";
 import type { Opened } from "./ledger-samples.ts";
 import {
@@ -61,19 +61,33 @@ function changeTests(opened: () => Opened): void {
     await expect(setLimits(ledger(), { owner: { ...key, keyId: "key_9" } })).rejects.toThrow();
   });
 
-  test("what follows a change of limits comes before any other receipt is written", async () => {
+  test("a receipt that is written while a budget is set counts for it once", async () => {
+    await ledger().addEntry(entryOf(), auditOf());
     const told: string[] = [];
     ledger().watch(({ id }) => told.push(id));
     const receipt = receiptOf();
-    const set = setLimits(ledger(), { limits: budget("day"), onSet: () => told.push("limits") });
-    const committed = ledger().commit([write(receipt)]);
+    const budgets: BudgetSpend[] = [];
+    const set = setLimits(ledger(), {
+      limits: budget("day"),
+      onSet({ spends }) {
+        told.push("limits");
+        budgets.push(...spends.filter(({ periodStartMs }) => periodStartMs === todayMs));
+      },
+    });
+    const committed = ledger().commit([write(receipt, budgets)]);
     await Promise.all([set, committed]);
-    expect(told).toEqual(["limits", receipt.id]);
+    expect(await ledger().budgetSpends(0)).toEqual([
+      { ownerId: "acct_1", periodStartMs: todayMs, spent: receipt.charged },
+    ]);
+    expect(told.toSorted()).toEqual(["limits", receipt.id]);
+    // Where a change takes one turn, what follows it comes before any other receipt.
+    if (opened().database.traits.commitsInTurn) expect(told).toEqual(["limits", receipt.id]);
   });
 
   test("a budget that nothing was spent of leaves no row, and what was there is replaced", async () => {
+    await ledger().addEntry(entryOf(), auditOf());
     await ledger().commit([
-      write(receiptOf({ id: newId("req", todayMs - dayMs) }), [
+      write(receiptOf({ id: newId("req", todayMs - 2 * dayMs) }), [
         { ownerId: "acct_1", periodStartMs: todayMs },
       ]),
     ]);

@@ -28,6 +28,7 @@ export async function openSums(postgres: Postgres): Promise<PostgresSums> {
     epoch,
     rollups,
     fund: async () => {},
+    chargesSums: false,
     watch(given) {
       listener = given;
     },

@@ -31,6 +31,7 @@ providersContract("PostgreSQL", create);
 async function createNodes(): Promise<ContractDatabase> {
   const url = await createMigratedDatabase();
   return {
+    traits: { chargedBy: "commits", commitsInTurn: false },
     open: async (fingerprint = "fingerprint") => {
       const postgres = await openPostgres({ url });
       const shared = await createPostgresStore(postgres, fingerprint);

@@ -45,6 +45,7 @@ async function create(): Promise<ContractDatabase> {
   const path = join(dir, "svc.db");
   copyEmptyDatabase(path);
   return {
+    traits: { chargedBy: "sums", commitsInTurn: true },
     open: (fingerprint = "fingerprint") => createStore(openSqlite(path), fingerprint),
     openReader: async () => openLedgerReader(path),
     remove: async () => rmSync(dir, { recursive: true }),

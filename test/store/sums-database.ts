@@ -20,8 +20,10 @@ export interface SumsDatabase {
   open(): Promise<SumsDatabase>;
   /** The next process, after this one died and what it had left open was counted again. */
   restart(): Promise<SumsDatabase>;
-  /** Absent where what accounts have spent is not a sum of rollups. */
+  /** Absent where nobody is charged. */
   leases?(): Promise<readonly Lease[]>;
+  /** Whether accounts are charged what is added to the sums, and not what receipts say. */
+  readonly chargesSums: boolean;
   close(): Promise<void>;
 }
 
@@ -45,6 +47,7 @@ export function sumsOf({ database, store }: Opened): SumsDatabase {
     open: async () => sumsOf({ database, store: await database.open() }),
     restart: async () => sumsOf({ database, store: await recovered(database) }),
     leases: () => ledger.leases(),
+    chargesSums: database.traits.chargedBy === "sums",
     close: () => store.close(),
   };
 }

@@ -66,7 +66,7 @@ export class LedgerWriter {
 
   /** Resolves when the writes are durable. */
   async commit(writes: readonly LedgerWrite[]): Promise<void> {
-    const receipts = writes.filter((write) => write.type === "receipt");
+    const receipts = receiptsOf(writes);
     const hour = receipts.length === 0 ? noHour : this.#options.mark.open(oldestHour(receipts));
     let reply: CommitReply;
     try {
@@ -135,12 +135,13 @@ export class LedgerWriter {
   }
 
   /** Of one whose outcome was unknown, it does not matter which attempt has written it. */
-  #tell(writes: readonly LedgerWrite[], added: ReadonlySet<string>): void {
+  #tell(writes: readonly LedgerWrite[], added: Set<string>): void {
     for (const write of writes) {
       if (write.type === "void") this.#settle(write.of.receipt.id);
       if (write.type !== "receipt") continue;
       const wasDoubtful = this.#settle(write.receipt.id);
-      if (wasDoubtful || added.has(write.receipt.id)) this.#options.onReceipt(write.receipt);
+      const isAdded = added.delete(write.receipt.id);
+      if (wasDoubtful || isAdded) this.#options.onReceipt(write.receipt);
     }
   }
 
@@ -168,6 +169,15 @@ export class LedgerWriter {
       answerMs,
     });
   }
+}
+
+/** Each once: the database charges every one that it is given and that is new. */
+function receiptsOf(writes: readonly LedgerWrite[]): readonly ReceiptWrite[] {
+  const receipts = new Map<string, ReceiptWrite>();
+  for (const write of writes)
+    if (write.type === "receipt" && !receipts.has(write.receipt.id))
+      receipts.set(write.receipt.id, write);
+  return [...receipts.values()];
 }
 
 interface BudgetRow {

@@ -5,8 +5,9 @@ import { openPostgres } from "../../src/store/postgres/postgres.ts";
 import { createPostgresStore } from "../../src/store/postgres/store.ts";
 import { createMigratedDatabase } from "../setup/empty-postgres.ts";
 import { dropDatabase } from "../setup/postgres.ts";
-import { auditContract } from "./audit-contract.ts";
+import { auditContract, ledgerWrites } from "./audit-contract.ts";
 import { type ContractDatabase, type SharedDatabase, storeContract } from "./contract.ts";
+import { costsContract } from "./costs-contract.ts";
 import { ledgerContract } from "./ledger-contract.ts";
 import { namesContract } from "./names-contract.ts";
 import { providersContract } from "./providers-contract.ts";
@@ -23,7 +24,6 @@ async function create(): Promise<SharedDatabase> {
 }
 
 storeContract("PostgreSQL", create);
-auditContract("PostgreSQL", create);
 namesContract("PostgreSQL", create);
 providersContract("PostgreSQL", create);
 
@@ -57,3 +57,5 @@ async function createNodes(): Promise<ContractDatabase> {
 }
 
 ledgerContract("PostgreSQL", createNodes);
+auditContract("PostgreSQL", createNodes, ledgerWrites);
+costsContract("PostgreSQL", createNodes);

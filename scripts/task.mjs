@@ -43,6 +43,7 @@ const tasks = {
     if (words.length === 0 && !runTier("chaos").isGreen) process.exit(1);
     run(bun, [join(root, "test", "faults", "run.ts"), ...words]);
   },
+  "test-cluster": () => run(bun, [join(root, "test", "cluster", "run.ts"), ...words]),
   "test-upstreams": () => run(bun, [join(root, "test", "upstreams", "run.ts"), ...words]),
   bench: () => run(bun, [join(root, "bench", "run.ts"), ...words]),
   "bench-ablation": () => run(bun, [join(root, "bench", "ablation", "run.ts"), ...words]),
@@ -82,6 +83,7 @@ const withoutEngine = [
   "providers-docs",
   "test-fuzz",
   "test-faults",
+  "test-cluster",
   "bench",
   "bench-compare",
   "bench-keys",

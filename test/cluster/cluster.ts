@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { withLedger, withStore } from "../../src/app/store.ts";
+import { openStore, withLedger, withStore } from "../../src/app/store.ts";
+import { newId } from "../../src/base/ids.ts";
 import { loadConfiguration } from "../../src/config/load.ts";
 import { type LedgerFindings, verifyLedger } from "../../src/ledger/verify/verify.ts";
 import type { Operations } from "../../src/platform/operations.ts";
@@ -217,6 +218,23 @@ export class Cluster {
       const { key } = await keys.create({ account: id, name: "k" });
       return { key, id };
     });
+  }
+
+  /** Straight in the database: a command would return only when the gateways have heard of it. */
+  async revokeWithoutWaiting(id: string): Promise<void> {
+    const opened = await openStore(this.#configuration(), { kind: "command" });
+    const audit = {
+      id: newId("audit"),
+      atMs: Date.now(),
+      actor: { kind: "command" as const, id: "", name: "test" },
+      accountId: undefined,
+      action: "key.revoke",
+      subject: id,
+      detail: {},
+      address: "",
+    };
+    await opened.store.keys.revoke(id, Date.now(), audit);
+    await opened.close();
   }
 
   async restartDatabase(): Promise<void> {

@@ -76,7 +76,7 @@ begin
         select (jsonb_populate_record(u, '{"charged":0,"is_fenced":true}')).* from unnest(v_rows) u
         on conflict do nothing returning id)
       select array_agg(id) into v_added from added;
-    -- Whoever looks for nodes that are gone adds it to the sums.
+    -- The next search for nodes that are gone adds it to the sums.
     update epochs set open_from_ms = (select least(open_from_ms,
         min(('x' || substr(u.id, 5, 12))::bit(48)::bigint) / 3600000 * 3600000)
         from unnest(v_rows) u) where id = p_epoch and cardinality(v_rows) > 0;

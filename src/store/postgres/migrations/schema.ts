@@ -288,7 +288,7 @@ const ledger = [
     is_open boolean not null default true,
     opened_at timestamptz not null default clock_timestamp(),
     renewed_at timestamptz not null default clock_timestamp(),
-    -- Without a renewal for so long, no call of it can be under way any more.
+    -- When it has not been renewed for this time, none of its calls can still run.
     gone_after interval not null,
     closed_at timestamptz,
     -- The newest change that it has in memory.

@@ -133,13 +133,13 @@ test.each(["commit", "answer"] as const)(
 
 /** Resolves when somebody waits for an advisory lock, or when the work is done without. */
 async function whenWaiting(work: Promise<unknown>): Promise<void> {
-  let isDone = false;
+  const state = { isDone: false };
   const end = () => {
-    isDone = true;
+    state.isDone = true;
   };
   void work.then(end, end);
   const sql = "select 1 from pg_locks where locktype = 'advisory' and not granted";
-  while (!isDone && (await postgres().pool.query(sql)).rows.length === 0);
+  while (!state.isDone && (await postgres().pool.query(sql)).rows.length === 0);
 }
 
 test("who adds waits for a fold, and finds its rows folded", async () => {

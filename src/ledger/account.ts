@@ -13,6 +13,8 @@ export interface Account {
   readonly limits?: Limits;
   /** Counts the changes of the limits; absent: there never were any. */
   readonly limitsVersion?: number;
+  /** How long its receipts are kept; absent: for as long as those of all accounts. */
+  readonly receiptsDays?: number;
 }
 
 /** Implemented by the store. Every write is an entry of the change feed and of the audit log. */
@@ -25,4 +27,6 @@ export interface AccountStore {
   insert(account: Account, audit: AuditRecord): Promise<boolean>;
   /** Undefined: it may call again. */
   setSuspended(id: string, atMs: number | undefined, audit: AuditRecord): Promise<void>;
+  /** Undefined: its receipts are kept for as long as those of all accounts. */
+  setReceiptsDays(id: string, days: number | undefined, audit: AuditRecord): Promise<void>;
 }

@@ -22,6 +22,7 @@ function ledgerOf(spends: readonly BudgetSpend[] = []) {
       search: absent,
       insert: absent,
       setSuspended: absent,
+      setReceiptsDays: absent,
     },
     {
       leases: async () => leases,

@@ -3,6 +3,7 @@ import { Problem } from "../base/problem.ts";
 import type { Limits } from "../call/limits.ts";
 import type { Price } from "../call/price.ts";
 import type { Receipt } from "./receipt.ts";
+import type { ReceiptMark } from "./retention.ts";
 import type { FoldMark, Rollup, RollupStore, Sums, Unwritten } from "./rollups.ts";
 import type { CountedReceipt } from "./tokens/reasoning.ts";
 
@@ -247,8 +248,6 @@ export interface LostTail {
 
 /** One moment of the whole ledger, read beside the process that writes it and without its help. */
 export interface LedgerReader {
-  /** What accounts have spent: all that receipts charged, or what of it is in the sums by hour. */
-  readonly spentIs: "receipts" | "sums";
   receipt(id: string): Promise<Receipt | undefined>;
   receipts(filter: ReceiptFilter): AsyncIterable<Receipt>;
   prices(): Promise<readonly StoredPrice[]>;
@@ -260,6 +259,10 @@ export interface LedgerReader {
   leases(): Promise<readonly Lease[]>;
   budgetSpends(): Promise<readonly BudgetSpend[]>;
   rollups(): Promise<StoredSums>;
+  /** Sums of days stand for receipts from before them. */
+  receiptMarks(): Promise<readonly ReceiptMark[]>;
+  /** What `spent` of leases adds up: the sums, which may lack the newest receipts, or receipts. */
+  readonly spentIs: "sums" | "receipts";
   lostTails(): Promise<readonly LostTail[]>;
   close(): Promise<void>;
 }

@@ -8,6 +8,7 @@ import type { AccountStore } from "../ledger/account.ts";
 import type { Minutes } from "../ledger/minutes.ts";
 import type { ProviderFailureStore } from "../ledger/provider-failures.ts";
 import type { LedgerReports } from "../ledger/reports.ts";
+import type { RetentionStore } from "../ledger/retention.ts";
 import type { LedgerStore, LostTail } from "../ledger/store.ts";
 import type { PeopleStore } from "../people/store.ts";
 import type { RejectionReports, RejectionStore } from "../rejections/rejection.ts";
@@ -33,6 +34,7 @@ export interface SharedStore {
 /** All ports of the domains, on one database. */
 export interface Store extends SharedStore {
   readonly ledger: LedgerStore;
+  readonly retention: RetentionStore;
   /** Reads for people, beside all else; to be closed before the store. */
   openReports(options: ReportOptions): LedgerReports & RejectionReports;
   /** For a process that goes on writing: keeps the log short, and waits for no other writer. */

@@ -29,6 +29,7 @@ type Writes<T> = Readonly<Record<string, Write<T>>>;
 /** In an order in which each finds what it needs. */
 const writes: Writes<SharedStore> = {
   account: ({ accounts }, audit) => accounts.insert(account, audit),
+  retention: ({ accounts }, audit) => accounts.setReceiptsDays("acct_1", 5, audit),
   suspend: ({ accounts }, audit) => accounts.setSuspended("acct_1", 5, audit),
   key: ({ keys }, audit) => keys.insert(key, audit),
   "key name": ({ keys }, audit) => keys.update("key_1", { name: "other" }, audit),

@@ -75,6 +75,16 @@ export function storeContract(name: string, create: () => Promise<SharedDatabase
       expect(await store.accounts.list()).toEqual([account]);
     });
 
+    test("sets how long receipts of one account are kept, and changes nothing else", async () => {
+      await store.accounts.insert(account, auditOf());
+      const other = { ...account, id: "acct_2", name: "other", receiptsDays: 7 };
+      await store.accounts.insert(other, auditOf());
+      await store.accounts.setReceiptsDays("acct_1", 30, auditOf());
+      expect(await store.accounts.list()).toEqual([{ ...account, receiptsDays: 30 }, other]);
+      await store.accounts.setReceiptsDays("acct_1", undefined, auditOf());
+      expect(await store.accounts.list()).toEqual([account, other]);
+    });
+
     test("suspends and resumes one account, and changes nothing else of it", async () => {
       const full = { ...account, suspendedAtMs: 7, limits };
       await store.accounts.insert(full, auditOf());

@@ -24,6 +24,7 @@ import {
 } from "./ledger-samples.ts";
 import { limitTests } from "./limits-contract.ts";
 import { reportTests } from "./reports-contract.ts";
+import { retentionTests } from "./retention-contract.ts";
 import { recountTests, rollupTests } from "./sums-contract.ts";
 import { sumsOf } from "./sums-database.ts";
 
@@ -55,6 +56,7 @@ export function ledgerContract(name: string, create: () => Promise<ContractDatab
     readerTests(() => opened);
     findingTests(() => opened);
     reportTests(() => sumsOf(opened));
+    retentionTests(() => opened);
   });
 }
 

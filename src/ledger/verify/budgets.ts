@@ -7,6 +7,7 @@ import {
   periodStartMs,
 } from "../../call/limits.ts";
 import type { Receipt } from "../receipt.ts";
+import type { Rollup } from "../rollups.ts";
 import type { BudgetSpend, StoredLimits } from "../store.ts";
 import type { Problems } from "./problems.ts";
 
@@ -34,6 +35,8 @@ interface Owner {
 
 /** Receipts from before versions were recorded come before all of them. */
 const noVersion = -1;
+/** Comes after all of them: it says of none that it was passed. */
+const unknownVersion = Number.POSITIVE_INFINITY;
 
 /**
  * Adds up receipts by budget.
@@ -73,15 +76,32 @@ export class BudgetSums {
       [accountId, terms?.accountLimits],
       [keyId, terms?.keyLimits],
     ] as const) {
-      const rows = this.#rows.get(ownerId);
-      if (rows !== undefined)
-        for (const kind of budgetPeriods) {
-          const sums = rows.get(periodStartMs(kind, ms))?.sums;
-          const sum = sums?.get(kind);
-          if (sum !== undefined) sums?.set(kind, sum + charged);
-        }
+      this.#addToRows(ownerId, ms, charged);
       const owner = this.#owners.get(ownerId);
       if (owner !== undefined) addTo(owner, receipt, { ms, version: version ?? noVersion });
+    }
+  }
+
+  /**
+   * A day whose receipts are gone: all of it was charged, but by which versions of the limits its
+   * calls were admitted is not known any more.
+   */
+  addDay({ hourMs: ms, accountId, keyId, charged }: Rollup): void {
+    this.#newestMs = Math.max(this.#newestMs, ms);
+    for (const ownerId of [accountId, keyId]) {
+      this.#addToRows(ownerId, ms, charged);
+      const owner = this.#owners.get(ownerId);
+      if (owner !== undefined) addTo(owner, { charged, hold: 0n }, { ms, version: unknownVersion });
+    }
+  }
+
+  #addToRows(ownerId: string, ms: number, charged: bigint): void {
+    const rows = this.#rows.get(ownerId);
+    if (rows === undefined) return;
+    for (const kind of budgetPeriods) {
+      const sums = rows.get(periodStartMs(kind, ms))?.sums;
+      const sum = sums?.get(kind);
+      if (sum !== undefined) sums?.set(kind, sum + charged);
     }
   }
 
@@ -187,7 +207,7 @@ function toOwner(versions: readonly StoredLimits[]): Owner {
 
 function addTo(
   { kinds, sums }: Owner,
-  { charged, hold }: Receipt,
+  { charged, hold }: Pick<Receipt, "charged" | "hold">,
   { ms, version }: { readonly ms: number; readonly version: number },
 ): void {
   for (const kind of kinds) {

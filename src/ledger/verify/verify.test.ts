@@ -225,6 +225,16 @@ describe("finds", () => {
     ]);
   });
 
+  test("a day that its hours do not give, though its receipts are no longer kept", async () => {
+    await rollups.flush(noonMs + 2 * dayMs);
+    await rollups.flush(noonMs + 2 * dayMs, true);
+    await store.retention.advance({ nowMs: noonMs + 2 * dayMs, days: 1 });
+    while (await store.retention.erase({ withAll: true }));
+    expect(await verify()).toMatchObject({ ok: true, receipts: 0, fromSums: { receipts: 21 } });
+    corrupt("update rollup_days set charged = charged + 1 where account_id = 'acct_2'");
+    expect(await kinds()).toContainEqual(["folded charged", "2027-01-15 acct_2 key_2 m p"]);
+  });
+
   test("an account without its lease", async () => {
     corrupt("delete from leases where account_id = 'acct_2'");
     expect(await kinds()).toEqual([

@@ -2,6 +2,7 @@ import type { Receipt } from "../receipt.ts";
 import type { Rollup } from "../rollups.ts";
 import type { Entry, LedgerReader, LostTail } from "../store.ts";
 import { BudgetSums } from "./budgets.ts";
+import { type FromSums, Marks } from "./marks.ts";
 import { type LedgerProblem, Problems } from "./problems.ts";
 import { checkFolded, RollupSums } from "./sums.ts";
 import { TermChecks } from "./terms.ts";
@@ -12,6 +13,8 @@ export interface LedgerFindings {
   readonly accounts: number;
   readonly entries: number;
   readonly charged: bigint;
+  /** Part of what was charged; absent where all receipts are kept. */
+  readonly fromSums?: FromSums | undefined;
   /** The first of them; `problemCount` counts them all. */
   readonly problems: readonly LedgerProblem[];
   readonly problemCount: number;
@@ -23,7 +26,8 @@ const receiptsAtOnce = 10_000;
 
 /**
  * Adds up the whole ledger anew, in one pass over the receipts; memory grows with accounts,
- * budgets and rollups, not with receipts.
+ * budgets and rollups, not with receipts. Where receipts are no longer kept, the sums of their days
+ * stand for them: these are held to the sums of the hours, and both to what accounts have spent.
  *
  * What cannot be seen from here: holds of calls that run, which live in the memory of the gateway
  * alone; and whether a reply that went out has its receipt.
@@ -40,9 +44,18 @@ export async function verifyLedger(
   const budgets = new BudgetSums(await reader.budgetSpends(), await reader.limits());
   const stored = await reader.rollups();
   const rollups = new RollupSums(stored);
+  const marks = new Marks(await reader.receiptMarks());
   let receipts = 0;
   let charged = 0n;
-  for await (const receipt of reader.receipts({ oldestFirst: true })) {
+  for (const day of stored.days) {
+    if (marks.hasReceipts(day)) continue;
+    marks.count(day);
+    accounts.addDay(day);
+    budgets.addDay(day);
+    charged += day.charged;
+  }
+  for await (const receipt of reader.receipts({ fromMs: marks.fromMs, oldestFirst: true })) {
+    if (!marks.isKept(receipt)) continue;
     terms.check(receipt);
     checkAmounts(receipt, problems);
     accounts.addReceipt(receipt);
@@ -54,7 +67,10 @@ export async function verifyLedger(
   }
   accounts.compare(await reader.leases(), reader.spentIs === "sums" ? stored.list : undefined);
   budgets.compare(problems);
-  rollups.compare(stored.list, problems);
+  rollups.compare(
+    stored.list.filter((rollup) => marks.hasReceipts(rollup)),
+    problems,
+  );
   checkFolded(stored, problems);
   checkMark(await reader.lostTails(), problems);
   return {
@@ -63,6 +79,7 @@ export async function verifyLedger(
     accounts: accounts.size,
     entries: entries.length,
     charged,
+    ...(marks.counted === undefined ? {} : { fromSums: marks.counted }),
     problems: problems.first,
     problemCount: problems.count,
     notes: problems.notes,
@@ -103,8 +120,16 @@ class AccountSums {
   }
 
   addReceipt({ id, accountId, charged }: Receipt): void {
+    this.#spend(id, accountId, charged);
+  }
+
+  addDay({ hourMs, accountId, charged }: Rollup): void {
+    this.#spend(new Date(hourMs).toISOString().slice(0, 10), accountId, charged);
+  }
+
+  #spend(subject: string, accountId: string, charged: bigint): void {
     const sums = this.#sums.get(accountId);
-    if (sums === undefined) this.#unknown(id, accountId);
+    if (sums === undefined) this.#unknown(subject, accountId);
     else sums.spent += charged;
   }
 
@@ -114,12 +139,11 @@ class AccountSums {
       readonly granted: bigint;
       readonly spent: bigint;
     }[],
-    /** Where what was spent is added up from them. */
+    /** What a lease has spent is their sum, at every moment; undefined: that of the receipts. */
     rollups: readonly Rollup[] | undefined,
   ): void {
     const problems = this.#problems;
-    // What a lease has spent is the sum of the account's rollups, at every moment; those of closed
-    // hours are held to the receipts below.
+    // Those of closed hours are held to the receipts elsewhere.
     const summed = new Map<string, bigint>();
     for (const { accountId, charged } of rollups ?? [])
       summed.set(accountId, (summed.get(accountId) ?? 0n) + charged);

@@ -10,6 +10,7 @@ import type { Postgres } from "./postgres.ts";
 import { createMinuteStore } from "./reports/minutes.ts";
 import { PostgresReports } from "./reports/reports.ts";
 import { PostgresRollups } from "./reports/rollups.ts";
+import { createRetentionStore } from "./retention.ts";
 
 /** The store of a process that charges calls. */
 export interface NodeStore extends Store {
@@ -37,6 +38,7 @@ export function createPlainStore(options: Omit<NodeStoreOptions, "epoch">): Stor
   return {
     ...shared,
     ledger: createLedgerStore({ pool, watch: () => {}, rollups }),
+    retention: createRetentionStore(postgres),
     openReports: (asked) => new PostgresReports(pool, asked),
     fenced: new Promise(() => {}),
     lostTail: undefined,

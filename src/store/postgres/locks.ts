@@ -5,8 +5,16 @@ const ours = 0x737663;
 export const lockSql = (lock: Lock) => `select pg_advisory_xact_lock(${ours}, ${places[lock]})`;
 
 /** Held together with others that share it. */
-export const shareSql = (lock: Lock) =>
-  `select pg_advisory_xact_lock_shared(${ours}, ${places[lock]})`;
+export const shareSql = (lock: Lock) => `select ${shareCall(lock)}`;
+
+/** The same within a function. */
+export const shareCall = (lock: Lock) => `pg_advisory_xact_lock_shared(${ours}, ${places[lock]})`;
+
+/** Of the connection, across transactions, without waiting: until it is released, or ends. */
+export const tryHoldSql = (lock: Lock) =>
+  `select pg_try_advisory_lock(${ours}, ${places[lock]}) as has`;
+
+export const releaseSql = (lock: Lock) => `select pg_advisory_unlock(${ours}, ${places[lock]})`;
 
 /** Does not wait: `has` is false when another holds it. */
 export const tryLockSql = (lock: Lock) =>
@@ -14,4 +22,4 @@ export const tryLockSql = (lock: Lock) =>
 
 type Lock = keyof typeof places;
 
-const places = { folding: 1, sums: 2, partitions: 3 } as const;
+const places = { folding: 1, sums: 2, partitions: 3, retention: 4, erasing: 5 } as const;

@@ -12,9 +12,9 @@ export interface Partition {
   readonly toMs: number;
 }
 
-const weekMs = 7 * dayMs;
+export const weekMs = 7 * dayMs;
 /** The first Monday of the count of milliseconds. */
-const mondayMs = 4 * dayMs;
+export const mondayMs = 4 * dayMs;
 /** The present week, and those that are created ahead. */
 const weeks = 4;
 /** Who waits for a table holds up all that come behind: rather the next attempt. */

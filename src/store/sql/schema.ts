@@ -16,6 +16,16 @@ export interface Tables extends PeopleTables {
     /** JSON of Limits; the budget as text. */
     limits: string | null;
     limits_version: number;
+    /** Its receipts are kept for this many days; null: for as long as those of all. */
+    receipts_days: number | null;
+  };
+  /** Of an account, or of all: "". Days, so that sums of days stand for what is gone. */
+  receipt_marks: {
+    account_id: string;
+    /** Receipts from before are gone, or about to go. */
+    kept_from_ms: number;
+    exported_to_ms: number;
+    erased_to_ms: number;
   };
   keys: {
     id: string;

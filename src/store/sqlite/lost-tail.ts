@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { idFloor } from "../../base/ids.ts";
 import type { LostTail } from "../../ledger/store.ts";
 import { readMeta, writeMeta } from "../sql/meta.ts";
 import type { Db } from "../sql/schema.ts";
@@ -14,11 +15,18 @@ export async function findLostTail(
   nowMs: number,
 ): Promise<LostTail | undefined> {
   if (mark === undefined) return undefined;
-  const { rows } = await sql<{ has_receipt: number; sequence: number }>`select
+  const { rows } = await sql<{
+    has_receipt: number;
+    kept_from_ms: number | null;
+    sequence: number;
+  }>`select
     exists (select 1 from receipts where id = ${mark.receiptId}) as has_receipt,
+    (select max(kept_from_ms) from receipt_marks) as kept_from_ms,
     (select sequence from feed where id = 1) as sequence`.execute(db);
   const [found] = rows;
-  const isReceiptLost = mark.receiptId !== "" && found?.has_receipt !== 1;
+  const keptFromMs = found?.kept_from_ms ?? 0;
+  const isKept = keptFromMs === 0 || mark.receiptId >= idFloor("req", keptFromMs);
+  const isReceiptLost = mark.receiptId !== "" && isKept && found?.has_receipt !== 1;
   const isChangeLost = mark.sequence > (found?.sequence ?? 0);
   if (!isReceiptLost && !isChangeLost) return undefined;
   return {

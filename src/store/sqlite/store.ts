@@ -17,6 +17,7 @@ import { checkBalances, trustSums } from "./ledger/balances.ts";
 import { Checkpoints } from "./ledger/checkpoints.ts";
 import { createLedgerStore } from "./ledger/ledger.ts";
 import { createLimitsWriter } from "./ledger/limits-writer.ts";
+import { createRetentionStore } from "./ledger/retention.ts";
 import { WalSync } from "./ledger/wal-sync.ts";
 import { LedgerWriter } from "./ledger/writer.ts";
 import { findLostTail, rememberLostTail } from "./lost-tail.ts";
@@ -70,6 +71,7 @@ export async function createStore(sqlite: Sqlite, secretFingerprint: string): Pr
       },
       setLimits: createLimitsWriter(raw, (work, then) => writer.exclusive(work, then)),
     }),
+    retention: createRetentionStore(db),
     feed: createFeedStore(db),
     people: createPeopleStore(db),
     audit: createAuditStore(db),

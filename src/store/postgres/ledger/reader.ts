@@ -33,13 +33,13 @@ export async function openLedgerReader({ pool }: Postgres): Promise<LedgerReader
   };
   return {
     ...readTables(db),
-    spentIs: "receipts",
     receipt: async (id) => (await select("where id = $1", [id]))[0],
     receipts: (filter) => readReceipts(select, filter),
     entries: () => readEntries(client),
     leases: () => readLeases(client),
     budgetSpends: () => readBudgetSpends(client),
     rollups: () => readSums(db),
+    spentIs: "receipts",
     // The server keeps what it has confirmed, or does not start.
     lostTails: async () => [],
     async close() {

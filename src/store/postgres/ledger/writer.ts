@@ -293,5 +293,5 @@ const isUnconfirmed = (error: unknown) =>
 
 /** A server that is away comes back; a value that no column takes stays wrong. */
 function isOfTheWrites(error: unknown): boolean {
-  return error instanceof DatabaseError && /^(22|23|SV001)/.test(error.code ?? "");
+  return error instanceof DatabaseError && /^(22|23|SV001|SV003)/.test(error.code ?? "");
 }

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from "kysely";
+import { shareCall } from "../locks.ts";
 
 /**
  * What happens to money, in functions of the database: each is one round trip and one transaction.
@@ -61,9 +62,15 @@ begin
   if p_open_ms is null then
     select is_open into v_is_open from epochs where id = p_epoch for share;
   else
+    -- So that nobody decides meanwhile which receipts are kept. Comes before all other locks.
+    perform ${shareCall("retention")};
     -- Alone: two that share the lock and both want to write would wait for each other.
     update epochs set open_from_ms = least(open_from_ms, p_open_ms)
       where id = p_epoch returning is_open into v_is_open;
+    -- What is gone must not be charged again.
+    if p_open_ms < (select max(kept_from_ms) from receipt_marks) then
+      raise exception 'receipts as old as these are no longer kept' using errcode = 'SV003';
+    end if;
   end if;
   if v_is_open is null then
     raise exception 'epoch % does not exist', p_epoch using errcode = 'SV002';

@@ -3,6 +3,7 @@ import { noShortestMs } from "../../../ledger/reports.ts";
 import { endColumns, sumColumns } from "../../sql/reports/rollup-columns.ts";
 import { functions } from "./functions.ts";
 import { permitStatements } from "./permits.ts";
+import { retentionStatements } from "./retention.ts";
 
 /** Ids, names and times are compared by their bytes, as the other database does. */
 const text = `text collate "C"`;
@@ -60,6 +61,7 @@ export async function foundation(db: Kysely<unknown>): Promise<void> {
     ...ledger,
     ...reports,
     ...permitStatements,
+    ...retentionStatements,
   ];
   for (const statement of statements) await sql.raw(statement).execute(db);
   await functions(db);

@@ -31,8 +31,10 @@ export async function recountEpoch(client: ClientBase, epoch: number): Promise<v
  */
 export async function recountFrom(
   client: ClientBase,
-  { epoch, fromMs }: { readonly epoch: number; readonly fromMs: number },
+  of: { readonly epoch: number; readonly fromMs: number },
 ): Promise<void> {
+  const { epoch } = of;
+  const fromMs = Math.max(of.fromMs, await newestMark(client));
   await client.query(`set local statement_timeout = ${statementMs}`);
   await client.query("update epochs set open_from_ms = null where id = $1", [epoch]);
   await client.query("delete from rollups where epoch = $1 and hour_ms >= $2", [epoch, fromMs]);
@@ -46,6 +48,14 @@ export async function recountFrom(
   await recountMinutes(client, { epoch, fromMs });
   await client.query(lockSql("sums"));
   await unfold(client, fromMs);
+}
+
+/** Of hours from before it there are only sums: receipts may be gone. */
+async function newestMark(client: ClientBase): Promise<number> {
+  const { rows } = await client.query<{ ms: number | null }>(
+    "select max(kept_from_ms) as ms from receipt_marks",
+  );
+  return rows[0]?.ms ?? 0;
 }
 
 /** The last hour that the epoch wrote; what is too old by now is deleted with all that is. */

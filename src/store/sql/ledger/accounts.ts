@@ -1,4 +1,5 @@
 import { sql, type Transaction } from "kysely";
+import type { AuditRecord } from "../../../base/audit.ts";
 import type { Account, AccountStore } from "../../../ledger/account.ts";
 import { addAudit } from "../audit.ts";
 import { announce } from "../feed.ts";
@@ -55,18 +56,27 @@ export function createAccountStore(db: Db, openPurse: OpenPurse): AccountStore {
         return true;
       });
     },
-    async setSuspended(id, atMs, audit) {
-      await db.transaction().execute(async (transaction) => {
-        await transaction
-          .updateTable("accounts")
-          .set({ suspended_at_ms: atMs ?? null })
-          .where("id", "=", id)
-          .execute();
-        await addAudit(transaction, audit);
-        await announce(transaction, { topic: "accounts", subject: id });
-      });
-    },
+    setSuspended: (id, atMs, audit) =>
+      update(db, { id, set: { suspended_at_ms: atMs ?? null }, audit }),
+    setReceiptsDays: (id, days, audit) =>
+      update(db, { id, set: { receipts_days: days ?? null }, audit }),
   };
+}
+
+async function update(
+  db: Db,
+  change: {
+    readonly id: string;
+    readonly set: Partial<Tables["accounts"]>;
+    readonly audit: AuditRecord;
+  },
+): Promise<void> {
+  const { id, set, audit } = change;
+  await db.transaction().execute(async (transaction) => {
+    await transaction.updateTable("accounts").set(set).where("id", "=", id).execute();
+    await addAudit(transaction, audit);
+    await announce(transaction, { topic: "accounts", subject: id });
+  });
 }
 
 function toAccount(row: Tables["accounts"]): Account {
@@ -76,6 +86,7 @@ function toAccount(row: Tables["accounts"]): Account {
     createdAtMs: row.created_at_ms,
     ...(row.suspended_at_ms === null ? {} : { suspendedAtMs: row.suspended_at_ms }),
     ...toLimits(row),
+    ...(row.receipts_days === null ? {} : { receiptsDays: row.receipts_days }),
   };
 }
 
@@ -87,5 +98,6 @@ function fromAccount(account: Account): Tables["accounts"] {
     suspended_at_ms: account.suspendedAtMs ?? null,
     limits: fromLimits(account.limits),
     limits_version: firstLimitsVersion(account),
+    receipts_days: account.receiptsDays ?? null,
   };
 }

@@ -2,11 +2,12 @@ import type { LedgerReader } from "../../../ledger/store.ts";
 import type { Db } from "../schema.ts";
 import { readLimits } from "./limits-text.ts";
 import { readCosts, toPrice } from "./price-text.ts";
+import { readReceiptMarks } from "./retention.ts";
 
 /** What a reader of the ledger needs to understand receipts. */
 export function readTables(
   db: Db,
-): Pick<LedgerReader, "prices" | "limits" | "costs" | "accounts" | "keys"> {
+): Pick<LedgerReader, "prices" | "limits" | "costs" | "accounts" | "keys" | "receiptMarks"> {
   return {
     async prices() {
       const rows = await db.selectFrom("prices").selectAll().execute();
@@ -40,6 +41,7 @@ export function readTables(
         routes: readCosts(row.routes),
       }));
     },
+    receiptMarks: () => readReceiptMarks(db),
     accounts: () => db.selectFrom("accounts").select(["id", "name"]).orderBy("id").execute(),
     keys: () => db.selectFrom("keys").select(["id", "name", "hint"]).orderBy("id").execute(),
   };

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { idFloor, idTimeMs } from "../../../base/ids.ts";
 import { hourMs, toHour } from "../../../ledger/rollups.ts";
+import { newestMark } from "../../sql/ledger/retention.ts";
 import { readMeta, writeMeta } from "../../sql/meta.ts";
 import { type Db, localNode } from "../../sql/schema.ts";
 import type { BalanceCheck } from "../../store.ts";
@@ -21,7 +22,8 @@ interface Row {
  * read the receipts of years again. The first check of a ledger reads them all.
  */
 export async function checkBalances(db: Db): Promise<BalanceCheck> {
-  const fromMs = await readFrom(db);
+  // Receipts from before a mark may be gone.
+  const fromMs = Math.max(await readFrom(db), await newestMark(db));
   const { rows } = await sql<Row>`with
     money as (select account_id, sum(nano) as nano from entries group by account_id),
     written as (select account_id, sum(charged) as nano from receipts

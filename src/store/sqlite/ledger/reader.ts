@@ -42,15 +42,19 @@ export function openLedgerReader(path: string): LedgerReader {
       }
     },
     ...tables,
-    spentIs: "sums",
     async limits() {
-      checkMigrated(raw, path);
+      checkMigrated(raw, path, "limit_versions");
       return tables.limits();
+    },
+    async receiptMarks() {
+      checkMigrated(raw, path, "receipt_marks");
+      return tables.receiptMarks();
     },
     entries: () => readEntries(db),
     leases: () => readLeases(db),
     budgetSpends: () => readBudgetSpends(db),
     rollups: () => readSums(db),
+    spentIs: "sums",
     async lostTails() {
       const known = await readLostTails(db);
       const lost = await findLostTail(db, mark, Date.now());
@@ -67,8 +71,8 @@ export function openLedgerReader(path: string): LedgerReader {
 }
 
 /** Reading changes nothing, so it does not migrate either. */
-function checkMigrated(raw: Database, path: string): void {
-  const known = raw.query("select 1 from sqlite_master where name = 'limit_versions'").get();
+function checkMigrated(raw: Database, path: string, table: string): void {
+  const known = raw.query("select 1 from sqlite_master where name = ?").get(table);
   if (known !== null) return;
   throw new Problem({
     code: "failed",

@@ -189,6 +189,9 @@ export class LedgerWriter {
   /** It comes late, after a disk was full for long: its hour was closed and is open again. */
   #openSums({ id }: Receipt): void {
     const openFromMs = toHour(idTimeMs(id));
+    // It may have been there, and charged: what is gone must not be charged again.
+    if (openFromMs < (this.#statements.keptFrom.get()?.ms ?? 0))
+      throw new Error(`receipts as old as ${id} are no longer kept`);
     this.#statements.openSums.run(String(openFromMs));
     this.#options.sums.openFromId = toOpenFromId(openFromMs);
   }
@@ -242,6 +245,9 @@ function prepare(raw: Database) {
     addRollup: query(addRowSql("rollups", rollupKeys)),
     openSums: query(
       "insert into meta (key, value) values ('rollups_open_from_ms', ?) on conflict do update set value = excluded.value",
+    ),
+    keptFrom: raw.query<{ ms: number | null }, []>(
+      "select max(kept_from_ms) as ms from receipt_marks",
     ),
     addBudget: query(
       "insert into budget_spends (owner_id, period_start_ms, spent) values (?, ?, ?) on conflict do update set spent = spent + excluded.spent",

@@ -10,6 +10,7 @@ import { people } from "./people.ts";
 import { preferences } from "./preferences.ts";
 import { providerKeys } from "./provider-keys.ts";
 import { rejections } from "./rejections.ts";
+import { retention } from "./retention.ts";
 import { usage } from "./usage.ts";
 import { versions } from "./versions.ts";
 
@@ -31,6 +32,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0014-aliases": { up: aliases },
   "0015-preferences": { up: preferencesAndMargin },
   "0016-keys": { up: keyStates },
+  "0017-retention": { up: retention },
 };
 
 /** Brings the schema up to date, whole or not at all; refuses one that a newer version wrote. */

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { idFloor } from "../../../base/ids.ts";
 import { hourMs, type Rollup, type RollupStore, toDay } from "../../../ledger/rollups.ts";
 import type { StoredSums } from "../../../ledger/store.ts";
+import { newestMark } from "../../sql/ledger/retention.ts";
 import { readMeta, writeMeta } from "../../sql/meta.ts";
 import { toFoldMark } from "../../sql/reports/fold-mark.ts";
 import { startOf, sumColumns, sumsOfReceipts } from "../../sql/reports/rollup-columns.ts";
@@ -29,8 +30,10 @@ export function createRollupStore(options: {
     fold,
     list: (filter) => readRollups({ db, isShared: false }, filter),
     openFromMs: () => readOpenFrom(db),
-    async recount(fromMs) {
+    async recount(wantedMs) {
       await db.transaction().execute(async (transaction) => {
+        // Of earlier hours there are only sums.
+        const fromMs = Math.max(wantedMs, await newestMark(transaction));
         // What accounts have spent is the sum of all hours: out with these, and in with them again.
         await sql`update leases set spent = spent - ${openSum(fromMs)}
           where node = ${localNode}`.execute(transaction);

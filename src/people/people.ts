@@ -48,12 +48,18 @@ export class People {
   readonly store: PeopleStore;
   readonly clock: Clock;
   readonly passwords: Passwords;
-  readonly #limits = new SignInLimits();
+  readonly #limits: SignInLimits;
 
-  constructor(store: PeopleStore, clock: Clock, passwords = new Passwords()) {
+  constructor(
+    store: PeopleStore,
+    clock: Clock,
+    passwords = new Passwords(),
+    limits = new SignInLimits(),
+  ) {
     this.store = store;
     this.clock = clock;
     this.passwords = passwords;
+    this.#limits = limits;
   }
 
   /**
@@ -91,7 +97,7 @@ export class People {
       await this.#countFailure(user, visitor?.address ?? "");
       throw new WrongPassword();
     }
-    succeeded();
+    await succeeded();
     return user;
   }
 

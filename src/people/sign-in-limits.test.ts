@@ -3,13 +3,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cheapPasswords } from "../../test/setup/cheap-passwords.ts";
+import { usePostgres } from "../../test/setup/use-postgres.ts";
 import { auditOf } from "../../test/store/audit-sample.ts";
+import { SignInTries } from "../store/postgres/shared/sign-in-tries.ts";
 import { openSqlite } from "../store/sqlite/sqlite.ts";
 import { createStore } from "../store/sqlite/store.ts";
 import type { Store } from "../store/store.ts";
 import { Invites } from "./invites.ts";
 import { Passwords } from "./passwords.ts";
 import { People, type Person, type Visitor } from "./people.ts";
+import { SignInLimits } from "./sign-in-limits.ts";
+import { TriesInMemory } from "./tries.ts";
 
 const ada = { email: "ada@example.com", password: "a long enough password" };
 const guess = (at: number) => ({ email: `guess-${at}@example.com`, password: "guess" });
@@ -17,6 +21,7 @@ const from = (address: string) => ({ userAgent: "", address });
 const home = from("192.0.2.1");
 const clock = { nowMs: () => Date.UTC(2027, 0, 1) };
 const dir = mkdtempSync(join(tmpdir(), "svc-sign-in-"));
+const postgres = usePostgres();
 let store: Store;
 let people: People;
 
@@ -26,10 +31,6 @@ beforeAll(async () => {
   const secret = (await invites.first(() => auditOf()))?.secret ?? "";
   const joining = { ...ada, secret, name: "Ada", visitor: home, isBound: false };
   await invites.accept(joining, () => auditOf());
-});
-// Nothing is counted yet.
-beforeEach(() => {
-  people = new People(store.people, clock, new Passwords(cheapPasswords));
 });
 afterAll(async () => {
   await store.close();
@@ -56,107 +57,120 @@ async function fail(times: number, addressOf: (at: number) => string): Promise<v
     );
 }
 
-test("however often people of one address sign in rightly, nobody there has to wait", async () => {
-  for (let at = 0; at < 60; at++) expect(await signIn(ada, home)).toBeString();
-});
+const counters = {
+  "in memory": () => new TriesInMemory(),
+  "in PostgreSQL": () => new SignInTries(postgres().pool),
+};
 
-test("signing in rightly takes no failure of others off the address", async () => {
-  await fail(49, () => home.address);
-  expect(await signIn(ada, home)).toBeString();
-  await fail(1, () => home.address);
-  await expect(signIn(ada, home)).rejects.toThrow("Too many failed attempts");
-});
-
-test("the addresses of one network of IPv6 count as one, and another network's do not", async () => {
-  await fail(50, (at) => `2001:db8:0:1::${at.toString(16)}`);
-  await expect(signIn(ada, from("2001:db8:0:1:ffff::9"))).rejects.toThrow(
-    "Too many failed attempts",
-  );
-  expect(await signIn(ada, from("2001:db8:0:2::1"))).toBeString();
-});
-
-test("failures elsewhere keep nobody out, however many there are", async () => {
-  const wrong = { ...ada, password: "guess" };
-  for (let at = 0; at < 10; at++)
-    await expect(signIn(wrong, from("203.0.113.1"))).rejects.toThrow(
-      "Incorrect email address or password",
-    );
-  await expect(signIn(ada, from("203.0.113.1"))).rejects.toThrow("Too many failed attempts");
-  expect(await signIn(ada, home)).toBeString();
-});
-
-test("failures for one person from everywhere slow down only networks that the person does not use", async () => {
-  await signIn(ada, home);
-  const wrong = { ...ada, password: "guess" };
-  for (let at = 0; at < 100; at++)
-    await expect(signIn(wrong, from(`203.0.113.${at}`))).rejects.toThrow(
-      "Incorrect email address or password",
-    );
-  await expect(signIn(ada, from("198.51.100.1"))).rejects.toThrow("Too many failed attempts");
-  expect(await signIn(ada, home)).toBeString();
-  const person = await store.people.userByEmail(ada.email);
-  const device = { id: "a browser", userId: person?.id ?? "" };
-  expect(await signIn(ada, { ...from("198.51.100.1"), device })).toBeString();
-});
-
-describe("a browser that its person has signed in with before", () => {
-  const wrong = { ...ada, password: "guess" };
-  let known: Visitor;
-  beforeEach(async () => {
-    const user = await store.people.userByEmail(ada.email);
-    known = { ...home, device: { id: "a browser", userId: user?.id ?? "" } };
+describe.each(["in memory", "in PostgreSQL"] as const)("counted %s", (where) => {
+  // Nothing is counted yet.
+  beforeEach(() => {
+    const limits = new SignInLimits(counters[where]());
+    people = new People(store.people, clock, new Passwords(cheapPasswords), limits);
   });
 
-  test("is let in whatever others of its network have failed", async () => {
-    for (let at = 0; at < 10; at++)
-      await expect(signIn(wrong, home)).rejects.toThrow("Incorrect email address or password");
-    await fail(40, () => home.address);
+  test("however often people of one address sign in rightly, nobody there has to wait", async () => {
+    for (let at = 0; at < 60; at++) expect(await signIn(ada, home)).toBeString();
+  });
+
+  test("signing in rightly takes no failure of others off the address", async () => {
+    await fail(49, () => home.address);
+    expect(await signIn(ada, home)).toBeString();
+    await fail(1, () => home.address);
     await expect(signIn(ada, home)).rejects.toThrow("Too many failed attempts");
-    expect(await signIn(ada, known)).toBeString();
   });
 
-  test("cannot guess without end, and does not use up what others have there", async () => {
-    for (let at = 0; at < 30; at++)
-      await expect(signIn(wrong, known)).rejects.toThrow("Incorrect email address or password");
-    // From now on it is one of its network.
-    for (let at = 0; at < 10; at++)
-      await expect(signIn(wrong, known)).rejects.toThrow("Incorrect email address or password");
-    await expect(signIn(ada, known)).rejects.toThrow("Too many failed attempts");
-    expect(await signIn(ada, from("198.51.100.77"))).toBeString();
-  });
-
-  test("is nobody's for another person", async () => {
-    const others = { ...known, device: { id: "a browser", userId: "user_other" } };
-    for (let at = 0; at < 10; at++)
-      await expect(signIn(wrong, others)).rejects.toThrow("Incorrect email address or password");
-    await expect(signIn(ada, others)).rejects.toThrow("Too many failed attempts");
-  });
-});
-
-test("who is signed in changes their password whatever others have failed with their email", async () => {
-  const person = await people.find(await signIn(ada, home));
-  if (person === undefined) throw new Error("nobody is signed in");
-  for (let at = 0; at < 10; at++)
-    await expect(signIn({ ...ada, password: "guess" }, home)).rejects.toThrow(
-      "Incorrect email address or password",
+  test("the addresses of one network of IPv6 count as one, and another network's do not", async () => {
+    await fail(50, (at) => `2001:db8:0:1::${at.toString(16)}`);
+    await expect(signIn(ada, from("2001:db8:0:1:ffff::9"))).rejects.toThrow(
+      "Too many failed attempts",
     );
-  await changePassword(person, { current: ada.password, password: "a new good password" });
-  await changePassword(person, { current: "a new good password", password: ada.password });
-});
+    expect(await signIn(ada, from("2001:db8:0:2::1"))).toBeString();
+  });
 
-test("who is signed in changes their password whatever others of the address have failed", async () => {
-  const person = await people.find(await signIn(ada, home));
-  if (person === undefined) throw new Error("nobody is signed in");
-  await fail(50, () => home.address);
-  await changePassword(person, { current: ada.password, password: "a new good password" });
-  await changePassword(person, { current: "a new good password", password: ada.password });
-});
+  test("failures elsewhere keep nobody out, however many there are", async () => {
+    const wrong = { ...ada, password: "guess" };
+    for (let at = 0; at < 10; at++)
+      await expect(signIn(wrong, from("203.0.113.1"))).rejects.toThrow(
+        "Incorrect email address or password",
+      );
+    await expect(signIn(ada, from("203.0.113.1"))).rejects.toThrow("Too many failed attempts");
+    expect(await signIn(ada, home)).toBeString();
+  });
 
-test("who is signed in cannot guess the password without end", async () => {
-  const person = await people.find(await signIn(ada, home));
-  if (person === undefined) throw new Error("nobody is signed in");
-  const change = () => changePassword(person, { ...ada, current: "guess" });
-  for (let at = 0; at < 10; at++)
-    await expect(change()).rejects.toThrow("Incorrect email address or password");
-  await expect(change()).rejects.toThrow("Too many failed attempts");
+  test("failures for one person from everywhere slow down only networks that the person does not use", async () => {
+    await signIn(ada, home);
+    const wrong = { ...ada, password: "guess" };
+    for (let at = 0; at < 100; at++)
+      await expect(signIn(wrong, from(`203.0.113.${at}`))).rejects.toThrow(
+        "Incorrect email address or password",
+      );
+    await expect(signIn(ada, from("198.51.100.1"))).rejects.toThrow("Too many failed attempts");
+    expect(await signIn(ada, home)).toBeString();
+    const person = await store.people.userByEmail(ada.email);
+    const device = { id: "a browser", userId: person?.id ?? "" };
+    expect(await signIn(ada, { ...from("198.51.100.1"), device })).toBeString();
+  });
+
+  describe("a browser that its person has signed in with before", () => {
+    const wrong = { ...ada, password: "guess" };
+    let known: Visitor;
+    beforeEach(async () => {
+      const user = await store.people.userByEmail(ada.email);
+      known = { ...home, device: { id: "a browser", userId: user?.id ?? "" } };
+    });
+
+    test("is let in whatever others of its network have failed", async () => {
+      for (let at = 0; at < 10; at++)
+        await expect(signIn(wrong, home)).rejects.toThrow("Incorrect email address or password");
+      await fail(40, () => home.address);
+      await expect(signIn(ada, home)).rejects.toThrow("Too many failed attempts");
+      expect(await signIn(ada, known)).toBeString();
+    });
+
+    test("cannot guess without end, and does not use up what others have there", async () => {
+      for (let at = 0; at < 30; at++)
+        await expect(signIn(wrong, known)).rejects.toThrow("Incorrect email address or password");
+      // From now on it is one of its network.
+      for (let at = 0; at < 10; at++)
+        await expect(signIn(wrong, known)).rejects.toThrow("Incorrect email address or password");
+      await expect(signIn(ada, known)).rejects.toThrow("Too many failed attempts");
+      expect(await signIn(ada, from("198.51.100.77"))).toBeString();
+    });
+
+    test("is nobody's for another person", async () => {
+      const others = { ...known, device: { id: "a browser", userId: "user_other" } };
+      for (let at = 0; at < 10; at++)
+        await expect(signIn(wrong, others)).rejects.toThrow("Incorrect email address or password");
+      await expect(signIn(ada, others)).rejects.toThrow("Too many failed attempts");
+    });
+  });
+
+  test("who is signed in changes their password whatever others have failed with their email", async () => {
+    const person = await people.find(await signIn(ada, home));
+    if (person === undefined) throw new Error("nobody is signed in");
+    for (let at = 0; at < 10; at++)
+      await expect(signIn({ ...ada, password: "guess" }, home)).rejects.toThrow(
+        "Incorrect email address or password",
+      );
+    await changePassword(person, { current: ada.password, password: "a new good password" });
+    await changePassword(person, { current: "a new good password", password: ada.password });
+  });
+
+  test("who is signed in changes their password whatever others of the address have failed", async () => {
+    const person = await people.find(await signIn(ada, home));
+    if (person === undefined) throw new Error("nobody is signed in");
+    await fail(50, () => home.address);
+    await changePassword(person, { current: ada.password, password: "a new good password" });
+    await changePassword(person, { current: "a new good password", password: ada.password });
+  });
+
+  test("who is signed in cannot guess the password without end", async () => {
+    const person = await people.find(await signIn(ada, home));
+    if (person === undefined) throw new Error("nobody is signed in");
+    const change = () => changePassword(person, { ...ada, current: "guess" });
+    for (let at = 0; at < 10; at++)
+      await expect(change()).rejects.toThrow("Incorrect email address or password");
+    await expect(change()).rejects.toThrow("Too many failed attempts");
+  });
 });

@@ -1,18 +1,7 @@
 import { Problem } from "../base/problem.ts";
-import { Throttle } from "./throttle.ts";
+import { TriesInMemory, type Try, type TryCounter } from "./tries.ts";
 
 const minuteMs = 60_000;
-
-/** Of one person from one network. */
-const pairLimit = { burst: 10, everyMs: minuteMs };
-/** Of all users from one network. */
-const networkLimit = { burst: 50, everyMs: 20_000 };
-/** Of one person from everywhere: against guessing that is spread over many networks. */
-const spreadLimit = { burst: 100, everyMs: 10_000 };
-/** Of one browser that its person has signed in with before. */
-const deviceLimit = { burst: 30, everyMs: minuteMs };
-/** Of the current password, by a signed-in user. */
-const sessionLimit = { burst: 10, everyMs: minuteMs };
 
 export interface Attempt {
   readonly email: string;
@@ -25,7 +14,7 @@ export interface Attempt {
 }
 
 /** To be called when the password was right. */
-type OnSuccess = () => void;
+type OnSuccess = () => Promise<void>;
 
 /**
  * How many wrong passwords are looked at. Whoever knows an email address can fail with it, so no
@@ -34,43 +23,44 @@ type OnSuccess = () => void;
  * A browser that has signed in before has its own count, which other clients cannot use up.
  */
 export class SignInLimits {
-  readonly #pairs = new Throttle(pairLimit);
-  readonly #networks = new Throttle(networkLimit);
-  readonly #spread = new Throttle(spreadLimit);
-  readonly #devices = new Throttle(deviceLimit);
-  readonly #sessions = new Throttle(sessionLimit);
+  readonly #counter: TryCounter;
+
+  constructor(counter: TryCounter = new TriesInMemory()) {
+    this.#counter = counter;
+  }
 
   /** Counts an attempt before it is looked at, so that many at once count each; or refuses it. */
   async admit(attempt: Attempt, nowMs: number): Promise<OnSuccess> {
     const { email, network, device } = attempt;
-    if (network === undefined) return alone(this.#sessions, email, nowMs);
-    if (device !== undefined && this.#devices.waitMs(device, nowMs) === 0)
-      return alone(this.#devices, device, nowMs);
-    const isUsual = this.#spread.waitMs(email, nowMs) > 0 && (await attempt.isUsualNetwork());
-    const pair = `${network} ${email}`;
-    // From here on in one turn: what is looked at is what is counted.
-    const waitMs = Math.max(
-      this.#pairs.waitMs(pair, nowMs),
-      this.#networks.waitMs(network, nowMs),
-      isUsual ? 0 : this.#spread.waitMs(email, nowMs),
+    if (network === undefined) {
+      const forget: readonly Try[] = [{ kind: "session", name: email }];
+      return this.#admit({ forget, giveBack: [] }, nowMs);
+    }
+    if (device !== undefined) {
+      const forget: readonly Try[] = [{ kind: "device", name: device }];
+      if ((await this.#counter.count(forget, nowMs)) === 0)
+        return () => this.#counter.succeed({ forget, giveBack: [] });
+    }
+    const spread: Try = { kind: "spread", name: email };
+    const isUsual =
+      (await this.#counter.waitMs(spread, nowMs)) > 0 && (await attempt.isUsualNetwork());
+    return this.#admit(
+      {
+        forget: [{ kind: "pair", name: `${network} ${email}` }],
+        giveBack: [{ kind: "network", name: network }, ...(isUsual ? [] : [spread])],
+      },
+      nowMs,
     );
-    if (waitMs > 0) throw new TooManyTries(waitMs);
-    this.#pairs.count(pair, nowMs);
-    this.#networks.count(network, nowMs);
-    if (!isUsual) this.#spread.count(email, nowMs);
-    return () => {
-      this.#pairs.forget(pair);
-      this.#networks.giveBack(network);
-      if (!isUsual) this.#spread.giveBack(email);
-    };
   }
-}
 
-function alone(throttle: Throttle, name: string, nowMs: number): OnSuccess {
-  const waitMs = throttle.waitMs(name, nowMs);
-  if (waitMs > 0) throw new TooManyTries(waitMs);
-  throttle.count(name, nowMs);
-  return () => throttle.forget(name);
+  async #admit(
+    tries: { readonly forget: readonly Try[]; readonly giveBack: readonly Try[] },
+    nowMs: number,
+  ): Promise<OnSuccess> {
+    const waitMs = await this.#counter.count([...tries.forget, ...tries.giveBack], nowMs);
+    if (waitMs > 0) throw new TooManyTries(waitMs);
+    return () => this.#counter.succeed(tries);
+  }
 }
 
 export class TooManyTries extends Problem {

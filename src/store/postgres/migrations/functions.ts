@@ -87,6 +87,7 @@ begin
     update epochs set open_from_ms = (select least(open_from_ms,
         min(('x' || substr(u.id, 5, 12))::bit(48)::bigint) / 3600000 * 3600000)
         from unnest(v_rows) u) where id = p_epoch and cardinality(v_rows) > 0;
+    perform svc_tell_live('receipts', v_added);
     return json_build_object('is_open', false, 'added', to_json(v_added));
   end if;
   select json_agg(json_build_object('owner', owner, 'version', version)) into v_stale from (
@@ -144,6 +145,7 @@ begin
     end if;
   end loop;
   delete from claims where id = any (p_releases) and is_done = 0 and epoch = p_epoch;
+  perform svc_tell_live('receipts', v_added);
   return json_build_object('is_open', true, 'added', to_json(v_added), 'lost', to_json(v_lost));
 end $$`;
 

@@ -4,6 +4,7 @@ import { endColumns, sumColumns } from "../../sql/reports/rollup-columns.ts";
 import { functions } from "./functions.ts";
 import { permitStatements } from "./permits.ts";
 import { retentionStatements } from "./retention.ts";
+import { sharedStateStatements } from "./shared-state.ts";
 
 /** Ids, names and times are compared by their bytes, as the other database does. */
 const text = `text collate "C"`;
@@ -62,6 +63,7 @@ export async function foundation(db: Kysely<unknown>): Promise<void> {
     ...reports,
     ...permitStatements,
     ...retentionStatements,
+    ...sharedStateStatements,
   ];
   for (const statement of statements) await sql.raw(statement).execute(db);
   await functions(db);
@@ -298,7 +300,9 @@ const ledger = [
     -- From this hour on its sums may lack receipts; null: they lack none.
     open_from_ms bigint,
     -- How many times sums were added: whether the last time stands is seen by it.
-    sums_added bigint not null default 0
+    sums_added bigint not null default 0,
+    -- Of report_requests: the newest for which it has written its sums.
+    reports_done bigint not null default 0
   )`,
   "create index epochs_open on epochs (node) where is_open",
   "create index epochs_summing on epochs (open_from_ms) where open_from_ms is not null",

@@ -20,8 +20,26 @@ export function announceToGateways(
         (one) => one.provider === provider && (model === undefined || one.model === model),
       );
       await tell({ kind: "reset", provider, model });
+      await untilBack(async () =>
+        (await health()).some(
+          (one) =>
+            one.provider === provider &&
+            (model === undefined || one.model === model) &&
+            (one.nodes?.length ?? 0) > 0,
+        ),
+      );
       return known.length;
     },
     forgetServed: (target) => tell({ kind: "forget-served", target }),
   };
+}
+
+const longestMs = 1_000;
+const everyMs = 50;
+
+/** Whoever put targets back looks at them next. Those that fail again at once are not waited for. */
+async function untilBack(isOut: () => Promise<boolean>): Promise<void> {
+  const untilMs = performance.now() + longestMs;
+  while (performance.now() < untilMs && (await isOut()))
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
 }

@@ -17,6 +17,8 @@ export interface TargetHealth {
   readonly failures: number;
   /** It served a call since the start, since its provider or key was changed, and since it failed. */
   readonly hasServed: boolean;
+  /** Where several gateways share the database: those for which it is not in service. */
+  readonly nodes?: readonly string[];
 }
 
 /** A target: one model of one provider, by one of its keys where it has several. */
@@ -31,6 +33,39 @@ const fromBest: readonly TargetHealth["state"][] = ["closed", "resting", "half-o
 /** Of the keys of one route: as long as one of them serves, the route does. */
 export function bestHealth(all: readonly TargetHealth[]): TargetHealth | undefined {
   return all.toSorted((a, b) => fromBest.indexOf(a.state) - fromBest.indexOf(b.state))[0];
+}
+
+export interface NodeHealth {
+  readonly node: string;
+  readonly targets: readonly TargetHealth[];
+}
+
+/** Of all gateways: a target is as well as it is for the one that has the most trouble with it. */
+export function mergeHealth(all: readonly NodeHealth[]): readonly TargetHealth[] {
+  const seen = all.flatMap(({ node, targets }) => targets.map((target) => ({ node, target })));
+  const byTarget = Map.groupBy(seen, ({ target: { provider, key, model } }) =>
+    JSON.stringify([provider, key, model]),
+  );
+  return [...byTarget.values()].flatMap((views) => {
+    const [worst] = views
+      .map(({ target }) => target)
+      .toSorted(
+        (one, other) =>
+          fromBest.indexOf(other.state) - fromBest.indexOf(one.state) ||
+          (one.sinceMs ?? 0) - (other.sinceMs ?? 0),
+      );
+    if (worst === undefined) return [];
+    const nodes = views.filter(({ target }) => target.state !== "closed").map(({ node }) => node);
+    return [
+      {
+        ...worst,
+        requests: views.reduce((sum, { target }) => sum + target.requests, 0),
+        failures: views.reduce((sum, { target }) => sum + target.failures, 0),
+        hasServed: views.some(({ target }) => target.hasServed),
+        ...(nodes.length === 0 ? {} : { nodes: nodes.toSorted() }),
+      },
+    ];
+  });
 }
 
 /** What the change feed says of targets: an operator put them back, or a test of one failed. */

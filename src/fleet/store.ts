@@ -69,6 +69,13 @@ export interface FleetStore {
   leave(): Promise<void>;
   /** Closes the epochs of nodes that are gone for good; how many. Several may try at once. */
   recover(): Promise<number>;
+  /**
+   * For who is about to read a report: resolves when every node that is there has written the sums
+   * it had, or after a second.
+   */
+  wantReports(): Promise<void>;
+  /** Of a node: what `TickReply.reports` asked for up to this number is written. */
+  reportsDone(reports: number): Promise<void>;
   nodes(): Promise<readonly NodeView[]>;
   /** False when there is no such node. */
   setDraining(name: string, isDraining: boolean, audit: AuditRecord): Promise<boolean>;

@@ -8,6 +8,7 @@ import { closeEpoch } from "./ledger/close-epoch.ts";
 import { silentAfter } from "./ledger/leases.ts";
 import { query } from "./query.ts";
 import { recountEpoch } from "./reports/recount.ts";
+import { ReportRequests } from "./shared/report-requests.ts";
 import { transact } from "./transaction.ts";
 
 export interface FleetStoreOptions {
@@ -26,10 +27,12 @@ const lookEveryMs = 50;
 /** The nodes that share a database. Times are the database's own: no clock of a node counts. */
 export class PostgresFleet implements FleetStore {
   readonly #options: FleetStoreOptions;
+  readonly #wanted: ReportRequests;
   #joined: { readonly name: string; readonly epoch: number } | undefined;
 
   constructor(options: FleetStoreOptions) {
     this.#options = options;
+    this.#wanted = new ReportRequests(options.pool);
   }
 
   async join(node: NodeRecord): Promise<{ readonly epoch: number }> {
@@ -37,8 +40,10 @@ export class PostgresFleet implements FleetStore {
       const left = await this.#takeName(client, node);
       for (const id of left) await closeEpoch(client, id);
       const { rows } = await client.query<{ id: number }>(
-        `insert into epochs (node, gone_after)
-          values ($1, $2 * interval '1 millisecond') returning id`,
+        // It has nothing that anybody asked for before.
+        `insert into epochs (node, gone_after, reports_done)
+          select $1, $2 * interval '1 millisecond', wanted from report_requests where id = 1
+          returning id`,
         [node.name, this.#options.goneAfterMs],
       );
       const id = rows[0]?.id ?? 0;
@@ -138,6 +143,18 @@ export class PostgresFleet implements FleetStore {
       else if (await transact(pool, (client) => closeEpoch(client, id, "gone"))) closed++;
     }
     return closed;
+  }
+
+  wantReports(): Promise<void> {
+    return this.#wanted.run();
+  }
+
+  async reportsDone(reports: number): Promise<void> {
+    await query(this.#options.pool, {
+      text: "update epochs set reports_done = $2 where id = $1 and reports_done < $2",
+      values: [this.#own().epoch, reports],
+      answerMs,
+    });
   }
 
   async nodes(): Promise<readonly NodeView[]> {

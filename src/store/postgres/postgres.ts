@@ -8,6 +8,8 @@ import type { Db } from "../sql/schema.ts";
 export interface Postgres {
   readonly db: Db;
   readonly pool: Pool;
+  /** Beside the pool, and not connected yet: for who listens all the time. */
+  newClient(): Client;
   close(): Promise<void>;
 }
 
@@ -50,6 +52,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Postgres> 
   }
   return {
     pool,
+    newClient: () => new Client(config),
     db: new Kysely({ dialect: new PostgresDialect({ pool }) }),
     close: () => pool.end(),
   };

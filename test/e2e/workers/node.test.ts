@@ -28,6 +28,8 @@ const fleet: FleetStore = {
   whenHeard: async () => {},
   leave: refuse,
   recover: refuse,
+  wantReports: refuse,
+  reportsDone: refuse,
   nodes: refuse,
   setDraining: refuse,
 };

@@ -1,6 +1,7 @@
 import type { PoolClient } from "pg";
 import { releasePermits } from "../limits/permits.ts";
 import { recountEpoch } from "../reports/recount.ts";
+import { forgetTargets } from "../shared/targets.ts";
 
 /**
  * Closes the epoch of a node: its money goes back to the accounts, its claims are free, its receipts
@@ -43,6 +44,7 @@ export async function closeEpoch(
     [epoch],
   );
   await releasePermits(client, epoch);
+  await forgetTargets(client, epoch);
   await client.query("delete from claims where epoch = $1 and is_done = 0", [epoch]);
   await client.query(
     "update epochs set is_open = false, closed_at = clock_timestamp() where id = $1",

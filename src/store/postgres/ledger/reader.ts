@@ -57,7 +57,7 @@ function onConnection(client: PoolClient): Db {
 }
 
 /** Whole numbers as they are in the database: money has more digits than a number keeps. */
-const exactTypes = {
+export const exactTypes = {
   getTypeParser: (oid: number) =>
     oid === builtin.builtins.INT8 ? BigInt : builtin.getTypeParser(oid),
 } as typeof builtin;

@@ -39,7 +39,8 @@ export function createRejectionStore(
 
 /** Several processes count in the same rows: table by table, in the order of their keys. */
 async function add(transaction: Transaction<Tables>, batch: RejectionBatch): Promise<void> {
-  for (const rows of chunksOf(toRows(batch.rows)))
+  const added = toRows(batch.rows);
+  for (const rows of chunksOf(added))
     await transaction
       .insertInto("rejections")
       .values(rows)
@@ -74,6 +75,9 @@ async function add(transaction: Transaction<Tables>, batch: RejectionBatch): Pro
       on conflict (key_id) do update set last_ms = excluded.last_ms
         where excluded.last_ms > key_rejections.last_ms`.execute(transaction);
   }
+  // With their counts: a row may stand for more calls than these.
+  const told = added.map(({ id, count }) => `${id}:${count}`);
+  await sql`select svc_tell_live('rejections', ${told}::text[])`.execute(transaction);
 }
 
 const tableOf = { minute: "rejection_minutes", hour: "rejection_hours" } as const;

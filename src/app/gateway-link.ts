@@ -17,7 +17,7 @@ export interface GatewayLink {
   /** Money as the gateway of this process counts it; without one, the store has all that is known. */
   readonly money: RunningMoney | undefined;
   readonly reports: LedgerReports & RejectionReports;
-  readonly live: Pick<LiveOptions, "watchers" | "rejectionWatchers">;
+  readonly live: Pick<LiveOptions, "watchers" | "rejectionWatchers" | "listening">;
   /** As callers see it; without /v1. */
   readonly publicUrl: string;
   metricsText(): Promise<string>;

@@ -33,7 +33,7 @@ export interface SharedProcesses {
   readonly targets: Pick<RunningGateway, "health" | "resetHealth" | "forgetServed">;
   readonly endedOwners: EndedOwnerStore;
   /** Receipts and refused calls of all gateways. */
-  readonly live: Pick<LiveOptions, "watchers" | "rejectionWatchers">;
+  readonly live: Pick<LiveOptions, "watchers" | "rejectionWatchers" | "listening">;
 }
 
 export interface Opened {

@@ -162,7 +162,11 @@ export function operationsOn({
     clock,
     platformUrl,
     money,
-    callSources: live && { receipts: live.watchers, rejections: live.rejectionWatchers },
+    callSources: live && {
+      receipts: live.watchers,
+      rejections: live.rejectionWatchers,
+      listening: live.listening,
+    },
     variable: configuration.variable,
     checkAddress: addressProblem,
     isUsable: routeCheck(configuration),

@@ -104,6 +104,7 @@ export function callOperations(
         });
       const accountId = await accountIdOf(accounts, filter.account);
       const news = recent.since(after);
+      if (after === undefined) await sources?.listening?.();
       const found = news.calls.filter((call) =>
         call.kind === "admitted"
           ? isAdmittedMatch(call.receipt, filter, accountId)

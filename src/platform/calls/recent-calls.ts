@@ -9,6 +9,8 @@ export type RecentCall =
 export interface CallSources {
   readonly receipts: Set<(receipt: Receipt) => void>;
   readonly rejections: Set<(rejection: Rejection) => void>;
+  /** Resolves when both are notified of all that happens from then on; absent: at once. */
+  readonly listening?: (() => Promise<void>) | undefined;
 }
 
 export interface CallNews {

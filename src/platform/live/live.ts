@@ -6,6 +6,8 @@ export interface LiveOptions {
   readonly watchers: Set<(receipt: Receipt) => void>;
   /** The same for calls that were rejected. */
   readonly rejectionWatchers: Set<(rejection: Rejection) => void>;
+  /** Resolves when watchers are notified of all that happens from then on; absent: at once. */
+  readonly listening?: (() => Promise<void>) | undefined;
   /** How often listeners are notified. */
   readonly everyMs?: number;
 }
@@ -43,6 +45,7 @@ export const mostOfOneActor = 10;
 export class Live {
   readonly #watchers: LiveOptions["watchers"];
   readonly #rejectionWatchers: LiveOptions["rejectionWatchers"];
+  readonly listening: () => Promise<void>;
   readonly #everyMs: number;
   readonly #listeners = new Set<Listener>();
   #fresh: Receipt[] = [];
@@ -50,9 +53,10 @@ export class Live {
   #rejected = new Map<string, number>();
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  constructor({ watchers, rejectionWatchers, everyMs = 1_000 }: LiveOptions) {
+  constructor({ watchers, rejectionWatchers, listening, everyMs = 1_000 }: LiveOptions) {
     this.#watchers = watchers;
     this.#rejectionWatchers = rejectionWatchers;
+    this.listening = listening ?? (async () => {});
     this.#everyMs = everyMs;
   }
 

@@ -17,18 +17,18 @@ export const liveRoutes = [
     access: "viewer",
     area: "usage",
     contentType: "text/event-stream",
-    handle: async (context) => listen(context, context.account.id),
+    handle: (context) => listen(context, context.account.id),
   }),
   route("GET /api/live", {
     about: "Streams the requests of all accounts as they end, as server-sent events.",
     access: "operator",
     area: "usage",
     contentType: "text/event-stream",
-    handle: async (context) => listen(context, undefined),
+    handle: (context) => listen(context, undefined),
   }),
 ] as const;
 
-function listen(context: Context, accountId: string | undefined): Response {
+async function listen(context: Context, accountId: string | undefined): Promise<Response> {
   const { live } = context.dependencies;
   const actorId = actorOf(context.actor).id;
   if (!live.hasRoomFor(actorId))
@@ -80,6 +80,7 @@ function listen(context: Context, accountId: string | undefined): Response {
     },
     cancel: () => end(),
   });
+  await live.listening();
   return new Response(body, {
     headers: { ...apiHeaders, "content-type": "text/event-stream; charset=utf-8" },
   });

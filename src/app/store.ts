@@ -162,6 +162,7 @@ export function operationsOn({
     clock,
     platformUrl,
     money,
+    fleet: shared?.fleet,
     callSources: live && {
       receipts: live.watchers,
       rejections: live.rejectionWatchers,

@@ -8,6 +8,7 @@ import { importCommands } from "./commands/import.ts";
 import { keyCommands } from "./commands/key.ts";
 import { manifestCommands } from "./commands/manifest.ts";
 import { modelCommands } from "./commands/model/model.ts";
+import { nodeCommands } from "./commands/nodes.ts";
 import { operatorCommands } from "./commands/operator.ts";
 import { priceCommands } from "./commands/price.ts";
 import { providerCommands } from "./commands/provider/provider.ts";
@@ -110,7 +111,7 @@ const changelog: Command = {
 
 /** As svc --help shows them. */
 export const commandGroups: readonly CommandGroup[] = [
-  { title: "Run", commands: [serve, gateway, platform, initCommand, config] },
+  { title: "Run", commands: [serve, gateway, platform, ...nodeCommands, initCommand, config] },
   { title: "Call models", commands: callCommands },
   {
     title: "Accounts and keys",

@@ -23,6 +23,7 @@ import { modelAudits, modelOperations } from "./models/lifecycle.ts";
 import type { NameDependencies } from "./models/names.ts";
 import { catalogAudits, catalogOperations } from "./models/operations.ts";
 import type { ModelDependencies } from "./models/views.ts";
+import { type NodeDependencies, nodeAudits, nodeOperations } from "./nodes/operations.ts";
 import {
   operatorAudits,
   operatorOperations,
@@ -52,6 +53,7 @@ export interface OperationDependencies
     CallDependencies,
     KeyDependencies,
     Omit<CatalogChangeDependencies, "mutex">,
+    NodeDependencies,
     PeopleDependencies,
     ProviderDependencies {
   readonly feed: ChangeFeed;
@@ -91,6 +93,7 @@ export const resources = {
   reports: [reportAudits, reportOperations],
   calls: [callAudits, callOperations],
   gateway: [gatewayAudits, gatewayOperations],
+  nodes: [nodeAudits, nodeOperations],
 } as const;
 type Resources = typeof resources;
 

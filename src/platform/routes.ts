@@ -8,6 +8,7 @@ import { keyRoutes } from "./keys/routes.ts";
 import { liveRoutes } from "./live/routes.ts";
 import { memberRoutes } from "./members/routes.ts";
 import { modelRoutes } from "./models/routes.ts";
+import { nodeRoutes } from "./nodes/routes.ts";
 import { peopleRoutes } from "./people/routes.ts";
 import { playgroundRoutes } from "./playground/routes.ts";
 import { priceRoutes } from "./prices/routes.ts";
@@ -42,6 +43,7 @@ export const routes = [
   ...peopleRoutes,
   ...marginRoutes,
   ...settingsRoutes,
+  ...nodeRoutes,
   ...changeRoutes,
   ...playgroundRoutes,
   ...engineRoutes,

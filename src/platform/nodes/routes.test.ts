@@ -1,0 +1,114 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { type NodesHome, openNodes } from "../../../test/setup/among-nodes.ts";
+import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
+import { waitUntil } from "../../../test/setup/money-home.ts";
+import { joinMember, joinOperator, type Visitor } from "../../../test/setup/platform-home.ts";
+import type { NodeView } from "./schemas.ts";
+
+let nodes: NodesHome;
+let gateway: TestGateway;
+let operator: Visitor;
+beforeEach(async () => {
+  nodes = await openNodes();
+  gateway = await startTestGateway({ open: nodes.opener("eu-1/1") });
+  operator = await joinOperator(gateway);
+});
+afterEach(async () => {
+  await gateway.stop();
+  await nodes.remove();
+});
+
+const list = async (): Promise<readonly NodeView[]> =>
+  (await operator.ask("GET /api/nodes")).body.nodes;
+const states = async () => (await list()).map(({ name, state }) => `${name} ${state}`);
+const readyz = async () => (await fetch(`${gateway.origin}/readyz`)).status;
+const change = async (what: "drain" | "resume", name: string) => {
+  const route = `POST /api/nodes/:name/${what}` as const;
+  const { status, body } = await operator.ask(route, { params: { name } });
+  return status === 200 ? body.nodes : `${status} ${body.error.message}`;
+};
+
+test("nodes are listed with their load and what they hold", async () => {
+  const { pool } = nodes.postgres;
+  const other = await nodes.join({ name: "eu-2", version: "1.2.3" });
+  await other.tick({ calls: 7, memoryMb: 90.4, cpuMs: 254 });
+  await pool.query("insert into accounts (id, name, created_at_ms) values ('acct_1', 'a', 0)");
+  await pool.query(
+    "insert into leases select 'acct_1', id, 2500000000, 500000000 from epochs where node = 'eu-2'",
+  );
+  const [mine, theirs] = await list();
+  expect(mine).toMatchObject({ name: "eu-1/1", state: "running", leases: 0, leased_usd: "0.00" });
+  expect(theirs).toEqual({
+    name: "eu-2",
+    state: "running",
+    version: "1.2.3",
+    address: "http://192.0.2.1:8080",
+    pid: 1,
+    started_at: expect.any(String),
+    last_seen_at: expect.any(String),
+    unseen_s: 0,
+    uptime_s: 0,
+    load: { calls: 7, memory_mb: 90, cpu_percent: 25 },
+    leases: 1,
+    leased_usd: "2.00",
+  });
+  await pool.query("update epochs set renewed_at = renewed_at - interval '1 hour' where id = 2");
+  expect((await list())[1]).toMatchObject({ state: "silent", unseen_s: 3600 });
+});
+
+test("a node that has stopped is listed for a day", async () => {
+  const other = await nodes.join({ name: "eu-2" });
+  await other.leave();
+  expect((await list())[1]).toMatchObject({ state: "stopped", uptime_s: null, load: null });
+  const { pool } = nodes.postgres;
+  await pool.query("update epochs set renewed_at = renewed_at - interval '25 hours' where id = 2");
+  expect(await states()).toEqual(["eu-1/1 running"]);
+});
+
+test("a machine is drained with all its workers, each with an audit entry, and resumed", async () => {
+  await nodes.join({ name: "eu-1/2" });
+  await nodes.join({ name: "eu-10" });
+  expect(await change("drain", "eu-1/2")).toEqual(["eu-1/2"]);
+  expect(await change("drain", "eu-1")).toEqual(["eu-1/1"]);
+  expect(await change("drain", "eu-1")).toEqual([]);
+  expect(await states()).toEqual(["eu-1/1 draining", "eu-1/2 draining", "eu-10 running"]);
+  await waitUntil("draining", async () => (await readyz()) === 503);
+  expect(await change("resume", "eu-1")).toEqual(["eu-1/1", "eu-1/2"]);
+  await waitUntil("resuming", async () => (await readyz()) === 200);
+  const { rows } = await nodes.postgres.pool.query("select action, subject from audit order by id");
+  expect(rows.map(({ action, subject }) => `${action} ${subject}`)).toEqual([
+    "node.drain eu-1/2",
+    "node.drain eu-1/1",
+    "node.resume eu-1/1",
+    "node.resume eu-1/2",
+  ]);
+});
+
+test("what does not run cannot be drained", async () => {
+  await (await nodes.join({ name: "eu-2" })).leave();
+  expect(await change("drain", "eu-2")).toBe(
+    '409 Node "eu-2" has stopped. It takes calls again when it starts.',
+  );
+  expect(await change("drain", "eu-3")).toBe('404 Node "eu-3" does not exist.');
+});
+
+test("members of an account see no nodes", async () => {
+  const member = await joinMember(gateway, operator, { account: gateway.account, role: "owner" });
+  expect((await member.ask("GET /api/nodes")).status).toBe(403);
+});
+
+let alone: TestGateway;
+beforeAll(async () => {
+  alone = await startTestGateway();
+});
+afterAll(() => alone.stop());
+
+test("with SQLite there are no nodes, and one sentence tells how to run several", async () => {
+  const visitor = await joinOperator(alone);
+  expect((await visitor.ask("GET /api/nodes")).body).toEqual({ is_shared: false, nodes: [] });
+  const { status, body } = await visitor.ask("POST /api/nodes/:name/drain", {
+    params: { name: "eu-1" },
+  });
+  expect(status).toBe(409);
+  expect(body.error.message).toContain("set SVC_DATABASE_URL to a PostgreSQL database");
+});

@@ -1,0 +1,24 @@
+import { operatorRoute } from "../context.ts";
+import { changedNodesReply, nodesReply } from "./schemas.ts";
+
+const route = operatorRoute("settings");
+
+/** The gateways that share the database. */
+export const nodeRoutes = [
+  route("GET /api/nodes", {
+    about: "Lists the gateways that share the database with their state, load and leases.",
+    reply: nodesReply,
+    handle: ({ operations }) => operations.nodes.list({}),
+  }),
+  route("POST /api/nodes/:name/drain", {
+    about:
+      "Drains a node, or all workers of a machine: it finishes its calls and takes no new ones until it is resumed or restarted.",
+    reply: changedNodesReply,
+    handle: ({ operations }, { params }) => operations.nodes.drain(params),
+  }),
+  route("POST /api/nodes/:name/resume", {
+    about: "Lets a drained node, or all workers of a machine, take calls again.",
+    reply: changedNodesReply,
+    handle: ({ operations }, { params }) => operations.nodes.resume(params),
+  }),
+] as const;

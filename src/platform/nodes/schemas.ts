@@ -1,0 +1,40 @@
+import { Type } from "../../base/json/type.ts";
+import { moment, nullable, oneOf, usd, type View } from "../http/schemas.ts";
+
+export const nodeReply = Type.Object({
+  name: Type.String({ description: "Workers of one machine are `NAME/1`, `NAME/2`, …." }),
+  state: oneOf(["running", "draining", "silent", "stopped"], {
+    description:
+      "`draining`: takes no new calls. `silent`: has not reached the database for 2 seconds.",
+  }),
+  version: Type.String(),
+  address: Type.String({ description: "Where its gateway listens." }),
+  pid: Type.Integer(),
+  started_at: moment("UTC, by the clock of the database."),
+  last_seen_at: moment("UTC, by the clock of the database."),
+  unseen_s: Type.Integer({ description: "Seconds since it was last seen." }),
+  uptime_s: nullable(Type.Integer({ description: "Seconds since its start; null: stopped." })),
+  load: nullable(
+    Type.Object({
+      calls: Type.Integer({ description: "Calls in flight." }),
+      memory_mb: Type.Integer(),
+      cpu_percent: Type.Integer({ description: "Of one core." }),
+    }),
+  ),
+  leases: Type.Integer({ description: "Accounts of which it holds money." }),
+  leased_usd: usd("Money it holds for its calls and has not charged."),
+});
+export type NodeView = View<typeof nodeReply>;
+
+export const nodesReply = Type.Object({
+  is_shared: Type.Boolean({
+    description: "False: the database is SQLite, which one process uses alone.",
+  }),
+  nodes: Type.Array(nodeReply),
+});
+export type NodesView = View<typeof nodesReply>;
+
+export const changedNodesReply = Type.Object({
+  nodes: Type.Array(Type.String(), { description: "Names of the nodes that were changed." }),
+});
+export type ChangedNodesView = View<typeof changedNodesReply>;

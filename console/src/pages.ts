@@ -24,6 +24,7 @@ type PageName =
   | "operatorMargin"
   | "operatorEngine"
   | "operatorPeople"
+  | "operatorNodes"
   | "operatorSettings"
   | "changelog"
   | "reference"
@@ -61,6 +62,7 @@ export const pages: Readonly<Record<PageName, LoadPage>> = {
   operatorMargin: () => import("./pages/operator/margin/page.tsx"),
   operatorEngine: () => import("./pages/operator/engine/page.tsx"),
   operatorPeople: () => import("./pages/operator/people/page.tsx"),
+  operatorNodes: () => import("./pages/operator/nodes/page.tsx"),
   operatorSettings: () => import("./pages/operator/settings/page.tsx"),
   changelog: () => import("./pages/changelog/page.tsx"),
   reference: () => import("./pages/reference/page.tsx"),

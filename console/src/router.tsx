@@ -97,6 +97,7 @@ const routeTree = root.addChildren([
         inOperator("/margin", pages.operatorMargin),
         inOperator("/engine", pages.operatorEngine),
         inOperator("/people", pages.operatorPeople),
+        inOperator("/nodes", pages.operatorNodes),
         inOperator("/settings", pages.operatorSettings),
       ]),
     ]),

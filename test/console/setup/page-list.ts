@@ -52,6 +52,7 @@ export function consolePages({ account, served, failed }: Demo): readonly Consol
     operators("margin", "margin"),
     operators("engine", "engine"),
     operators("people", "people"),
+    operators("nodes", "nodes"),
     operators("settings", "settings"),
     operators("tokens", "tokens"),
     operators("audit", "audit"),

@@ -33,6 +33,8 @@ export const actionLabels: Readonly<Record<string, string>> = {
   "model.rename": "Model renamed",
   "model.routes": "Model routes changed",
   "model.update": "Model changed",
+  "node.drain": "Node drained",
+  "node.resume": "Node resumed",
   "operator.invite": "Operator invited",
   "operator.remove": "Operator role removed",
   "operator.uninvite": "Operator invitation revoked",

@@ -38,6 +38,8 @@ export const actionWords: Readonly<Record<string, string>> = {
   "model.rename": "renamed the model",
   "model.routes": "changed the routes of",
   "model.update": "changed the model",
+  "node.drain": "drained the node",
+  "node.resume": "resumed the node",
   "operator.invite": "created an operator invitation for",
   "operator.remove": "removed the operator role from",
   "operator.uninvite": "revoked the operator invitation for",

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type NodesHome, openNodes } from "../../setup/among-nodes.ts";
+import { startTestGateway } from "../../setup/harness.ts";
+import { joinOperator } from "../../setup/platform-home.ts";
+import { windowOf } from "../setup/console-home.ts";
+import {
+  type OperatorHome,
+  openedDialog,
+  startOperatorHome,
+  told,
+} from "../setup/operator-home.ts";
+
+let nodes: NodesHome;
+let home: OperatorHome;
+beforeAll(async () => {
+  nodes = await openNodes();
+  home = await startOperatorHome({ open: nodes.opener("eu-1/1") });
+  await home.window.goto("/operator/nodes");
+});
+afterAll(async () => {
+  await home.stop();
+  await nodes.remove();
+});
+
+const row = (name: string) =>
+  home.window.page.getByRole("table", { name: "Nodes" }).getByRole("row").filter({ hasText: name });
+
+test("nodes that come, change and go are seen without a reload", async () => {
+  const { page } = home.window;
+  await told(row("eu-1/1"), "Running");
+  await page.getByRole("heading", { name: "1 node takes calls" }).waitFor();
+  const other = await nodes.join({ name: "eu-2" });
+  await other.tick({ calls: 12, memoryMb: 140, cpuMs: 330 });
+  await told(row("eu-2"), /12 calls33 % CPU, 140 MB/);
+  await other.leave();
+  await told(row("eu-2"), "Stopped");
+  expect(await row("eu-2").getByRole("button").count()).toBe(0);
+});
+
+test("a node is drained after a question, and resumed", async () => {
+  const { window } = home;
+  await window.page.getByRole("button", { name: "Drain eu-1/1" }).click();
+  const question = await openedDialog(window, "Drain eu-1/1?");
+  await question.getByRole("button", { name: "Drain" }).click();
+  await told(row("eu-1/1"), "Draining");
+  await window.page.getByRole("button", { name: "Resume eu-1/1" }).click();
+  const back = await openedDialog(window, "Resume eu-1/1?");
+  await back.getByRole("button", { name: "Resume" }).click();
+  await told(row("eu-1/1"), "Running");
+  expect(await window.barriers()).toEqual([]);
+  expect(window.complaints).toEqual([]);
+});
+
+test("on a phone nothing is wider than the screen", async () => {
+  const window = await windowOf(home.browser, home.gateway, {
+    cookie: home.operator.cookie,
+    width: 360,
+  });
+  await window.goto("/operator/nodes");
+  await window.page.getByText("eu-1/1").waitFor();
+  expect(await window.overflowPx()).toBe(0);
+  await window.close();
+});
+
+test("with SQLite, the page says how to run several nodes", async () => {
+  const alone = await startTestGateway();
+  try {
+    const { cookie } = await joinOperator(alone);
+    const window = await windowOf(home.browser, alone, { cookie });
+    await window.goto("/operator/nodes");
+    await told(window.page.getByRole("region", { name: "One node" }), "SVC_DATABASE_URL");
+    expect(await window.page.getByRole("table").count()).toBe(0);
+    expect(await window.barriers()).toEqual([]);
+    await window.close();
+  } finally {
+    await alone.stop();
+  }
+});

@@ -81,8 +81,8 @@ export function linkAcrossProcesses(options: RemoteOptions): GatewayLink {
   const gateways = throughStore(opened, clock);
   if (shared === undefined || gateways === undefined)
     throw new Error("the store is not shared with other processes");
-  // Gateways write their sums often, and sooner while somebody looks.
-  const reports = store.openReports({ clock, flush: async () => {}, minutes: new Minutes() });
+  const flush = () => shared.fleet.wantReports();
+  const reports = store.openReports({ clock, flush, minutes: new Minutes() });
   undo.push(() => reports.close());
   return {
     gateway: { ...gateways, baseUrl: () => `${gatewayUrl}/v1` },

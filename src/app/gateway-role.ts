@@ -15,6 +15,7 @@ import { type EngineAccess, type GatewayState, loadState } from "./gateway-state
 import { checkLedger, type Money, openMoney } from "./ledger.ts";
 import { followFleet } from "./node.ts";
 import type { Opened } from "./opened.ts";
+import { reportTargets } from "./target-reporter.ts";
 import type { Undo } from "./undo.ts";
 
 /** What tests and the bench replace in a gateway. */
@@ -88,6 +89,9 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
   if (follower !== undefined) {
     await follower.node.start();
     undo.push(() => follower.node.stop());
+    const write = opened.shared?.node?.writeTargets ?? (async () => {});
+    const reporter = reportTargets({ health: () => state.router.health(), write, log });
+    undo.push(() => reporter.close());
   }
   const server = listenGateway({
     configuration,

@@ -112,8 +112,9 @@ export async function openMoney({
   };
   const flush = async () => {
     await rollups.write(clock.nowMs());
-    await node?.minutes.write(minutes, clock.nowMs());
     await providerFailures.flush(clock.nowMs());
+    // This process is one of those that are asked.
+    await shared?.fleet.wantReports();
   };
   const { recorder: rejections, ...refused } = openRejections({
     store: store.rejections,

@@ -44,7 +44,11 @@ export function followFleet({ shared, state, money, calls, log }: FollowOptions)
     money.lender?.tick(reply.recalls).catch(() => {});
     const isLookedAt = reports !== undefined && reply.reports !== reports;
     reports = reply.reports;
-    if (isLookedAt) money.flushRollups().catch(() => {});
+    if (isLookedAt)
+      money
+        .flushRollups()
+        .then(() => shared.fleet.reportsDone(reply.reports))
+        .catch(() => {});
   };
   const node = new FleetNode({
     store: shared.fleet,

@@ -1,9 +1,11 @@
+import type { TargetHealth } from "../catalog/health.ts";
 import type { FleetClock } from "../fleet/clock.ts";
 import type { FleetStore } from "../fleet/store.ts";
 import type { EndedOwnerStore } from "../keys/signed-keys.ts";
 import type { LeaseStore } from "../ledger/lender.ts";
 import type { MinuteStore } from "../ledger/minutes.ts";
 import type { PermitStore } from "../limits/permit-store.ts";
+import type { TryCounter } from "../people/tries.ts";
 import type { RunningGateway } from "../platform/gateway/operations.ts";
 import type { LiveOptions } from "../platform/live/live.ts";
 import type { Secrets } from "../secrets/secrets.ts";
@@ -20,6 +22,8 @@ export interface NodeParts {
   readonly leases: LeaseStore;
   readonly permits: PermitStore;
   readonly minutes: MinuteStore;
+  /** For the other processes: how targets are doing here. */
+  readonly writeTargets: (targets: readonly TargetHealth[]) => Promise<void>;
 }
 
 /** What processes that share a database know of each other. */
@@ -32,6 +36,7 @@ export interface SharedProcesses {
   /** The targets of all gateways, this one included. */
   readonly targets: Pick<RunningGateway, "health" | "resetHealth" | "forgetServed">;
   readonly endedOwners: EndedOwnerStore;
+  readonly signInTries?: TryCounter | undefined;
   /** Receipts and refused calls of all gateways. */
   readonly live: Pick<LiveOptions, "watchers" | "rejectionWatchers" | "listening">;
 }

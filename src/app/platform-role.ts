@@ -5,6 +5,7 @@ import type { Configuration } from "../config/load.ts";
 import type { Settings } from "../config/settings.ts";
 import { type PasswordCost, Passwords } from "../people/passwords.ts";
 import { People } from "../people/people.ts";
+import { SignInLimits } from "../people/sign-in-limits.ts";
 import { type Actor, commandLine, serverStart } from "../platform/audit/author.ts";
 import { startControl } from "../platform/control-socket.ts";
 import type { RunningEngine } from "../platform/engine/operations.ts";
@@ -41,7 +42,8 @@ export interface PlatformRole {
 
 export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
   const { configuration, opened, link, engine, version, passwordCost, clock, log, undo } = options;
-  const people = new People(opened.store.people, clock, new Passwords(passwordCost));
+  const limits = new SignInLimits(opened.shared?.signInTries);
+  const people = new People(opened.store.people, clock, new Passwords(passwordCost), limits);
   const unbound = operationsOn({
     configuration,
     opened,

@@ -6,6 +6,7 @@ import type { Pool } from "pg";
 import packageJson from "../../package.json" with { type: "json" };
 import { monotonicMs } from "../base/clock.ts";
 import { listenerUrl } from "../base/network/listen.ts";
+import type { TargetHealth } from "../catalog/health.ts";
 import type { Configuration } from "../config/load.ts";
 import type { Settings } from "../config/settings.ts";
 import { FleetClock } from "../fleet/clock.ts";
@@ -16,12 +17,16 @@ import { openLedgerReader } from "../store/postgres/ledger/reader.ts";
 import { createNodeStore, createPlainStore } from "../store/postgres/ledger-store.ts";
 import { PostgresPermits } from "../store/postgres/limits/permits.ts";
 import { openPostgres, type Postgres } from "../store/postgres/postgres.ts";
+import { createEndedOwnerStore } from "../store/postgres/shared/ended-owners.ts";
+import { LiveCalls } from "../store/postgres/shared/live.ts";
+import { SignInTries } from "../store/postgres/shared/sign-in-tries.ts";
+import { PostgresTargets } from "../store/postgres/shared/targets.ts";
 import { createPostgresStore } from "../store/postgres/store.ts";
 import { readMeta } from "../store/sql/meta.ts";
 import { type DataLock, lockDataDir } from "../store/sqlite/lock.ts";
 import type { SharedStore, Store } from "../store/store.ts";
 import { announceToGateways } from "./gateway-news.ts";
-import type { NodeParts, Opened, SharedProcesses, StoreUser } from "./opened.ts";
+import type { NodeParts, Opened, StoreUser } from "./opened.ts";
 
 /**
  * What a process has of its own on this machine: a directory that it locks, with the identity of a
@@ -70,13 +75,15 @@ export async function openPostgresStore(
     const store = node?.store ?? createPlainStore(options);
     const timer = isNode ? undefined : setInterval(() => void setClock(pool, clock), clockEveryMs);
     timer?.unref();
+    const shared = shareProcesses(postgres);
     return {
       store,
       secrets,
       lock: place.lock,
-      shared: { fleet, clock, node: node?.parts, ...shareProcesses(postgres) },
+      shared: { fleet, clock, node: node?.parts, ...shared },
       async close() {
         clearInterval(timer);
+        await shared.live.close();
         // Where this fails, others close it when it has been silent for long enough.
         if (isNode) await fleet.leave().catch(() => {});
         await store.close();
@@ -138,7 +145,14 @@ async function joinFleet(options: {
   const { epoch } = await fleet.join({ name, instance, version, address, pid: process.pid });
   const store = createNodeStore({ postgres, shared, epoch, nowMs });
   const { leases, minutes } = store;
-  return { store, parts: { leases, minutes, permits: new PostgresPermits(postgres.pool, epoch) } };
+  const targets = new PostgresTargets(postgres.pool);
+  const parts = {
+    leases,
+    minutes,
+    permits: new PostgresPermits(postgres.pool, epoch),
+    writeTargets: (health: readonly TargetHealth[]) => targets.write(epoch, health),
+  };
+  return { store, parts };
 }
 
 /** One process per place: `svc gateway` and `svc platform` can share a data directory. */
@@ -192,13 +206,14 @@ async function hasSecret({ db }: Postgres): Promise<boolean> {
 }
 
 /** What processes tell each other beside the ledger. */
-function shareProcesses({
-  db,
-}: Postgres): Pick<SharedProcesses, "targets" | "endedOwners" | "live"> {
-  const health = async () => [];
+function shareProcesses({ db, pool, newClient }: Postgres) {
+  const targets = new PostgresTargets(pool);
+  const health = () => targets.health();
   return {
     targets: { health, ...announceToGateways(db, { health }) },
-    endedOwners: { end: async () => {}, ended: async () => new Map() },
-    live: { watchers: new Set(), rejectionWatchers: new Set() },
+    endedOwners: createEndedOwnerStore(db),
+    signInTries: new SignInTries(pool),
+    // What is not heard is read: pages show it a moment later.
+    live: new LiveCalls({ pool, newClient, onError: () => {} }),
   };
 }

@@ -1,6 +1,7 @@
 import { announceToGateways } from "../../src/app/gateway-news.ts";
 import type { ServerOptions } from "../../src/app/server.ts";
 import { openStore } from "../../src/app/store.ts";
+import { FleetClock } from "../../src/fleet/clock.ts";
 import type { NodeRecord } from "../../src/fleet/store.ts";
 import { PostgresFleet } from "../../src/store/postgres/fleet.ts";
 import { openPostgres, type Postgres } from "../../src/store/postgres/postgres.ts";
@@ -43,6 +44,7 @@ export async function openNodes(): Promise<NodesHome> {
         targets: { health, ...announceToGateways(db, { health }) },
         endedOwners: createEndedOwnerStore(db),
         live,
+        clock: new FleetClock(),
       };
       return { ...opened, shared };
     },

@@ -31,7 +31,7 @@ const change = async (what: "drain" | "resume", name: string) => {
 test("nodes are listed with their load and what they hold", async () => {
   const { pool } = nodes.postgres;
   const other = await nodes.join({ name: "eu-2", version: "1.2.3" });
-  await other.tick({ calls: 7, memoryMb: 90.4, cpuMs: 254 });
+  await other.tick({ calls: 7, memoryMb: 90.4, cpuMs: 254 }, 0);
   await pool.query("insert into accounts (id, name, created_at_ms) values ('acct_1', 'a', 0)");
   await pool.query(
     "insert into leases select 'acct_1', id, 2500000000, 500000000 from epochs where node = 'eu-2'",

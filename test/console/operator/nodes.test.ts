@@ -30,7 +30,7 @@ test("nodes that come, change and go are seen without a reload", async () => {
   await told(row("eu-1/1"), "Running");
   await page.getByRole("heading", { name: "1 node takes calls" }).waitFor();
   const other = await nodes.join({ name: "eu-2" });
-  await other.tick({ calls: 12, memoryMb: 140, cpuMs: 330 });
+  await other.tick({ calls: 12, memoryMb: 140, cpuMs: 330 }, 0);
   await told(row("eu-2"), /12 calls33 % CPU, 140 MB/);
   await other.leave();
   await told(row("eu-2"), "Stopped");

@@ -36,7 +36,7 @@ async function run(words: string, { dataDir }: TestGateway = gateway) {
 
 test("lists the nodes in a table or as JSON", async () => {
   const other = await nodes.join({ name: "eu-2" });
-  await other.tick({ calls: 3, memoryMb: 120, cpuMs: 400 });
+  await other.tick({ calls: 3, memoryMb: 120, cpuMs: 400 }, 0);
   const { pool } = nodes.postgres;
   await pool.query(
     "update epochs set opened_at = opened_at - interval '26 hours' where node = 'eu-2'",

@@ -61,8 +61,8 @@ test("a report waits until all nodes have written their sums", async () => {
   const [one, other] = [await join("eu-1"), await join("eu-2")];
   let isFresh = false;
   const asking = other.fleet.wantReports().then(() => (isFresh = true));
-  let { reports } = await one.fleet.tick(load);
-  while (reports === 0) ({ reports } = await one.fleet.tick(load));
+  let { reports } = await one.fleet.tick(load, 0);
+  while (reports === 0) ({ reports } = await one.fleet.tick(load, 0));
   await other.fleet.reportsDone(reports);
   expect(isFresh).toBe(false);
   await one.fleet.reportsDone(reports);
@@ -172,6 +172,6 @@ test("draining is written with its audit entry, for a node that is known", async
   const { fleet } = await join("eu-1");
   expect(await fleet.setDraining("eu-9", true, auditOf())).toBe(false);
   expect(await fleet.setDraining("eu-1", true, auditOf())).toBe(true);
-  expect(await fleet.tick(load)).toMatchObject({ isDraining: true });
+  expect(await fleet.tick(load, 0)).toMatchObject({ isDraining: true });
   expect(await fleet.nodes()).toMatchObject([{ name: "eu-1", state: "draining" }]);
 });

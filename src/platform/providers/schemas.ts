@@ -71,6 +71,12 @@ const target = Type.Object({
   until: nullable(moment()),
   requests: Type.Integer({ description: "Recent requests." }),
   failures: Type.Integer(),
+  nodes: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        "Where several nodes share the database: those for which it is out of service. `state` is the worst of all nodes.",
+    }),
+  ),
 });
 export type TargetView = View<typeof target>;
 

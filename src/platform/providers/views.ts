@@ -163,7 +163,7 @@ const unasked = {
 
 function toTargetView({ model, key, state: status, health }: NamedTarget): TargetView {
   if (health === undefined) return { ...unasked, model, key, status };
-  const { state, reason, sinceMs, untilMs, requests, failures } = health;
+  const { state, reason, sinceMs, untilMs, requests, failures, nodes } = health;
   return {
     model,
     key,
@@ -174,6 +174,7 @@ function toTargetView({ model, key, state: status, health }: NamedTarget): Targe
     until: optionalDate(untilMs ?? undefined),
     requests,
     failures,
+    ...(nodes === undefined ? {} : { nodes }),
   };
 }
 

@@ -85,14 +85,15 @@ function printTargets(providers: readonly ProviderView[]): void {
 }
 
 /** What the circuit breaker does is said where it does something. */
-function targetText({ status, state }: TargetView): string {
+function targetText({ status, state, nodes }: TargetView): string {
   const more = {
     closed: "",
     open: " (skipped)",
     "half-open": " (retrying)",
     resting: " (backing off)",
   };
-  return statusText(status) + more[state];
+  const where = nodes === undefined ? "" : ` on ${nodes.join(", ")}`;
+  return statusText(status) + more[state] + where;
 }
 
 const reasons: Readonly<Record<string, string>> = {

@@ -1,12 +1,15 @@
+import { Button } from "@mantine/core";
 import { IconServer2 } from "@tabler/icons-react";
 import type { Reply } from "../../../api.ts";
 import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
+import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
 import { Money } from "../../../components/money/money.tsx";
 import { actionsColumn, type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { Moment } from "../../../components/table/moment.tsx";
 import { type State, StateBadge } from "../../../components/table/state-badge.tsx";
+import { useChange } from "../../../queries.ts";
 
 export type Node = Reply<"GET /api/nodes">["nodes"][number];
 
@@ -53,12 +56,15 @@ const columns: readonly Column<Node>[] = [
   {
     header: "Held for calls",
     isFigure: true,
-    cell: ({ leases, leased_usd: usd }) => (
-      <div className="lines nowrap">
-        <Money usd={usd} />
-        <small>{leases === 1 ? "1 account" : `${leases} accounts`}</small>
-      </div>
-    ),
+    cell: ({ leases, leased_usd: usd }) =>
+      leases === 0 ? (
+        <span className="soft">—</span>
+      ) : (
+        <div className="lines nowrap">
+          <Money usd={usd} />
+          <small>{leases === 1 ? "of 1 account" : `of ${leases} accounts`}</small>
+        </div>
+      ),
   },
   {
     header: "Started",
@@ -91,28 +97,31 @@ function Load({ load }: Node) {
 
 function Actions({ node: { name, state } }: { readonly node: Node }) {
   const input = { params: { name } };
+  const resume = useChange("POST /api/nodes/:name/resume", {
+    onDone: () => say(`${name} takes calls again.`),
+  });
   if (state === "stopped") return null;
   if (state === "draining")
     return (
-      <ConfirmButton
-        size="compact-sm"
-        aria-label={`Resume ${name}`}
-        question={`Resume ${name}?`}
-        consequence="It takes new calls again within a second."
-        verb="Resume"
-        route="POST /api/nodes/:name/resume"
-        input={input}
-        onDone={() => say(`${name} takes calls again.`)}
-      >
-        Resume
-      </ConfirmButton>
+      <>
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-label={`Resume ${name}`}
+          loading={resume.isPending}
+          onClick={() => resume.mutate(input)}
+        >
+          Resume
+        </Button>
+        <ErrorNotice problem={resume.error} />
+      </>
     );
   return (
     <ConfirmButton
       size="compact-sm"
       aria-label={`Drain ${name}`}
       question={`Drain ${name}?`}
-      consequence="It finishes its calls and rejects new ones with status 503, so that the load balancer uses other nodes. It stays so until you resume it or it restarts."
+      consequence="It finishes its calls and rejects new ones with status 503, so that load balancers choose other nodes. You can resume it at any time; a restart resumes it too."
       verb="Drain"
       route="POST /api/nodes/:name/drain"
       input={input}

@@ -5,6 +5,7 @@ import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { useApi } from "../../../queries.ts";
 import { type Node, NodesTable } from "./nodes-table.tsx";
+import classes from "./page.module.css";
 
 const everyMs = 2_000;
 
@@ -33,9 +34,9 @@ export function Page() {
 function OneNode() {
   return (
     <Panel title="One node">
-      <p>
-        This gateway runs alone on SQLite; to run several nodes, set <code>SVC_DATABASE_URL</code>{" "}
-        to a PostgreSQL database on each machine and start it.
+      <p className={classes.words}>
+        This gateway runs alone on SQLite. To run several nodes, set <code>SVC_DATABASE_URL</code>{" "}
+        to the same PostgreSQL database on each machine.
       </p>
       <CodeBlock
         what="how to run several nodes"
@@ -56,6 +57,8 @@ function titleOf(nodes: readonly Node[]): string {
 }
 
 function aboutOf(nodes: readonly Node[]): string {
-  const calls = nodes.reduce((sum, { load }) => sum + (load?.calls ?? 0), 0);
+  // What a silent node reported last may be long over.
+  const heard = nodes.filter(({ state }) => state !== "silent");
+  const calls = heard.reduce((sum, { load }) => sum + (load?.calls ?? 0), 0);
   return `${calls} ${calls === 1 ? "call" : "calls"} in flight.`;
 }

@@ -95,12 +95,13 @@ function ModelState({ row, isUnlisted }: ModelStateProps) {
 
 /** What the circuit breaker does with a target that it does not simply call. */
 function BreakerNote({ target }: { readonly target: Target }) {
-  const { key, state, reason, since, until } = target;
+  const { key, state, reason, since, until, nodes } = target;
   const isAhead = until !== null && Date.parse(until) > Date.now();
   return (
     <small>
       {key !== null && `Key ${key}: `}
       {breakerNotes[state]} {reasonWords(reason)}
+      {nodes !== undefined && ` On ${nodes.join(", ")}.`}
       {since !== null && (
         <>
           {" "}

@@ -1,6 +1,5 @@
 import { type Kysely, sql } from "kysely";
-import { type Migration, Migrator } from "kysely/migration";
-import { Problem } from "../../../base/problem.ts";
+import { type Migrations, migrateSchema, pendingMigrations } from "../../sql/migrate.ts";
 import type { Db } from "../../sql/schema.ts";
 import { keyStates } from "./key-states.ts";
 import { keys } from "./keys.ts";
@@ -15,7 +14,7 @@ import { usage } from "./usage.ts";
 import { versions } from "./versions.ts";
 
 /** In the order of their names. One that has shipped is never changed. */
-const migrations: Readonly<Record<string, Migration>> = {
+const migrations: Migrations = {
   "0001-foundation": { up: foundation },
   "0002-money": { up: money },
   "0003-providers": { up: providers },
@@ -35,37 +34,21 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0017-retention": { up: retention },
 };
 
-/** Brings the schema up to date, whole or not at all; refuses one that a newer version wrote. */
-export async function migrate(db: Db, known = migrations): Promise<void> {
-  const applied = await appliedNames(db);
-  const newer = applied.filter((name) => known[name] === undefined);
-  if (newer.length > 0)
-    throw new Problem({
-      code: "failed",
-      message: `The database was written by a newer version (it has the migrations ${newer.join(", ")}). Start that version, or use another SVC_DATA_DIR.`,
-    });
-  // The usual case. The migrator would read the whole schema several times.
-  if (applied.length === Object.keys(known).length) return;
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...known }) } });
-  const { error } = await migrator.migrateToLatest();
-  if (error !== undefined)
-    throw new Problem({
-      code: "failed",
-      message: `The database migration failed and changed nothing: ${String(error)}`,
-      cause: error,
-    });
-}
+const schemaOf = (known: Migrations) => ({
+  known,
+  setting: "SVC_DATA_DIR",
+  hasAny: async (db: Db) => {
+    const found = await sql`select 1 from sqlite_master
+      where type = 'table' and name = 'kysely_migration'`.execute(db);
+    return found.rows.length > 0;
+  },
+});
 
-async function appliedNames(db: Db): Promise<readonly string[]> {
-  const table = sql`select 1 from sqlite_master where type = 'table' and name = 'kysely_migration'`;
-  if ((await table.execute(db)).rows.length === 0) return [];
-  const rows = await db
-    .withTables<{ kysely_migration: { name: string } }>()
-    .selectFrom("kysely_migration")
-    .select("name")
-    .execute();
-  return rows.map((row) => row.name);
-}
+/** Brings the schema up to date; the names of what this call has applied. */
+export const migrate = (db: Db, known = migrations) => migrateSchema(db, schemaOf(known));
+
+/** What `migrate` would apply. */
+export const pendingOf = (db: Db, known = migrations) => pendingMigrations(db, schemaOf(known));
 
 async function providers(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable("providers").addColumn("options", "text").execute();

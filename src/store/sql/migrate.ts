@@ -1,0 +1,58 @@
+import { type Migration, Migrator } from "kysely/migration";
+import { Problem } from "../../base/problem.ts";
+import type { Db } from "./schema.ts";
+
+/** By name, in the order of their names. */
+export type Migrations = Readonly<Record<string, Migration>>;
+
+export interface Schema {
+  readonly known: Migrations;
+  /** Whether any migration was ever applied. */
+  readonly hasAny: (db: Db) => Promise<boolean>;
+  /** The setting that names another database. */
+  readonly setting: string;
+}
+
+/** The migrations that the database lacks; refuses a schema that a newer version wrote. */
+export async function pendingMigrations(db: Db, schema: Schema): Promise<readonly string[]> {
+  const { known, setting } = schema;
+  const applied = await appliedNames(db, schema);
+  const newer = applied.filter((name) => known[name] === undefined);
+  if (newer.length > 0)
+    throw new Problem({
+      code: "failed",
+      message: `The database was written by a newer version (it has the migrations ${newer.join(", ")}). Start that version, or use another ${setting}.`,
+    });
+  return Object.keys(known).filter((name) => !applied.includes(name));
+}
+
+/**
+ * Brings the schema up to date, whole or not at all; the names of what this call has applied. The
+ * migrator holds a lock of the database: of several processes one migrates, and the others wait.
+ */
+export async function migrateSchema(db: Db, schema: Schema): Promise<readonly string[]> {
+  // The usual case. The migrator would read the whole schema several times.
+  if ((await pendingMigrations(db, schema)).length === 0) return [];
+  const getMigrations = async () => ({ ...schema.known });
+  const { error, results = [] } = await new Migrator({
+    db,
+    provider: { getMigrations },
+  }).migrateToLatest();
+  if (error !== undefined)
+    throw new Problem({
+      code: "failed",
+      message: `The database migration failed and changed nothing: ${String(error)}`,
+      cause: error,
+    });
+  return results.map(({ migrationName }) => migrationName);
+}
+
+async function appliedNames(db: Db, { hasAny }: Schema): Promise<readonly string[]> {
+  if (!(await hasAny(db))) return [];
+  const rows = await db
+    .withTables<{ kysely_migration: { name: string } }>()
+    .selectFrom("kysely_migration")
+    .select("name")
+    .execute();
+  return rows.map((row) => row.name);
+}

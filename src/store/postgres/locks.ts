@@ -22,4 +22,11 @@ export const tryLockSql = (lock: Lock) =>
 
 type Lock = keyof typeof places;
 
-const places = { folding: 1, sums: 2, partitions: 3, retention: 4, erasing: 5 } as const;
+const places = {
+  folding: 1,
+  sums: 2,
+  partitions: 3,
+  retention: 4,
+  erasing: 5,
+  copying: 6,
+} as const;

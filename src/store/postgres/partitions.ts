@@ -26,9 +26,15 @@ const lockMs = 1_000;
  * the receipts are in use for too long; then it is to be tried again.
  */
 export async function ensurePartitions(db: Db, nowMs: number): Promise<void> {
-  const firstMs = nowMs - ((nowMs - mondayMs) % weekMs);
+  const firstMs = weekOf(nowMs);
   for (let week = 0; week < weeks; week++) await ensure(db, toPartition(firstMs + week * weekMs));
 }
+
+/** The Monday of a moment. */
+export const weekOf = (ms: number) => ms - ((ms - mondayMs) % weekMs);
+
+/** Creates the table of one week, for receipts that are copied there. */
+export const ensureWeekOf = (db: Db, ms: number) => ensure(db, toPartition(weekOf(ms)));
 
 /** The oldest first. */
 export async function listPartitions(db: Db): Promise<readonly Partition[]> {

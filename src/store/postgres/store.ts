@@ -12,6 +12,7 @@ import type { SharedStore } from "../store.ts";
 import { migrate } from "./migrations/migrations.ts";
 import type { Postgres } from "./postgres.ts";
 import { createRejectionStore } from "./rejections/store.ts";
+import { refuseUnfinishedCopy } from "./unfinished-copy.ts";
 
 const otherSecret =
   "Set SVC_SECRET to the secret of the gateways that already use this database, or use another SVC_DATABASE_URL.";
@@ -22,6 +23,7 @@ export async function createPostgresStore(
   secretFingerprint: string,
 ): Promise<SharedStore> {
   await migrate(db);
+  await refuseUnfinishedCopy(db);
   await checkSecret(db, { fingerprint: secretFingerprint, advice: otherSecret });
   return {
     // An account has no lease until a process borrows from it.

@@ -9,7 +9,9 @@ type MetaKey =
   | "balances_checked_from_ms"
   | "rollups_open_from_ms"
   | "rollups_folded_to_ms"
-  | "rollups_counted_from_ms";
+  | "rollups_counted_from_ms"
+  /** While a copy fills the database: how far it is. */
+  | "store_copy";
 
 export async function readMeta(db: Db, key: MetaKey): Promise<string | undefined> {
   const row = await db.selectFrom("meta").select("value").where("key", "=", key).executeTakeFirst();

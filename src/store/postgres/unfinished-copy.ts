@@ -1,0 +1,17 @@
+import { Problem } from "../../base/problem.ts";
+import { readMeta } from "../sql/meta.ts";
+import type { Db } from "../sql/schema.ts";
+
+/** The row of `meta` that is there while a copy from SQLite fills the database (store/copy). */
+export const copyKey = "store_copy";
+
+/** What has come so far is no ledger: accounts could spend money that their receipts have spent. */
+export async function refuseUnfinishedCopy(db: Db): Promise<void> {
+  const text = await readMeta(db, copyKey);
+  if (text === undefined) return;
+  const { from } = JSON.parse(text) as { readonly from: string };
+  throw new Problem({
+    code: "failed",
+    message: `The database has an unfinished copy of ${from}. Run svc store copy on that machine again to complete it, or use another SVC_DATABASE_URL.`,
+  });
+}

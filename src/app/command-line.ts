@@ -21,6 +21,10 @@ export function createWiring(
     // Loaded here: most commands do without it.
     withLedger: async (run) =>
       (await import("./store.ts")).withLedger(loadConfiguration(environment), run),
+    migrate: async (options) =>
+      (await import("./schema.ts")).migrateStore(loadConfiguration(environment), options),
+    copyStore: async (request) =>
+      (await import("./copy.ts")).copyStore(loadConfiguration(environment), request),
   };
 }
 

@@ -15,6 +15,7 @@ import { providerCommands } from "./commands/provider/provider.ts";
 import { receiptCommands } from "./commands/receipt.ts";
 import { reportCommands } from "./commands/report.ts";
 import { requestCommands } from "./commands/requests.ts";
+import { storeCommands } from "./commands/store.ts";
 import { completionCommand } from "./completion.ts";
 import type { CommandGroup } from "./help.ts";
 import { initCommand } from "./init/command.ts";
@@ -111,7 +112,18 @@ const changelog: Command = {
 
 /** As svc --help shows them. */
 export const commandGroups: readonly CommandGroup[] = [
-  { title: "Run", commands: [serve, gateway, platform, ...nodeCommands, initCommand, config] },
+  {
+    title: "Run",
+    commands: [
+      serve,
+      gateway,
+      platform,
+      ...nodeCommands,
+      initCommand,
+      config,
+      ...storeCommands,
+    ],
+  },
   { title: "Call models", commands: callCommands },
   {
     title: "Accounts and keys",

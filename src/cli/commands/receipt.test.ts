@@ -99,6 +99,8 @@ const wiring: Wiring = {
   gateway: absent,
   platform: absent,
   engine: absent,
+  migrate: absent,
+  copyStore: absent,
 };
 
 interface Outcome {

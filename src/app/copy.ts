@@ -1,0 +1,83 @@
+import { systemClock } from "../base/clock.ts";
+import { invalid, Problem } from "../base/problem.ts";
+import type { CopyRequest, CopyView } from "../cli/store-wiring.ts";
+import type { Configuration } from "../config/load.ts";
+import { isPostgresUrl, withoutPassword } from "../config/setting-readers.ts";
+import { copyDatabase } from "../store/copy/copy.ts";
+import { openPostgres } from "../store/postgres/postgres.ts";
+import { toPostgresProblem } from "../store/postgres/store-problem.ts";
+import { toStoreProblem } from "../store/sqlite/store-problem.ts";
+import type { Opened } from "./opened.ts";
+import { existingSqlite } from "./schema.ts";
+import { openStore } from "./store.ts";
+
+/** `svc store copy`: the SQLite database of this installation to PostgreSQL. */
+export async function copyStore(
+  configuration: Configuration,
+  { to, onProgress }: CopyRequest,
+): Promise<CopyView> {
+  const url = to ?? configuration.settings.databaseUrl;
+  if (!isPostgresUrl(url))
+    throw invalid({
+      to: `to must be the address of a PostgreSQL database, for example postgres://user:password@host:5432/svc.`,
+    });
+  const path = existingSqlite(configuration);
+  const opened = await openSource(configuration, path);
+  try {
+    await settle(opened);
+    // A large table may take its time: no statement is cancelled.
+    const postgres = await openPostgres({ url, name: "svc store copy", statementMs: 0 });
+    const { nowMs } = systemClock;
+    const { fingerprint } = opened.secrets;
+    const { isResumed, counts, findings } = await copyDatabase({
+      path,
+      postgres,
+      fingerprint,
+      nowMs,
+      onProgress,
+    }).finally(() => postgres.close());
+    const { accounts, entries, receipts, charged } = findings;
+    return {
+      from: path,
+      to: withoutPassword(url),
+      resumed: isResumed,
+      rows: Object.values(counts).reduce((sum, count) => sum + count, 0),
+      tables: counts,
+      accounts,
+      entries,
+      receipts,
+      charged,
+    };
+  } catch (error) {
+    throw error instanceof Problem ? error : toPostgresProblem(toStoreProblem(error, path), url);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** With its locks, as a server would: its schema is current, and the secret is the right one. */
+async function openSource(configuration: Configuration, path: string): Promise<Opened> {
+  const { settings } = configuration;
+  try {
+    return await openStore(
+      { ...configuration, settings: { ...settings, databaseUrl: path } },
+      { kind: "command" },
+    );
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== "busy") throw error;
+    throw error.reworded(`${error.message} Stop it before you copy its database.`);
+  }
+}
+
+/** What the process before has left open: requests that ended with it, and sums of its receipts. */
+async function settle({ store }: Opened): Promise<void> {
+  const { ledger } = store;
+  await ledger.releaseRunningClaims();
+  if ((await ledger.rollups.openFromMs()) === undefined) return;
+  throw new Problem({
+    code: "failed",
+    message:
+      "An account of the SQLite database was charged more than it has, so its ledger cannot be copied. Credit the account first.",
+    command: "ledger verify",
+  });
+}

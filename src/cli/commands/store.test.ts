@@ -1,0 +1,15 @@
+import { expect, test } from "bun:test";
+import { copyLine } from "./store.ts";
+
+test("a copy shows a bar, its share and the rows, and leaves out what does not fit", () => {
+  const progress = { table: "receipts", doneRows: 1_500, totalRows: 6_000 };
+  expect(copyLine(progress, 100)).toBe(
+    "━━━━━━──────────────────  25%  copying receipts  1,500 of 6,000",
+  );
+  expect(copyLine(progress, 50)).toBe("━━━━━━──────────────────  25%  copying receipts");
+  // Some terminals report 0.
+  expect(copyLine(progress, 0)).toBe(copyLine(progress, 80));
+  expect(copyLine({ table: undefined, doneRows: 0, totalRows: 0 }, 80)).toBe(
+    "━━━━━━━━━━━━━━━━━━━━━━━━ 100%  verifying the ledger  0 of 0",
+  );
+});

@@ -1,0 +1,86 @@
+import { toUsd } from "../../base/money.ts";
+import { type Command, jsonFlag } from "../command.ts";
+import type { CopyProgress, CopyView, MigrationView } from "../store-wiring.ts";
+import { print, printJson, style } from "../terminal/output.ts";
+import { ProgressLine } from "../terminal/progress-line.ts";
+
+const migrate: Command = {
+  name: "migrate",
+  about:
+    "Bring the schema of the database up to date. Run it before you start a new version on PostgreSQL; a start does the same.",
+  flags: {
+    "dry-run": { about: "show what would be applied and change nothing" },
+    ...jsonFlag,
+  },
+  examples: ["svc migrate --dry-run", "svc migrate"],
+  async run({ switches, wiring }) {
+    const dryRun = switches.has("dry-run");
+    const view = await wiring.migrate({ dryRun });
+    if (switches.has("json")) printJson({ ...view, dry_run: dryRun });
+    else printMigration(view, dryRun);
+  },
+};
+
+function printMigration({ database, applied, pending }: MigrationView, dryRun: boolean): void {
+  print(`${style.dim("database:")} ${database}`);
+  for (const name of applied) print(`${style.green("applied")} ${name}`);
+  for (const name of pending) print(`${style.yellow("pending")} ${name}`);
+  if (applied.length + pending.length === 0) print("The schema is up to date.");
+  if (dryRun && pending.length > 0) print("Nothing was changed. svc migrate applies them.");
+}
+
+const copy: Command = {
+  name: "store copy",
+  about:
+    "Copy the SQLite database to an empty PostgreSQL database. Stop the server first. If the copy is interrupted, the same command continues it.",
+  flags: {
+    to: { about: "address of the PostgreSQL database (default: SVC_DATABASE_URL)", value: "URL" },
+    ...jsonFlag,
+  },
+  examples: [
+    "svc store copy --to postgres://svc:password@db.example:5432/svc",
+    "SVC_DATABASE_URL=postgres://db.example/svc svc store copy",
+  ],
+  async run({ flags: { to }, switches, wiring }) {
+    const line = new ProgressLine();
+    const isLive = process.stderr.isTTY === true;
+    const onProgress = (progress: CopyProgress) =>
+      line.show(isLive ? copyLine(progress, process.stderr.columns) : stepText(progress));
+    const view = await wiring.copyStore({ to, onProgress }).finally(() => line.clear());
+    if (switches.has("json")) printJson({ ...view, charged: toUsd(view.charged) });
+    else printCopy(view);
+  },
+};
+
+export const storeCommands: readonly Command[] = [migrate, copy];
+
+function printCopy({ from, to, rows, accounts, entries, receipts, charged }: CopyView): void {
+  print(`${style.green("copied")} ${from} to ${to}`);
+  print(`${toCount(rows)} rows, verified: balances, budgets, sums and the rows of every table.`);
+  print(
+    `${toCount(accounts)} accounts, ${toCount(entries)} entries, ${toCount(receipts)} receipts, ${toUsd(charged)} USD charged.`,
+  );
+  print("Next: set SVC_DATABASE_URL to the new database, keep the secret, and start the server.");
+}
+
+const toCount = (count: number) => count.toLocaleString("en-US");
+
+/** For a log: one line per table. */
+const stepText = ({ table }: CopyProgress) =>
+  table === undefined ? "verifying the ledger" : `copying ${table}`;
+
+const barWidth = 24;
+const usualColumns = 80;
+
+/** A bar, its share, and the rows; the rows are dropped where the line is narrow. */
+export function copyLine(progress: CopyProgress, columns: number | undefined): string {
+  const { doneRows, totalRows } = progress;
+  const ratio = totalRows === 0 ? 1 : Math.min(1, doneRows / totalRows);
+  const filled = Math.round(barWidth * ratio);
+  const bar = "━".repeat(filled) + "─".repeat(barWidth - filled);
+  const share = `${String(Math.floor(ratio * 100)).padStart(3)}%`;
+  const text = `${bar} ${share}  ${stepText(progress)}`;
+  const rows = `  ${toCount(doneRows)} of ${toCount(totalRows)}`;
+  const width = columns === undefined || columns === 0 ? usualColumns : columns;
+  return text.length + rows.length < width ? text + rows : text;
+}

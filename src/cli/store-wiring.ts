@@ -1,0 +1,42 @@
+/** What the commands about the database itself get from the composition root. */
+export interface StoreWiring {
+  /** Brings the schema up to date, or shows what that would apply. */
+  readonly migrate: (options: { readonly dryRun: boolean }) => Promise<MigrationView>;
+  /** Copies the SQLite database to PostgreSQL; by the settings, where no address is given. */
+  readonly copyStore: (options: CopyRequest) => Promise<CopyView>;
+}
+
+export interface MigrationView {
+  /** The file, or the address without its password. */
+  readonly database: string;
+  readonly applied: readonly string[];
+  readonly pending: readonly string[];
+}
+
+export interface CopyRequest {
+  readonly to: string | undefined;
+  readonly onProgress: (progress: CopyProgress) => void;
+}
+
+export interface CopyProgress {
+  /** Absent while ledgers are verified. */
+  readonly table: string | undefined;
+  /** Of the table; of receipts, while a ledger is verified. */
+  readonly doneRows: number;
+  readonly totalRows: number;
+}
+
+export interface CopyView {
+  readonly from: string;
+  /** Without its password. */
+  readonly to: string;
+  /** Whether an earlier copy was continued. */
+  readonly resumed: boolean;
+  readonly rows: number;
+  readonly tables: Readonly<Record<string, number>>;
+  readonly accounts: number;
+  readonly entries: number;
+  readonly receipts: number;
+  /** Nano-USD. */
+  readonly charged: bigint;
+}

@@ -1,0 +1,129 @@
+import { newId } from "../../src/base/ids.ts";
+import { costOf, type Price } from "../../src/call/price.ts";
+import type { Receipt } from "../../src/ledger/receipt.ts";
+import { hourMs } from "../../src/ledger/rollups.ts";
+import type { Store } from "../../src/store/store.ts";
+import { auditOf } from "./audit-sample.ts";
+import { model, plainModel, provider } from "./catalog-samples.ts";
+import {
+  above2to53,
+  claimOf,
+  entryOf,
+  noonMs,
+  receiptOf,
+  setLimits,
+  startSums,
+  write,
+} from "./ledger-samples.ts";
+import { inviteOf, sessionOf, tokenOf, userOf } from "./people-samples.ts";
+
+const price: Price = { input: 300_000_000n, output: 2_500_000_001n };
+const units = { input: 7, output: 11 };
+const cost = costOf(units, price);
+const weekMs = 7 * 24 * hourMs;
+
+/** In three weeks, so that they need several partitions; the newest are in an open hour. */
+export function receiptsOf(count: number): Receipt[] {
+  return Array.from({ length: count }, (_, at) =>
+    receiptOf({
+      id: newId("req", noonMs - Math.floor((3 * weekMs * (count - at)) / count)),
+      ...(at % 3 === 0 ? { accountId: "acct_2", keyId: "key_2" } : {}),
+      units,
+      cost,
+      charged: at % 5 === 0 ? 0n : cost,
+      hold: cost,
+      outcome: at % 7 === 0 ? "upstream_error" : "ok",
+    }),
+  );
+}
+
+/** Something in every table, with a ledger that is right. */
+export async function fillStore(store: Store, receipts: readonly Receipt[]): Promise<void> {
+  for (const id of ["acct_1", "acct_2"]) {
+    await store.accounts.insert({ id, name: `name of ${id}`, createdAtMs: 1 }, auditOf());
+    await store.ledger.addEntry(entryOf({ accountId: id, nano: above2to53 }), auditOf());
+    const keyId = id.replace("acct", "key");
+    const key = { id: keyId, accountId: id, name: "k", hash: `hash of ${keyId}`, hint: "x" };
+    await store.keys.insert({ ...key, createdAtMs: 1 }, auditOf());
+  }
+  await store.ledger.addEntry(entryOf({ kind: "withdrawal", nano: -3n }), auditOf());
+  await store.catalog.write(
+    {
+      atMs: 1,
+      saveProviders: [provider],
+      saveModels: [model, plainModel],
+      addPrices: [{ modelId: "m", effectiveAtMs: 1, createdAtMs: 1, price }],
+      manifestHash: "hash of a file",
+    },
+    auditOf(),
+  );
+  await fillPeople(store);
+  await fillLedger(store, receipts);
+  await fillReports(store);
+}
+
+async function fillPeople({ people }: Store): Promise<void> {
+  await people.addInvite(inviteOf("invite_1"), auditOf());
+  const user = userOf("user_1", { name: "Ada", isOperator: true });
+  const membership = {
+    userId: "user_1",
+    accountId: "acct_1",
+    role: "owner",
+    createdAtMs: 1,
+  } as const;
+  await people.accept(
+    {
+      inviteId: "invite_1",
+      addUser: user,
+      addMembership: membership,
+      addSession: sessionOf("session_1"),
+    },
+    auditOf(),
+  );
+  await people.addInvite(inviteOf("invite_2"), auditOf());
+  await people.addToken(tokenOf("token_1"), auditOf());
+  await people.setTimeZone("user_1", "utc", auditOf());
+  const view = { id: "view_1", userId: "user_1", page: "overview", name: "v", search: "" } as const;
+  await people.addView({ ...view, createdAtMs: 1 }, auditOf());
+}
+
+async function fillLedger({ ledger }: Store, receipts: readonly Receipt[]): Promise<void> {
+  const sums = await startSums(ledger, noonMs - 4 * weekMs);
+  for (let at = 0; at < receipts.length; at += 1_000)
+    await ledger.commit(receipts.slice(at, at + 1_000).map((receipt) => write(receipt)));
+  await sums.flush(noonMs, true);
+  while (await ledger.rollups.fold(noonMs - hourMs));
+  await setLimits(ledger, { limits: { rpm: 5, budget: { nano: above2to53, period: "total" } } });
+  const reply = new Uint8Array([0, 1, 92, 255]);
+  await ledger.commit([
+    { type: "claim", claim: claimOf({ id: "claim_done", isDone: true, reply }) },
+    { type: "claim", claim: claimOf({ id: "claim_running" }) },
+  ]);
+}
+
+async function fillReports(store: Store): Promise<void> {
+  await store.keys.noteUses(new Map([["key_1", noonMs]]));
+  await store.targetChecks.save({
+    provider: "acme",
+    key: "default",
+    model: "m",
+    digest: "d",
+    isOk: true,
+    atMs: 7,
+  });
+  await store.providerFailures.add([{ hourMs: noonMs, provider: "acme", failures: 2 }], 0);
+  const of = { accountId: "acct_1", keyId: "key_1", model: "m", code: "rate", status: 429 };
+  const row = {
+    ...of,
+    id: newId("req", noonMs),
+    endpoint: "chat" as const,
+    reason: "" as const,
+    count: 1,
+  };
+  await store.rejections.add({
+    // SQLite keeps a NUL; PostgreSQL cannot.
+    rows: [{ ...row, message: "a\0b" }],
+    counts: [{ ...of, minuteMs: noonMs, count: 1 }],
+    keys: [{ keyId: "key_1", lastMs: noonMs }],
+  });
+}

@@ -1,0 +1,127 @@
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { type Kysely, sql } from "kysely";
+import { migrate, pendingOf } from "../../src/store/postgres/migrations/migrations.ts";
+import { openPostgres, type Postgres } from "../../src/store/postgres/postgres.ts";
+import { createHome, type Home } from "../setup/child.ts";
+import { createDatabase, dropDatabase } from "../setup/postgres.ts";
+
+let home: Home;
+beforeEach(() => {
+  home = createHome();
+});
+afterEach(() => home.remove());
+
+describe("svc migrate on SQLite", () => {
+  const raw = () => new Database(join(home.dataDir, "svc.db"));
+  const removeLast = () => {
+    const database = raw();
+    database.run("delete from kysely_migration where name = '0016-keys'");
+    for (const column of ["keys.paused_at_ms", "keys.created_by", "receipts.is_streamed"])
+      database.run(`alter table ${column.replace(".", " drop column ")}`);
+    database.close();
+  };
+
+  test("applies what is pending, once, and shows it before", async () => {
+    removeLast();
+    const view = { applied: [], pending: ["0016-keys"], dry_run: true };
+    expect(await home.json<object>(["migrate", "--dry-run"])).toMatchObject(view);
+    expect(await home.json<object>(["migrate", "--dry-run"])).toMatchObject(view);
+    const { stdout, code } = await home.svc(["migrate"]);
+    expect(stdout).toContain("applied 0016-keys");
+    expect(code).toBe(0);
+    expect((await home.svc(["migrate"])).stdout).toContain("The schema is up to date.");
+  });
+
+  test("needs the server to be stopped, but for a look", async () => {
+    const server = await home.serve();
+    expect((await home.svc(["migrate", "--dry-run"])).code).toBe(0);
+    const { code, stderr } = await home.svc(["migrate"]);
+    expect(stderr).toContain("is in use");
+    expect(code).toBe(5);
+    await server.stop();
+  });
+
+  test("creates no database, and refuses one of a newer version", async () => {
+    const bare = createHome({ isBare: true });
+    expect((await bare.svc(["migrate"])).stderr).toContain("does not exist. Check SVC_DATA_DIR");
+    await bare.remove();
+    const database = raw();
+    database.run("insert into kysely_migration (name, timestamp) values ('0999-later', '')");
+    database.close();
+    for (const words of [["migrate"], ["migrate", "--dry-run"]])
+      expect((await home.svc(words)).stderr).toContain(
+        "written by a newer version (it has the migrations 0999-later)",
+      );
+  });
+});
+
+describe("svc migrate on PostgreSQL", () => {
+  let url: string;
+  let postgres: Postgres;
+  beforeEach(async () => {
+    url = await createDatabase();
+    postgres = await openPostgres({ url });
+  });
+  afterEach(async () => {
+    await postgres.close();
+    await dropDatabase(url);
+  });
+  const svc = (...words: string[]) => home.svc(words, { environment: { SVC_DATABASE_URL: url } });
+
+  test("creates the schema of an empty database, and shows it before", async () => {
+    const { stdout } = await svc("migrate", "--dry-run", "--json");
+    expect(JSON.parse(stdout)).toMatchObject({ applied: [], pending: ["0001-foundation"] });
+    expect(await pendingOf(postgres.db)).toEqual(["0001-foundation"]);
+    expect((await svc("migrate")).stdout).toContain("applied 0001-foundation");
+    expect((await svc("migrate")).stdout).toContain("The schema is up to date.");
+  });
+
+  test("refuses a database of a newer version", async () => {
+    await svc("migrate");
+    await postgres.pool.query(
+      "insert into kysely_migration (name, timestamp) values ('0999-later', '')",
+    );
+    const { stderr, code } = await svc("migrate");
+    expect(stderr).toContain("written by a newer version (it has the migrations 0999-later)");
+    expect(code).toBe(1);
+  });
+
+  test("of several processes that migrate at once, one does it, and the others wait", async () => {
+    const others = await Promise.all([1, 2, 3].map(() => openPostgres({ url })));
+    const applied = await Promise.all(others.map(({ db }) => migrate(db)));
+    expect(applied.flat()).toEqual(["0001-foundation"]);
+    for (const other of others) await other.close();
+  });
+
+  test("a migration that fails leaves nothing, takes its time, and is applied the next time", async () => {
+    const table = (db: Kysely<unknown>) =>
+      db.schema.createTable("half").addColumn("id", "text").execute();
+    const first = { "0001-first": { up: async () => {} } };
+    await migrate(postgres.db, first);
+    const failing = async (db: Kysely<unknown>) => {
+      await table(db);
+      throw new Error("the connection broke");
+    };
+    await expect(migrate(postgres.db, { ...first, "0002-half": { up: failing } })).rejects.toThrow(
+      "The database migration failed and changed nothing",
+    );
+    const limits: string[] = [];
+    const whole = async (db: Kysely<unknown>) => {
+      const { rows } = await sql<{ limit: string }>`
+        select current_setting('statement_timeout') as limit`.execute(db);
+      limits.push(rows[0]?.limit ?? "");
+      await table(db);
+    };
+    expect(await migrate(postgres.db, { ...first, "0002-half": { up: whole } })).toEqual([
+      "0002-half",
+    ]);
+    // No limit while it runs, and the usual one again behind it.
+    expect(limits).toEqual(["0"]);
+    const { rows } = await postgres.pool.query<{ limit: string }>(
+      "select current_setting('statement_timeout') as limit",
+    );
+    expect(rows[0]?.limit).toBe("30s");
+  });
+});

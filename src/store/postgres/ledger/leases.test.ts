@@ -231,6 +231,12 @@ describe("commits", () => {
       [late.id],
     );
     expect(rows).toEqual([{ charged: 0, cost: 20, is_fenced: true }]);
+    // Its process can add it to no sums any more, so another one does.
+    await b.fleet.recover();
+    const sums = await b.postgres.pool.query(
+      "select sum(receipts) as receipts, sum(charged) as charged from rollups",
+    );
+    expect(sums.rows).toEqual([{ receipts: 2, charged: 10 }]);
     const pot = potOf(a);
     await expect(
       a.lender.cover({ pots: [pot], nano: 1n, least: 1n, take: hold(pot, 1n) }),

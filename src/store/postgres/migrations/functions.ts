@@ -1,6 +1,10 @@
 import { type Kysely, sql } from "kysely";
 import { shareCall } from "../locks.ts";
 
+/** Of an id: twelve hexadecimal digits behind its first four characters. */
+const idTime = "cast(cast('x' || lpad(substr(id, 5, 12), 16, '0') as bit(64)) as bigint)";
+const hourMs = 3_600_000;
+
 /**
  * What happens to money, in functions of the database: each is one round trip and one transaction.
  *
@@ -83,10 +87,10 @@ begin
         select (jsonb_populate_record(u, '{"charged":0,"is_fenced":true}')).* from unnest(v_rows) u
         on conflict do nothing returning id)
       select array_agg(id) into v_added from added;
-    -- The next search for nodes that are gone adds it to the sums.
-    update epochs set open_from_ms = (select least(open_from_ms,
-        min(('x' || substr(u.id, 5, 12))::bit(48)::bigint) / 3600000 * 3600000)
-        from unnest(v_rows) u) where id = p_epoch and cardinality(v_rows) > 0;
+    -- The sums of the epoch lack them, until another process adds it up again.
+    update epochs set open_from_ms = least(open_from_ms, (
+        select min(${idTime}) / ${hourMs} * ${hourMs} from unnest(v_added) id))
+      where id = p_epoch and v_added is not null;
     perform svc_tell_live('receipts', v_added);
     return json_build_object('is_open', false, 'added', to_json(v_added));
   end if;

@@ -49,7 +49,11 @@ export async function copyStore(
       charged,
     };
   } catch (error) {
-    throw error instanceof Problem ? error : toPostgresProblem(toStoreProblem(error, path), url);
+    const known = error instanceof Problem ? error : toStoreProblem(error, path);
+    const problem = known instanceof Problem ? known : toPostgresProblem(known, url);
+    if (to === undefined || !(problem instanceof Problem)) throw problem;
+    // The address was given with the command, and not by the setting.
+    throw problem.reworded(problem.message.replaceAll("SVC_DATABASE_URL", "--to"));
   } finally {
     await opened.close();
   }

@@ -247,6 +247,9 @@ test("a ledger that is wrong is not copied, and leaves the target empty", async 
 test("an address that is none, and a database that is not there, are named", async () => {
   const wrong = await home.svc(["store", "copy", "--to", "mysql://x"]);
   expect(wrong.stderr).toContain("--to: Must be the address of a PostgreSQL database");
+  const away = await home.svc(["store", "copy", "--to", "postgres://u:secret@127.0.0.1:1/x"]);
+  expect(away.stderr).toContain("127.0.0.1:1");
+  expect(away.stderr).not.toMatch(/secret|SVC_DATABASE_URL/);
   const none = await home.svc(["store", "copy"]);
   expect(none.code).toBe(2);
   const bare = createHome({ isBare: true });

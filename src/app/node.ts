@@ -42,7 +42,7 @@ export function followFleet({ shared, state, money, calls, log }: FollowOptions)
     }
     // Beside the tick: calls do not wait for it.
     money.lender?.tick(reply.recalls).catch(() => {});
-    const isLookedAt = reports !== undefined && reply.reports !== reports;
+    const isLookedAt = reply.reports !== reports;
     reports = reply.reports;
     if (isLookedAt)
       money

@@ -114,15 +114,7 @@ const changelog: Command = {
 export const commandGroups: readonly CommandGroup[] = [
   {
     title: "Run",
-    commands: [
-      serve,
-      gateway,
-      platform,
-      ...nodeCommands,
-      initCommand,
-      config,
-      ...storeCommands,
-    ],
+    commands: [serve, gateway, platform, ...nodeCommands, initCommand, config, ...storeCommands],
   },
   { title: "Call models", commands: callCommands },
   {

@@ -6,6 +6,8 @@ export interface TickerOptions {
   readonly what: string;
   readonly log: Log;
   readonly everyMs?: number;
+  /** For the first time right away. */
+  readonly isAtOnce?: boolean;
 }
 
 /** What another process changes is in effect here within a second. */
@@ -20,10 +22,12 @@ export class Ticker {
 
   constructor(options: TickerOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => {
+    const tick = () => {
       this.#running ??= this.#tick().finally(() => (this.#running = undefined));
-    }, options.everyMs ?? usualMs);
+    };
+    this.#timer = setInterval(tick, options.everyMs ?? usualMs);
     this.#timer.unref();
+    if (options.isAtOnce === true) tick();
   }
 
   async close(): Promise<void> {

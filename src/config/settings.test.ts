@@ -34,6 +34,16 @@ test("names every wrong setting at once and says what would be right", () => {
   ]);
 });
 
+test("receipts are kept for ever by default, and exported as CSV", () => {
+  const { settings } = read({});
+  expect([settings.receiptsDays, settings.receiptsExportDir]).toEqual([undefined, undefined]);
+  expect(settings.receiptsExportFormat).toBe("csv");
+  expect(read({ SVC_RECEIPTS_DAYS: "90" }).settings.receiptsDays).toBe(90);
+  expect(read({ SVC_RECEIPTS_DAYS: "0" }).problems).toEqual([
+    'SVC_RECEIPTS_DAYS must be a whole number from 1 to 999999, not "0".',
+  ]);
+});
+
 test("refuses unknown settings and offers the nearest name", () => {
   expect(read({ SVC_PROT: "1" }).problems).toEqual([
     "SVC_PROT is not a setting. Did you mean SVC_PORT?",

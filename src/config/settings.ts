@@ -158,6 +158,24 @@ export const settingList = {
     read: path,
     inFile: false,
   },
+  receiptsDays: {
+    env: "SVC_RECEIPTS_DAYS",
+    about: "days that receipts are kept (default: for ever)",
+    fallback: undefined,
+    read: count,
+  },
+  receiptsExportDir: {
+    env: "SVC_RECEIPTS_EXPORT_DIR",
+    about: "directory that old receipts are exported to before they are deleted",
+    fallback: undefined,
+    read: path,
+  },
+  receiptsExportFormat: {
+    env: "SVC_RECEIPTS_EXPORT_FORMAT",
+    about: "format of exported receipts: csv or parquet",
+    fallback: "csv",
+    read: oneOf("csv", "parquet"),
+  },
   engine: {
     env: "SVC_ENGINE",
     about: "embedded models",
@@ -272,7 +290,9 @@ type Optional =
   | "corsOrigins"
   | "secret"
   | "databaseUrl"
-  | "config";
+  | "config"
+  | "receiptsDays"
+  | "receiptsExportDir";
 
 export type Settings = Readonly<
   { [N in Exclude<SettingName, Optional>]: Value<N> } & { [N in Optional]: Value<N> | undefined }

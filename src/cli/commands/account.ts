@@ -179,6 +179,24 @@ const accountLimit = viewCommand({
   },
 });
 
+const accountRetention = viewCommand({
+  name: "account retention",
+  about:
+    "Set for how many days the receipts of an account are kept. Balances and daily sums stay when receipts are deleted.",
+  positionals: ["ID", "DAYS"],
+  examples: ["svc account retention acme 90", "svc account retention acme none"],
+  load: (operations, { positionals: [account = "", days = ""] }) =>
+    operations.accounts.setRetention({ account, days }),
+  show(view) {
+    print(`${style.green("set")} ${view.name}: ${retentionText(view.receipts_days)}`);
+  },
+});
+
+const retentionText = (days: number | null) =>
+  days === null
+    ? "receipts are kept for as long as those of all accounts (SVC_RECEIPTS_DAYS)"
+    : `receipts are kept for ${days} ${days === 1 ? "day" : "days"}`;
+
 export const accountCommands: readonly Command[] = [
   accountCreate,
   accountList,
@@ -188,6 +206,7 @@ export const accountCommands: readonly Command[] = [
   stateCommand("suspend", "Suspend an account. Its keys are rejected until it is resumed."),
   stateCommand("resume", "Resume a suspended account."),
   accountLimit,
+  accountRetention,
 ];
 
 /** How many days of spend are drawn. */
@@ -207,7 +226,8 @@ function printAccount(view: AccountDetails): void {
     print(`  budget     ${budget.spent_usd} of ${budget.limit_usd} USD spent${period}`);
   }
   print(`  limits     ${limitsText(view.limits) ?? "none"}`);
-  print(`  receipts   ${view.receipts}`);
+  const kept = view.receipts_days === null ? "" : ` (${retentionText(view.receipts_days)})`;
+  print(`  receipts   ${view.receipts}${kept}`);
   if (view.shortfall_usd !== "0.00")
     print(`  ${style.yellow(`${view.shortfall_usd} USD of cost could not be charged`)}`);
   if (view.receipts > 0) {

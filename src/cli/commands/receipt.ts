@@ -10,18 +10,19 @@ import type { HoldParts } from "../../ledger/need.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
 import { replyStatus } from "../../ledger/reply-status.ts";
 import type { LedgerReader, ReceiptFilter } from "../../ledger/store.ts";
-import { type LedgerFindings, verifyLedger } from "../../ledger/verify/verify.ts";
 import { toMoment } from "../../platform/input/values.ts";
 import {
   operatorColumns,
   type ReceiptCell,
   type ReceiptNames,
 } from "../../platform/requests/columns.ts";
+import { receiptNames } from "../../platform/requests/export/export.ts";
 import { toExactUsd, toUnitPriceUsd, unitWords, workOut } from "../../platform/requests/views.ts";
 import { writeOut } from "../call/io.ts";
 import { type Command, type Invocation, jsonFlag } from "../command.ts";
 import { print, printJson, printTable, style } from "../terminal/output.ts";
-import { ProgressLine } from "../terminal/progress-line.ts";
+import { receiptExport } from "./export.ts";
+import { ledgerVerify } from "./ledger.ts";
 
 const usualLimit = 50;
 /** Written to the reader at once. */
@@ -58,7 +59,7 @@ const receiptList: Command = {
           field: "csv",
           message: "Use either --csv or --json.",
         });
-      const names = await namesIn(ledger);
+      const names = await receiptNames(ledger);
       const filter = readFilter(flags, names);
       if (isCsv) return writeCsv(ledger.receipts({ ...filter, oldestFirst: true }), names);
       const receipts: Receipt[] = [];
@@ -86,7 +87,7 @@ const receiptShow: Command = {
           message: `Unknown receipt "${id}". The id is in the x-request-id header of the reply.`,
           command: "receipt list",
         });
-      const names = await namesIn(ledger);
+      const names = await receiptNames(ledger);
       const price = await priceOf(ledger, receipt);
       if (switches.has("json")) return printJson(toView(receipt, names));
       for (const line of receiptLines({
@@ -98,43 +99,12 @@ const receiptShow: Command = {
     }),
 };
 
-const ledgerVerify: Command = {
-  name: "ledger verify",
-  about: "Recompute the whole ledger and report any discrepancies.",
-  flags: jsonFlag,
-  examples: ["svc ledger verify", "svc ledger verify --json"],
-  run: ({ switches, wiring }) =>
-    wiring.withLedger(async (ledger) => {
-      const line = new ProgressLine();
-      const isLive = process.stderr.isTTY === true;
-      const findings = await verifyLedger(ledger, (receipts) => {
-        if (isLive) line.show(counted(receipts, "receipt"));
-      }).finally(() => line.clear());
-      if (switches.has("json"))
-        printJson({
-          ...findings,
-          charged: toUsd(findings.charged),
-          problem_count: findings.problemCount,
-          problemCount: undefined,
-        });
-      else printFindings(findings);
-      if (!findings.ok)
-        throw new Problem({
-          code: "failed",
-          message: `The ledger has ${counted(findings.problemCount, "problem")}.`,
-        });
-    }),
-};
-
-export const receiptCommands: readonly Command[] = [receiptList, receiptShow, ledgerVerify];
-
-async function namesIn(ledger: LedgerReader): Promise<ReceiptNames> {
-  const [accounts, keys] = await Promise.all([ledger.accounts(), ledger.keys()]);
-  return {
-    accounts: new Map(accounts.map(({ id, name }) => [id, name])),
-    keys: new Map(keys.map(({ id, name, hint }) => [id, name || hint])),
-  };
-}
+export const receiptCommands: readonly Command[] = [
+  receiptList,
+  receiptExport,
+  receiptShow,
+  ledgerVerify,
+];
 
 function readFilter(flags: Invocation["flags"], { accounts, keys }: ReceiptNames): ReceiptFilter {
   return {
@@ -373,24 +343,4 @@ function printReceipts(receipts: readonly Receipt[], { accounts }: ReceiptNames)
 function countedBy({ units, estimated }: Receipt): string {
   if (Object.values(units).every((count) => count === 0)) return "nothing was used";
   return estimated ? "the gateway (estimate)" : "the provider";
-}
-
-function printFindings(findings: LedgerFindings): void {
-  const { ok, receipts, accounts, entries, charged, problems, problemCount } = findings;
-  const seen = [
-    counted(receipts, "receipt"),
-    counted(accounts, "account"),
-    counted(entries, "entry", "entries"),
-  ].join(", ");
-  if (ok) return print(`${style.green("ok")}  ${seen}, ${toUsd(charged)} USD charged`);
-  print(`${style.red("not ok")}  ${seen}, ${toUsd(charged)} USD charged\n`);
-  printTable(
-    ["problem", "where", "expected", "found"],
-    problems.map(({ kind, subject, expected, found }) => [kind, subject, expected, found]),
-  );
-  if (problemCount > problems.length) print(`… and ${problemCount - problems.length} more`);
-}
-
-function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
 }

@@ -51,6 +51,11 @@ export const accountName = {
     "1 to 100 letters, digits, spaces or . _ @ -, start with a letter or digit, and not look like an account id",
 };
 
+export const retentionDays = {
+  pattern: /^[1-9]\d{0,5}$/,
+  words: "a whole number from 1 to 999999, or none",
+};
+
 type Changed = AccountView & { readonly changed: boolean };
 
 export interface AccountOperations {
@@ -63,6 +68,8 @@ export interface AccountOperations {
   suspend(input: { account: string }): Promise<Changed>;
   resume(input: { account: string }): Promise<Changed>;
   setLimits(input: { account: string } & LimitInputs): Promise<AccountView>;
+  /** Days, or `none`: for as long as those of all accounts. */
+  setRetention(input: { account: string; days: string }): Promise<AccountView>;
 }
 
 export const accountAudits = {
@@ -73,6 +80,7 @@ export const accountAudits = {
   suspend: { action: "account.suspend" },
   resume: { action: "account.resume" },
   setLimits: { action: "account.limit", detail: (input) => omit(input, "account") },
+  setRetention: { action: "account.retention", detail: (input) => omit(input, "account") },
 } satisfies Audits<AccountOperations>;
 
 type Implementation = Unbound<AccountOperations, typeof accountAudits>;
@@ -120,7 +128,7 @@ export function accountOperations(dependencies: AccountDependencies): Implementa
 
 function accountChanges(
   dependencies: AccountDependencies,
-): Pick<Implementation, "suspend" | "resume" | "setLimits"> {
+): Pick<Implementation, "suspend" | "resume" | "setLimits" | "setRetention"> {
   const { accounts, keys, clock, takeEffect, sync } = dependencies;
   const mutex = new Mutex();
   /** `edit` returns the same account where there is nothing to change. */
@@ -161,7 +169,24 @@ function accountChanges(
       });
       return view;
     },
+    async setRetention({ account: name, days: text }, { audit }) {
+      const days = readDays(text);
+      const { view } = await change(name, async (account) => {
+        const { receiptsDays: before, ...rest } = account;
+        if (before === days) return account;
+        const detail = { before: { days: before === undefined ? "none" : String(before) } };
+        await accounts.setReceiptsDays(rest.id, days, audit({ ...about(rest), detail }));
+        return days === undefined ? rest : { ...rest, receiptsDays: days };
+      });
+      return view;
+    },
   };
+}
+
+function readDays(text: string): number | undefined {
+  if (text === "none") return undefined;
+  if (retentionDays.pattern.test(text)) return Number(text);
+  throw invalid({ days: `The number of days must be ${retentionDays.words}.` });
 }
 
 function countKeys(records: readonly KeyRecord[]): ReadonlyMap<string, number> {
@@ -286,7 +311,7 @@ function toAccountView(options: {
   readonly keys: number;
   readonly balance: bigint;
 }): AccountView {
-  const { id, name, createdAtMs, suspendedAtMs, limits } = options.account;
+  const { id, name, createdAtMs, suspendedAtMs, limits, receiptsDays } = options.account;
   return {
     id,
     name,
@@ -295,5 +320,6 @@ function toAccountView(options: {
     status: suspendedAtMs === undefined ? "active" : "suspended",
     balance_usd: toUsd(options.balance),
     limits: toLimitsView(limits),
+    receipts_days: receiptsDays ?? null,
   };
 }

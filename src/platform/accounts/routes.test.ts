@@ -56,6 +56,7 @@ test("an account is created with limits, a first credit and a link that makes it
     keys: 0,
     balance_usd: "12.50",
     limits: { rpm: "60", tpm: null, concurrency: null, budget: "50.00/month" },
+    receipts_days: null,
   });
   const owner = await join(gateway.platformUrl, link.link, { email: "owner@lighthouse.example" });
   const own = await owner.ask("GET /api/accounts/:account", { params: { account: account.id } });
@@ -156,6 +157,16 @@ test("only limits that are named change, and none takes one away", async () => {
   expect(body.limits).toEqual({ rpm: "60", tpm: null, concurrency: "4", budget: null });
   expect((await limit({ budget: "lots" })).body.error.field).toBe("budget");
   expect((await limit({})).status).toBe(400);
+});
+
+test("an account keeps its receipts for some days, or for as long as all do", async () => {
+  const { id: account } = await newAccount({});
+  const keep = (days: string) =>
+    operator.ask("PATCH /api/accounts/:account/retention", { params: { account }, body: { days } });
+  expect((await keep("90")).body.receipts_days).toBe(90);
+  expect((await keep("0")).body.error.field).toBe("days");
+  expect((await keep("1.5")).status).toBe(400);
+  expect((await keep("none")).body.receipts_days).toBeNull();
 });
 
 test("a suspended account is refused by the gateway until it is resumed", async () => {

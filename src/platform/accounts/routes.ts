@@ -96,6 +96,19 @@ export const accountRoutes = [
     handle: ({ operations, account }, { body }) =>
       operations.accounts.setLimits({ account: account.id, ...body }),
   }),
+  forOperators("PATCH /api/accounts/:account/retention", {
+    about:
+      "Changes for how many days the receipts of an account are kept. Older ones are deleted within a day; balances and daily sums stay.",
+    body: fields({
+      days: text({
+        most: 6,
+        about: "A number of days, or `none` to keep them for as long as those of all accounts.",
+      }),
+    }),
+    reply: accountReply,
+    handle: ({ operations, account }, { body }) =>
+      operations.accounts.setRetention({ account: account.id, ...body }),
+  }),
   forOperators("POST /api/accounts/:account/suspend", {
     about:
       "Suspends an account: new calls are rejected until it is resumed. Calls in flight continue.",

@@ -21,6 +21,11 @@ const state = {
   keys: Type.Integer({ description: "Number of keys that are not revoked." }),
   balance_usd: usd("Balance, including the amount held for calls in flight."),
   limits: limitsReply,
+  receipts_days: nullable(
+    Type.Integer({
+      description: "Days that its receipts are kept; null: for as long as those of all accounts.",
+    }),
+  ),
 };
 
 /** Money is decimal text in USD, with every digit there is; times are in UTC. */

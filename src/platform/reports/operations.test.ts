@@ -48,6 +48,7 @@ describe("an account shows", () => {
       held_usd: "1.00",
       free_usd: "98.999999883",
       limits: { rpm: null, tpm: null, concurrency: null, budget: null },
+      receipts_days: null,
       budget: null,
       receipts: 5,
       shortfall_usd: "0.00000002",

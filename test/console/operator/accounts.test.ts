@@ -111,6 +111,23 @@ test("a limit holds from the next call on, and is gone when its field is emptied
   expect((await call()).status).toBe(200);
 });
 
+test("receipts are kept for some days, and as long as all when the field is emptied", async () => {
+  const { window } = home;
+  const keep = async (days: string) => {
+    await button("Edit retention").click();
+    const dialog = await openedDialog(window, `Receipts of ${name}`);
+    await dialog.getByLabel("Days to keep receipts").fill(days);
+    await dialog.getByRole("button", { name: "Save changes" }).click();
+    await dialog.waitFor({ state: "detached" });
+  };
+  const shown = tile(window, "Kept for");
+  await keep("90");
+  await told(shown, "90 days");
+  await keep("");
+  await told(shown, "As long as those of all accounts");
+  expect((await standing()).receipts_days).toBeNull();
+});
+
 test("an account that is suspended is refused at once, and calls again when it is resumed", async () => {
   const { window } = home;
   await button("Suspend").click();

@@ -94,6 +94,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     "GET /api/accounts/:account/details accounts",
     "POST /api/accounts/:account/entries accounts",
     "PATCH /api/accounts/:account/limits accounts",
+    "PATCH /api/accounts/:account/retention accounts",
     "POST /api/accounts/:account/suspend accounts",
     "POST /api/accounts/:account/resume accounts",
     "GET /api/people members",

@@ -207,6 +207,8 @@ const accountChanges: Changes = {
     }),
   "PATCH /api/accounts/:account/limits": async () =>
     asOperator("account.limit", { params: { account }, body: { budget: "1000000" } }),
+  "PATCH /api/accounts/:account/retention": async () =>
+    asOperator("account.retention", { params: { account }, body: { days: "90" } }),
   "POST /api/accounts/:account/suspend": async () =>
     asOperator("account.suspend", { params: { account } }),
   "POST /api/accounts/:account/resume": async () =>

@@ -5,6 +5,7 @@ export const actionLabels: Readonly<Record<string, string>> = {
   "account.limit": "Account limits changed",
   "account.refund": "Refund issued",
   "account.resume": "Account resumed",
+  "account.retention": "Receipt retention changed",
   "account.suspend": "Account suspended",
   "account.withdraw": "Credit withdrawn",
   "engine.pull": "Weights downloaded",

@@ -10,6 +10,7 @@ export const actionWords: Readonly<Record<string, string>> = {
   "account.limit": "changed the limits of the account",
   "account.refund": "issued a refund to",
   "account.resume": "resumed the account",
+  "account.retention": "changed how long receipts are kept for the account",
   "account.suspend": "suspended the account",
   "account.withdraw": "withdrew credit from",
   "engine.pull": "downloaded the weights",

@@ -20,6 +20,7 @@ import { AddCredit } from "./entry-dialog.tsx";
 import type { Details } from "./limits.ts";
 import { LimitsPanel } from "./limits-panel.tsx";
 import classes from "./page.module.css";
+import { RetentionPanel } from "./retention-panel.tsx";
 import { SpendByKey, SpendByModel, SpendChart } from "./spend-panels.tsx";
 
 export function Page() {
@@ -81,6 +82,7 @@ function Account({ details }: { readonly details: Details }) {
       <div className={classes.columns}>
         <div>
           <LimitsPanel account={details} />
+          <RetentionPanel account={details} />
           <SpendByModel details={details} />
           <MembersPanel details={details} />
         </div>

@@ -1,0 +1,57 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { auditOf } from "../../test/store/audit-sample.ts";
+import { entryOf, noonMs, receiptOf, startSums, write } from "../../test/store/ledger-samples.ts";
+import { newId } from "../base/ids.ts";
+import { createLog } from "../base/log.ts";
+import { loadConfiguration } from "../config/load.ts";
+import { dayMs } from "../ledger/rollups.ts";
+import { runRetention } from "./retention.ts";
+import { openStore, withLedger } from "./store.ts";
+
+const root = mkdtempSync(join(tmpdir(), "svc-retention-"));
+afterAll(() => rmSync(root, { recursive: true }));
+
+test("old receipts are exported and deleted, and none that cannot be exported", async () => {
+  const dir = join(root, "archive");
+  const configuration = loadConfiguration({
+    SVC_DATA_DIR: join(root, "data"),
+    SVC_CONFIG: "",
+    SVC_RECEIPTS_DAYS: "30",
+    SVC_RECEIPTS_EXPORT_DIR: dir,
+  });
+  const { store, close } = await openStore(configuration);
+  const lines: string[] = [];
+  const log = createLog({ level: "error", pretty: false, write: (line) => lines.push(line) });
+  const clock = { nowMs: () => noonMs };
+  const apply = () => runRetention({ configuration, store, clock, log });
+  const ids = () =>
+    withLedger(configuration, async (ledger) =>
+      (await Array.fromAsync(ledger.receipts({}))).map(({ id }) => id),
+    );
+  try {
+    await store.accounts.insert({ id: "acct_1", name: "acme", createdAtMs: 1 }, auditOf());
+    await store.ledger.addEntry(entryOf(), auditOf());
+    const rollups = await startSums(store.ledger, noonMs - 50 * dayMs);
+    const [old, fresh] = [40, 1].map((age) =>
+      receiptOf({ id: newId("req", noonMs - age * dayMs) }),
+    );
+    if (old === undefined || fresh === undefined) throw new Error("there are two");
+    await store.ledger.commit([write(old), write(fresh)]);
+    await rollups.flush(noonMs);
+    // In the place of the directory: nothing can be written.
+    writeFileSync(dir, "");
+    await apply();
+    expect(lines.join()).toContain("cannot export old receipts");
+    expect(await ids()).toEqual([fresh.id, old.id]);
+    rmSync(dir);
+    await apply();
+    expect(await ids()).toEqual([fresh.id]);
+    expect(readdirSync(dir)).toEqual(["receipts-2026-12-06.csv"]);
+    expect(readFileSync(join(dir, "receipts-2026-12-06.csv"), "utf8")).toContain(old.id);
+  } finally {
+    await close();
+  }
+});

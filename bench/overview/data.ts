@@ -10,7 +10,7 @@ import { createStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { auditOf } from "../../test/store/audit-sample.ts";
 
-const days = 90;
+export const days = 90;
 const accountCount = 40;
 const keyCount = 200;
 const modelCount = 8;
@@ -82,7 +82,7 @@ export async function makeLedger(options: {
   return { ...names, fromMs, toMs, insertS, recountS, foldS, foldPieceMs, rollups };
 }
 
-async function foldAll(
+export async function foldAll(
   { ledger }: Store,
   options: { readonly toMs: number; readonly tell: (pieces: number) => void },
 ): Promise<number> {
@@ -98,7 +98,7 @@ async function foldAll(
 
 type Names = Pick<Made, "accountIds" | "keyIds" | "models">;
 
-async function makeOwners(store: Store, createdAtMs: number): Promise<Names> {
+export async function makeOwners(store: Store, createdAtMs: number): Promise<Names> {
   const accountIds = Array.from({ length: accountCount }, () => newId("acct", createdAtMs));
   for (const [at, id] of accountIds.entries()) {
     await store.accounts.insert({ id, name: `team-${at}`, createdAtMs }, auditOf());
@@ -177,7 +177,7 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-class Stopwatch {
+export class Stopwatch {
   #startedMs = performance.now();
 
   nextS(): number {

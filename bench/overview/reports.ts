@@ -44,7 +44,7 @@ export async function measureReports(options: {
 type Question = { readonly name: string; readonly ask: () => Promise<number> };
 
 /** What the console asks for, of the busiest account and of all. */
-function questions(reports: LedgerReports, made: Made): readonly Question[] {
+export function questions(reports: LedgerReports, made: Made): readonly Question[] {
   const toMs = Date.now();
   const spans = [
     { span: "24 h by hour", fromMs: toMs - dayMs + hourMs, grain: "hour" },
@@ -98,7 +98,7 @@ function questions(reports: LedgerReports, made: Made): readonly Question[] {
   ];
 }
 
-async function measure(name: string, ask: () => Promise<number>): Promise<Result> {
+export async function measure(name: string, ask: () => Promise<number>): Promise<Result> {
   const tookMs: number[] = [];
   const usedMs: number[] = [];
   let rows = 0;

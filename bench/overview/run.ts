@@ -11,6 +11,7 @@ import { machineNow, openBench, startTraffic } from "../load/processes.ts";
 import { OverviewBar } from "./bar.ts";
 import { measureBrowser } from "./browser.ts";
 import { type Made, makeLedger } from "./data.ts";
+import { makeOnPostgres, measureOnPostgres } from "./postgres.ts";
 import { measureReplies } from "./replies.ts";
 import { measureReports } from "./reports.ts";
 import { ledgerFolder, startServed } from "./server.ts";
@@ -20,6 +21,8 @@ import { measureWatched } from "./watched-load.ts";
 
 const partNames = ["reports", "replies", "browser", "watched"] as const;
 type PartName = (typeof partNames)[number];
+
+const databases = ["sqlite", "postgres"] as const;
 
 const counts = {
   receipts: { usual: 5_000_000, most: 50_000_000, about: "receipts in the ledger" },
@@ -34,6 +37,10 @@ const help = `bun bench/overview/run.ts [options]
 
 ${[
   ...countNames.map((name) => [`--${name} N`, `${counts[name].about} (${counts[name].usual})`]),
+  [
+    "--database D",
+    `${databases.join(" or ")} (${databases[0]}); PostgreSQL is asked reports alone`,
+  ],
   ["--only PART", `one of ${partNames.join(", ")}; can be repeated`],
   ["--json", "results as JSON"],
   ["--help", "show this help"],
@@ -44,6 +51,7 @@ ${[
 
 type Options = Readonly<Record<CountName, number>> & {
   readonly parts: ReadonlySet<PartName>;
+  readonly database: (typeof databases)[number];
   readonly json: boolean;
 };
 
@@ -69,6 +77,7 @@ function fromCommandLine(): Options | undefined {
       rounds: { type: "string" },
       requests: { type: "string" },
       watchers: { type: "string" },
+      database: { type: "string" },
       only: { type: "string", multiple: true },
       json: { type: "boolean" },
       help: { type: "boolean", short: "h" },
@@ -82,9 +91,12 @@ function fromCommandLine(): Options | undefined {
       throw new Error(`--${name} is a number from 1 to ${most}`);
     return value;
   };
-  const only = (values.only ?? partNames).map((name) => {
-    const known = partNames.find((part) => part === name);
-    if (known === undefined) throw new Error(`--only is one of ${partNames.join(", ")}`);
+  const database = databases.find((known) => known === (values.database ?? databases[0]));
+  if (database === undefined) throw new Error(`--database is one of ${databases.join(", ")}`);
+  const all = database === "postgres" ? (["reports"] as const) : partNames;
+  const only = (values.only ?? all).map((name) => {
+    const known = all.find((part) => part === name);
+    if (known === undefined) throw new Error(`--only is one of ${all.join(", ")}`);
     return known;
   });
   return {
@@ -93,29 +105,43 @@ function fromCommandLine(): Options | undefined {
     requests: count("requests"),
     watchers: count("watchers"),
     parts: new Set(only),
+    database,
     json: values.json === true,
   };
 }
 
 async function bench(options: Options): Promise<void> {
-  const { receipts, parts, json } = options;
   const bar = new OverviewBar();
-  mkdirSync(join(dir, ledgerFolder));
-  const path = join(dir, ledgerFolder, "svc.db");
-  const made = await makeLedger({ path, receipts, tell: bar.part("the ledger") });
-  const { insertS, recountS, foldS, foldPieceMs, rollups } = made;
-  const sizeMb = statSync(path).size / 1e6;
-  const data = { receipts, sizeMb, rollups, insertS, recountS, foldS, foldPieceMs };
-  const reports = parts.has("reports")
-    ? { reports: await measureReports({ path, made, tell: bar.part("reports") }) }
-    : {};
-  const outcome = { data, ...reports, ...(await measureServed({ ...options, made, bar })) };
+  const outcome = await (options.database === "postgres" ? onPostgres : onSqlite)(options, bar);
   bar.end();
   process.stdout.write(
-    json
+    options.json
       ? `${JSON.stringify({ machine: machineNow(), ...outcome }, undefined, 2)}\n`
       : toText(outcome),
   );
+}
+
+async function onPostgres({ receipts }: Options, bar: OverviewBar): Promise<Outcome> {
+  const { url, made, sizeMb } = await makeOnPostgres({ receipts, tell: bar.part("the ledger") });
+  const reports = await measureOnPostgres({ url, made, tell: bar.part("reports") });
+  return { data: { receipts, sizeMb, ...timesOf(made) }, reports };
+}
+
+function timesOf({ rollups, insertS, recountS, foldS, foldPieceMs }: Made) {
+  return { rollups, insertS, recountS, foldS, foldPieceMs };
+}
+
+async function onSqlite(options: Options, bar: OverviewBar): Promise<Outcome> {
+  const { receipts, parts } = options;
+  mkdirSync(join(dir, ledgerFolder));
+  const path = join(dir, ledgerFolder, "svc.db");
+  const made = await makeLedger({ path, receipts, tell: bar.part("the ledger") });
+  const sizeMb = statSync(path).size / 1e6;
+  const data = { receipts, sizeMb, ...timesOf(made) };
+  const reports = parts.has("reports")
+    ? { reports: await measureReports({ path, made, tell: bar.part("reports") }) }
+    : {};
+  return { data, ...reports, ...(await measureServed({ ...options, made, bar })) };
 }
 
 /** What needs the server. */

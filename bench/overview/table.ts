@@ -13,6 +13,8 @@ export type Result = {
   readonly cpuMs: number | undefined;
   /** Rows of a report, bytes of the replies. */
   readonly size: number | undefined;
+  /** Rows that the database read for it, where it counts them. */
+  readonly rowsRead?: number;
 };
 
 export function resultOf(options: {
@@ -38,8 +40,18 @@ export function resultTable(options: {
 }): string {
   const { title, results, sizeName } = options;
   const ms = (value: number | undefined) => (value === undefined ? "–" : number(value, 1));
+  const isCounted = results.some(({ rowsRead }) => rowsRead !== undefined);
   return aligned([
-    [`${title}, ms`, "first", "median", "worst", "CPU", sizeName, `${wantedMs} or less`],
+    [
+      `${title}, ms`,
+      "first",
+      "median",
+      "worst",
+      "CPU",
+      sizeName,
+      ...(isCounted ? ["rows read"] : []),
+      `${wantedMs} or less`,
+    ],
     ...results.map((result) => [
       result.name,
       ms(result.firstMs),
@@ -47,6 +59,7 @@ export function resultTable(options: {
       ms(result.worstMs),
       ms(result.cpuMs),
       result.size === undefined ? "–" : number(result.size, 0),
+      ...(isCounted ? [number(result.rowsRead ?? 0, 0)] : []),
       verdictOf(result),
     ]),
   ]);

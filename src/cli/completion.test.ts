@@ -41,7 +41,7 @@ test("bash completes commands, flags and values", () => {
     ["svc account create --r", ["--rpm"]],
     ["svc account create --rpm ", []],
     ["svc model route ", ["add", "edit", "remove"]],
-    ["svc receipt ", ["list"]],
+    ["svc receipt ", ["list", "export"]],
     ["svc receipt --", ["--json", "--help"]],
     ["svc provider add gr", ["groq"]],
     ["svc provider add groq --al", ["--allow-private", "--all-models"]],

@@ -56,7 +56,7 @@ describe("help", () => {
           command.name.startsWith(`${name} `),
         ]);
     }
-    expect((await home.svc(["receipt", "--help"])).stdout).toContain("receipt list  List");
+    expect((await home.svc(["receipt", "--help"])).stdout).toContain("receipt list    List");
     for (const word of ["--version", "-v", "-V", "version"])
       expect((await home.svc([word])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });

@@ -15,6 +15,7 @@ import { type EngineAccess, type GatewayState, loadState } from "./gateway-state
 import { checkLedger, type Money, openMoney } from "./ledger.ts";
 import { followFleet } from "./node.ts";
 import type { Opened } from "./opened.ts";
+import { startRetention } from "./retention.ts";
 import { reportTargets } from "./target-reporter.ts";
 import type { Undo } from "./undo.ts";
 
@@ -79,6 +80,8 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
     log,
   });
   undo.push(() => money.close());
+  const retention = startRetention({ configuration, store: opened.store, clock, log });
+  undo.push(() => retention.close());
   const state = await loadState({ configuration, opened, engine, money, lookup, clock, log });
   const calls = new ActiveCalls(settings);
   const metrics = new Metrics({ version, calls, router: state.router, ...money });

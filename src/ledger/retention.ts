@@ -53,10 +53,11 @@ export interface RetentionOptions {
 /** Deletes receipts that need not be kept any more, in small steps beside the calls. */
 export async function applyRetention(options: RetentionOptions): Promise<void> {
   const { store, days, nowMs, signal } = options;
+  const isStopped = () => signal?.aborted === true;
   await store.alone(async () => {
     await store.advance({ nowMs, days });
     const withAll = await exportAll(options);
-    while (signal?.aborted !== true && (await store.erase({ withAll }))) await nextTurn();
+    while (!isStopped() && (await store.erase({ withAll }))) await nextTurn();
   });
 }
 

@@ -18,6 +18,8 @@ export type GatewayOptions = {
   readonly dataDir: string;
   readonly configPath: string;
   readonly env: Readonly<Record<string, string>>;
+  /** What `main.ts` is called with; default: `serve`. */
+  readonly words?: readonly string[];
   /** A script of the bench that serves in place of `main.ts serve`. */
   readonly script?: string;
   /** The script answers questions. */
@@ -35,6 +37,7 @@ export type Stock = {
 };
 
 const listenTimeoutMs = 30_000;
+const readyTimeoutMs = 60_000;
 
 export function hasGateway(): boolean {
   return existsSync(join(projectDir, "src/main.ts"));
@@ -76,10 +79,11 @@ export function copyStock({ dataDir }: Stock, name: string): string {
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { children, name, dataDir, configPath, script, talks = false, root = "" } = options;
+  const { words = ["serve"] } = options;
   const port = freePort();
   const child = children.start({
     name,
-    args: script === undefined ? [join(root, "src/main.ts"), "serve"] : [script],
+    args: script === undefined ? [join(root, "src/main.ts"), ...words] : [script],
     env: {
       ...options.env,
       SVC_PORT: String(port),
@@ -92,11 +96,24 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   try {
     if (talks) await child.ready();
-    await listening(child, dataDir);
+    // A gateway without a platform has no control socket.
+    if (words[0] === "gateway") await whenReady(port);
+    else await listening(child, dataDir);
     return { child, port };
   } catch (error) {
     throw withLastWords(error, child);
   }
+}
+
+/** Where the control socket answers, this is asked once as a rule: the socket opens last. */
+export async function whenReady(port: number): Promise<void> {
+  const deadlineMs = performance.now() + readyTimeoutMs;
+  while (performance.now() < deadlineMs) {
+    const reply = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    if (reply?.status === 200) return;
+    await Bun.sleep(20);
+  }
+  throw new Error(`the gateway was not ready within ${readyTimeoutMs} ms`);
 }
 
 /** Makes a gateway write its sums by hour now, which it puts off for up to a minute. */
@@ -119,7 +136,7 @@ export function countReceipts(dataDir: string): { readonly ok: number; readonly 
   }
 }
 
-function manifest(upstreamPort: number): string {
+export function manifest(upstreamPort: number): string {
   const { chat, embeddings, speech } = models;
   return `providers:
   bench: { kind: openai, base_url: "http://127.0.0.1:${upstreamPort}/v1", api_key: "literal", allow_private: true }

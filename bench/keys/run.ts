@@ -7,7 +7,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { prepareBulkStock } from "../gateway/bulk-stock.ts";
-import { startGateway } from "../gateway/gateway.ts";
+import { startGateway, whenReady } from "../gateway/gateway.ts";
 import { aligned, cell, spreadOf } from "../gateway/report.ts";
 import { measure, type Phase, type Target } from "../gateway/rounds.ts";
 import { machineNow, openBench, proxyEnv, startTraffic } from "../load/processes.ts";
@@ -39,7 +39,6 @@ const accounts = 1_000;
 const env = { ...proxyEnv, SVC_ENGINE: "off" };
 /** What a start leaves behind is given back within this time. */
 const idleMs = 5_000;
-const readyTimeoutMs = 60_000;
 
 type Side = Target & {
   readonly keyCount: number;
@@ -108,22 +107,11 @@ async function start(options: {
   tell(`starting a gateway with ${name}`);
   const startedMs = performance.now();
   const { child, port } = await startGateway({ children, name, dataDir, configPath, env });
-  await ready(port);
+  await whenReady(port);
   const startMs = performance.now() - startedMs;
   await Bun.sleep(idleMs);
   const target = { name: "gateway", port, model: publicModel, keys, proxy: child } as const;
   return { ...target, keyCount, startMs, idleMb: rssMbOf(target) };
-}
-
-/** Its control socket answers: it opens last, so this is asked once as a rule. */
-async function ready(port: number): Promise<void> {
-  const deadlineMs = performance.now() + readyTimeoutMs;
-  while (performance.now() < deadlineMs) {
-    const reply = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
-    if (reply?.status === 200) return;
-    await Bun.sleep(20);
-  }
-  throw new Error(`the gateway was not ready within ${readyTimeoutMs} ms`);
 }
 
 function report(sides: readonly Side[], samples: ReadonlyMap<number, readonly Sample[]>): void {

@@ -46,7 +46,15 @@ interface CommitReply {
 /** A commit that is not answered by then is tried again, with the same ids. */
 const answerMs = 5_000;
 
-const commitSql = "select svc_commit($1, $2, $3, $4, $5, $6, $7, $8, $9) as reply";
+export const commitSql = "select svc_commit($1, $2, $3, $4, $5, $6, $7, $8, $9) as reply";
+
+interface Commit {
+  readonly writes: readonly LedgerWrite[];
+  /** Those of the writes, each once. */
+  readonly receipts: readonly ReceiptWrite[];
+  readonly known: readonly KnownLimits[];
+  readonly openMs: number | undefined;
+}
 
 /** A commit that may stand: its receipts, as far as nobody knows of them yet. */
 interface Doubt {
@@ -106,28 +114,12 @@ export class LedgerWriter {
     return reply;
   }
 
-  async #send(of: {
-    readonly writes: readonly LedgerWrite[];
-    readonly receipts: readonly ReceiptWrite[];
-    readonly known: readonly KnownLimits[];
-    readonly openMs: number | undefined;
-  }): Promise<CommitReply> {
-    const { writes, receipts, known, openMs } = of;
+  async #send(of: Commit): Promise<CommitReply> {
     const { pool, epoch, nowMs } = this.#options;
     const [row] = await query<{ reply: CommitReply }>(pool, {
       name: "svc_commit",
       text: commitSql,
-      values: [
-        epoch,
-        `[${receipts.map(({ receipt }) => toJson(receipt)).join()}]`,
-        JSON.stringify(budgetsOf(receipts, known)),
-        JSON.stringify(known.map(({ owner, version }) => ({ owner, version }))),
-        JSON.stringify(claimsOf(writes)),
-        writes.flatMap((write) => (write.type === "claim-release" ? [write.id] : [])),
-        JSON.stringify(voidsOf(writes)),
-        nowMs(),
-        openMs ?? null,
-      ],
+      values: commitValues({ ...of, epoch, nowMs: nowMs() }),
       answerMs,
     });
     if (row === undefined) throw new Error("the database did not answer");
@@ -169,6 +161,24 @@ export class LedgerWriter {
       answerMs,
     });
   }
+}
+
+/** The parameters of `commitSql`, in their order. */
+export function commitValues(
+  of: Commit & { readonly epoch: number; readonly nowMs: number },
+): readonly unknown[] {
+  const { epoch, writes, receipts, known, nowMs, openMs } = of;
+  return [
+    epoch,
+    `[${receipts.map(({ receipt }) => toJson(receipt)).join()}]`,
+    JSON.stringify(budgetsOf(receipts, known)),
+    JSON.stringify(known.map(({ owner, version }) => ({ owner, version }))),
+    JSON.stringify(claimsOf(writes)),
+    writes.flatMap((write) => (write.type === "claim-release" ? [write.id] : [])),
+    JSON.stringify(voidsOf(writes)),
+    nowMs,
+    openMs ?? null,
+  ];
 }
 
 /** Each once: the database charges every one that it is given and that is new. */

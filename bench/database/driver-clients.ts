@@ -9,12 +9,16 @@ export type Statement = {
   readonly name?: string;
   readonly text: string;
   readonly values?: readonly unknown[];
-  /** The statement is given up after this time. */
+  /** After this time without an answer, the connection is given up. */
   readonly answerMs?: number;
 };
 
+type Rows = readonly Record<string, unknown>[];
+
 export type DriverClient = {
-  run(statement: Statement): Promise<readonly Record<string, unknown>[]>;
+  run(statement: Statement): Promise<Rows>;
+  /** With the driver's own means to cancel a statement; undefined where it has none. */
+  readonly cancel?: (statement: Statement, afterMs: number) => Promise<Rows>;
   close(): Promise<void>;
 };
 
@@ -45,7 +49,7 @@ const pg: Driver = {
   },
 };
 
-/** It has no deadline for an answer, so this cancels the statement, which is what it offers. */
+/** It has no deadline for an answer; closing the one connection that the statement has is one. */
 const bun: Driver = {
   name: "Bun.SQL",
   async open({ url, statementMs }) {
@@ -57,10 +61,19 @@ const bun: Driver = {
     });
     await sql.connect();
     return {
-      async run({ text, values = [], answerMs }) {
-        const sent = sql.unsafe<Record<string, unknown>[]>(text, [...values]);
-        const timer =
-          answerMs === undefined ? undefined : setTimeout(() => void sent.cancel(), answerMs);
+      async run({ text, values = [], answerMs = defaultAnswerMs }) {
+        const connection = await sql.reserve();
+        const timer = setTimeout(() => void connection.close({ timeout: 0 }), answerMs);
+        try {
+          return await connection.unsafe<Record<string, unknown>[]>(text, [...values]);
+        } finally {
+          clearTimeout(timer);
+          connection.release();
+        }
+      },
+      async cancel({ text }, afterMs) {
+        const sent = sql.unsafe<Record<string, unknown>[]>(text);
+        const timer = setTimeout(() => void sent.cancel(), afterMs);
         try {
           return await sent;
         } finally {

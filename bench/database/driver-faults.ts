@@ -12,7 +12,7 @@ import {
 } from "../../test/setup/postgres.ts";
 import { number } from "../gateway/report.ts";
 import { processTree } from "../load/weight.ts";
-import { type Driver, type DriverClient, drivers, type Statement } from "./driver-clients.ts";
+import { type Driver, type DriverClient, drivers } from "./driver-clients.ts";
 
 export type Observation = { readonly what: string; readonly pg: string; readonly bun: string };
 
@@ -54,9 +54,9 @@ const experiments: readonly Experiment[] = [
       await client.run({ text: "select 1" });
       signal(server, "SIGSTOP");
       const text = "insert into marks values ('silent') returning mark";
-      const first = await outcome(client, { text, answerMs });
+      const first = await outcome(client.run({ text, answerMs }));
       signal(server, "SIGCONT");
-      const next = await outcome(client, { text: "select count(*)::int as count from marks" });
+      const next = await outcome(client.run({ text: "select count(*)::int as count from marks" }));
       await client.close();
       return `${first}; the next statement, with the server back: ${next}`;
     },
@@ -65,8 +65,8 @@ const experiments: readonly Experiment[] = [
     what: "a statement of 3 s with a limit of 1 s on the server (statement_timeout)",
     async run(driver, server) {
       const client = await driver.open({ url: server.url, statementMs: answerMs });
-      const first = await outcome(client, { text: "select pg_sleep(3)" });
-      const next = await outcome(client, { text: "select 1 as one" });
+      const first = await outcome(client.run({ text: "select pg_sleep(3)" }));
+      const next = await outcome(client.run({ text: "select 1 as one" }));
       await client.close();
       return `${first}; the next statement: ${next}`;
     },
@@ -78,14 +78,22 @@ const experiments: readonly Experiment[] = [
         driver.open({ url: server.url }),
         driver.open({ url: server.url }),
       ]);
-      const first = await outcome(client, { text: "select pg_sleep(4)", answerMs });
+      const first = await outcome(client.run({ text: "select pg_sleep(4)", answerMs }));
       const running = await other.run({
         text: "select count(*)::int as count from pg_stat_activity where query = 'select pg_sleep(4)' and state = 'active'",
       });
-      const next = await outcome(client, { text: "select 1 as one" });
+      const next = await outcome(client.run({ text: "select 1 as one" }));
       await Promise.all([client.close(), other.close()]);
       return `${first}; still running on the server: ${running[0]?.["count"]}; the next statement: ${next}`;
     },
+  },
+  {
+    what: "a statement of 4 s is cancelled after 1 s with the driver's own means",
+    run: (driver, server) => cancelled(driver, server, false),
+  },
+  {
+    what: "the same, while the server is stopped (SIGSTOP)",
+    run: (driver, server) => cancelled(driver, server, true),
   },
   {
     what: "the connection is cut after the server has executed the statement",
@@ -97,8 +105,8 @@ const experiments: readonly Experiment[] = [
       const client = await driver.open({ url: url.toString() });
       await client.run({ text: "select 1" });
       proxy.cut();
-      const first = await outcome(client, { text: "insert into marks values ('cut')" });
-      const next = await outcome(client, { text: "select count(*)::int as count from marks" });
+      const first = await outcome(client.run({ text: "insert into marks values ('cut')" }));
+      const next = await outcome(client.run({ text: "select count(*)::int as count from marks" }));
       await client.close();
       proxy.close();
       return `${first}; the next statement: ${next}`;
@@ -111,12 +119,12 @@ const experiments: readonly Experiment[] = [
       await client.run({ text: "select 1" });
       const { folder, port } = server;
       await server.stop();
-      const during = await outcome(client, { text: "select 1 as one" });
+      const during = await outcome(client.run({ text: "select 1 as one" }));
       const again = await startPostgres({ folder, port });
       let tries = 1;
-      let after = await outcome(client, { text: "select 1 as one" });
+      let after = await outcome(client.run({ text: "select 1 as one" }));
       while (!after.startsWith("answered") && tries++ < 5)
-        after = await outcome(client, { text: "select 1 as one" });
+        after = await outcome(client.run({ text: "select 1 as one" }));
       await client.close();
       await again.stop();
       return `while it is away: ${during}; when it is back, attempt ${tries}: ${after}`;
@@ -124,13 +132,28 @@ const experiments: readonly Experiment[] = [
   },
 ];
 
+async function cancelled(
+  driver: Driver,
+  server: PostgresServer,
+  isSilent: boolean,
+): Promise<string> {
+  const client = await driver.open({ url: server.url });
+  await client.run({ text: "select 1" });
+  if (isSilent) signal(server, "SIGSTOP");
+  const sent = client.cancel?.({ text: "select pg_sleep(4)" }, answerMs);
+  const first = sent === undefined ? "it has none" : await outcome(sent);
+  if (isSilent) signal(server, "SIGCONT");
+  await client.close();
+  return first;
+}
+
 /** In words, with the time it took. */
-async function outcome(client: DriverClient, statement: Statement): Promise<string> {
+async function outcome(result: ReturnType<DriverClient["run"]>): Promise<string> {
   const startedMs = performance.now();
   const took = () => `after ${number((performance.now() - startedMs) / 1000, 1)} s`;
   const given = Promise.withResolvers<string>();
   const timer = setTimeout(() => given.resolve(`no answer ${took()}`), patienceMs);
-  const run = client.run(statement).then(
+  const run = result.then(
     (rows) => `answered ${JSON.stringify(rows[0] ?? {})} ${took()}`,
     (error: unknown) => `${errorText(error)} ${took()}`,
   );
@@ -148,7 +171,13 @@ function errorText(error: unknown): string {
 
 function signal({ folder }: PostgresServer, name: "SIGSTOP" | "SIGCONT"): void {
   const [pid = ""] = readFileSync(join(folder, "data", "postmaster.pid"), "utf8").split("\n");
-  for (const one of processTree(Number(pid))) process.kill(one, name);
+  for (const one of processTree(Number(pid))) {
+    try {
+      process.kill(one, name);
+    } catch {
+      // It has ended by itself.
+    }
+  }
 }
 
 /** Passes everything on until it is asked to cut: then it swallows the next answer and hangs up. */

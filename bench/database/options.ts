@@ -37,7 +37,7 @@ const full = {
   singles: 400,
   connections: 64,
   accounts: 200,
-  driverRounds: 7,
+  driverRounds: 5,
 };
 const quick: typeof full = { ...full, rounds: 1, requests: 1_000, singles: 50, driverRounds: 2 };
 

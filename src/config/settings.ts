@@ -2,6 +2,7 @@ import { homedir, hostname } from "node:os";
 import { resolve } from "node:path";
 import { type LogLevel, logLevels } from "../base/log.ts";
 import { isLoopback } from "../base/network/address.ts";
+import { fileName, type Setting, type SettingsInput } from "./setting.ts";
 import {
   bodiesMb,
   connections,
@@ -23,23 +24,7 @@ import {
   withoutPassword,
   workers,
 } from "./setting-readers.ts";
-import { closest } from "./suggestion.ts";
-
-/** The one list of settings. Nothing else in the program reads the environment. */
-interface Setting<T> {
-  readonly env: `SVC_${string}`;
-  readonly about: string;
-  /** Decimal text as the default is read like any other value; undefined means "not set". */
-  readonly fallback: string | undefined;
-  /** A default that depends on the settings above it. */
-  readonly otherwise?: (values: Readonly<Record<string, unknown>>) => string;
-  readonly read: (text: string) => T | Wrong;
-  /** Secrets and the path of the config file cannot be in the config file. */
-  readonly inFile?: false;
-  readonly hidden?: true;
-  /** For values that contain a secret. */
-  readonly show?: (text: string) => string;
-}
+import { unknownSettings } from "./unknown-settings.ts";
 
 const usualNode = () =>
   hostname()
@@ -53,6 +38,7 @@ function usualMetricsAccess(values: Readonly<Record<string, unknown>>): "open" |
   return isLoopback(String(platformHost)) && !isPublic ? "open" : "token";
 }
 
+/** The one list of settings. Nothing else in the program reads the environment. */
 export const settingList = {
   host: {
     env: "SVC_HOST",
@@ -307,26 +293,15 @@ export interface SettingInForce {
   readonly about: string;
 }
 
-export interface SettingsInput {
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The `settings:` part of the config file, every scalar as text. */
-  readonly file: Readonly<Record<string, unknown>>;
-  /** Names that the config file uses as `${NAME}`: these are not unknown settings. */
-  readonly references: ReadonlySet<string>;
-}
-
 export interface SettingsRead {
   readonly settings: Settings;
   readonly inForce: readonly SettingInForce[];
   readonly problems: readonly string[];
 }
 
-/** The name of a setting in the config file: SVC_MAX_CALL_S is `max_call_s`. */
-const fileName = (env: string) => env.slice("SVC_".length).toLowerCase();
-
 /** Reads all settings and reports every problem at once. */
 export function readSettings({ environment, file, references }: SettingsInput): SettingsRead {
-  const problems = unknownSettings({ environment, file, references });
+  const problems = unknownSettings(Object.values(settingList), { environment, file, references });
   const values: Record<string, unknown> = {};
   const inForce: SettingInForce[] = [];
   for (const [name, setting] of Object.entries<Setting<unknown>>(settingList)) {
@@ -370,38 +345,4 @@ function shown(setting: Setting<unknown>, value: unknown): string | null {
   if (setting.show !== undefined) return setting.show(String(value));
   if (setting.env.endsWith("_S") && typeof value === "number") return String(value / 1000);
   return Array.isArray(value) ? value.join(",") : String(value);
-}
-
-function unknownSettings({ environment, file, references }: SettingsInput): string[] {
-  const all: Setting<unknown>[] = Object.values(settingList);
-  const environmentNames = all.map((setting) => setting.env as string);
-  const fileNames = all
-    .filter((setting) => setting.inFile !== false)
-    .map((setting) => fileName(setting.env));
-  const problems = Object.keys(environment)
-    .filter(
-      (name) =>
-        name.startsWith("SVC_") && !environmentNames.includes(name) && !references.has(name),
-    )
-    .map((name) => `${name} is not a setting.${hint(name, environmentNames)}`);
-  for (const name of Object.keys(file))
-    if (!fileNames.includes(name))
-      problems.push(`settings.${name} ${notInFile(name, all, fileNames)}`);
-  return problems;
-}
-
-function notInFile(
-  name: string,
-  all: readonly Setting<unknown>[],
-  fileNames: readonly string[],
-): string {
-  const setting = all.find((candidate) => fileName(candidate.env) === name);
-  return setting === undefined
-    ? `is not a setting.${hint(name, fileNames)}`
-    : `can only be set in the environment, as ${setting.env}.`;
-}
-
-function hint(name: string, known: readonly string[]): string {
-  const found = closest(name, known);
-  return found === undefined ? " svc config lists the settings." : ` Did you mean ${found}?`;
 }

@@ -5,7 +5,7 @@ import type { SavedView } from "../../src/people/preferences.ts";
 import type { SharedStore, Store } from "../../src/store/store.ts";
 import { auditOf } from "./audit-sample.ts";
 import { provider } from "./catalog-samples.ts";
-import type { SharedDatabase } from "./contract.ts";
+import type { SharedDatabase } from "./contract-database.ts";
 import { entryOf, setLimits } from "./ledger-samples.ts";
 import { inviteOf, sessionOf, tokenOf, userOf } from "./people-samples.ts";
 

@@ -4,31 +4,11 @@ import type { Limits } from "../../src/call/limits.ts";
 import type { Price } from "../../src/call/price.ts";
 import type { Model } from "../../src/catalog/model.ts";
 import type { KeyRecord } from "../../src/keys/directory.ts";
-import type { LedgerReader } from "../../src/ledger/store.ts";
 import { keptChanges } from "../../src/store/sql/feed.ts";
-import type { SharedStore, Store } from "../../src/store/store.ts";
+import type { SharedStore } from "../../src/store/store.ts";
 import { auditOf } from "./audit-sample.ts";
 import { model, price, provider } from "./catalog-samples.ts";
-
-/** A fresh database that can be opened several times, as several processes would. */
-export interface SharedDatabase<T extends SharedStore = SharedStore> {
-  open(secretFingerprint?: string): Promise<T>;
-  remove(): Promise<void>;
-}
-
-/** What databases do differently by design; all else is the same on each. */
-export interface LedgerTraits {
-  /** What takes the money of an account: a commit of receipts, or the sums that are added of them. */
-  readonly chargedBy: "commits" | "sums";
-  /** Whether a commit stands, and is told, in the same turn of the event loop that asks for it. */
-  readonly commitsInTurn: boolean;
-}
-
-export interface ContractDatabase extends SharedDatabase<Store> {
-  readonly traits: LedgerTraits;
-  /** Beside it, as a command does. */
-  openReader(): Promise<LedgerReader>;
-}
+import type { SharedDatabase } from "./contract-database.ts";
 
 const account = { id: "acct_1", name: "default", createdAtMs: 1 };
 const key: KeyRecord = {
@@ -396,7 +376,7 @@ export function storeContract(name: string, create: () => Promise<SharedDatabase
       await store.check();
     });
 
-    test("what was written is there after closing and opening again", async () => {
+    test("is there after closing and opening again", async () => {
       await store.accounts.insert(account, auditOf());
       await store.close();
       store = await database.open();

@@ -3,7 +3,7 @@ import type { Price } from "../../src/call/price.ts";
 import type { Model } from "../../src/catalog/model.ts";
 import { auditOf } from "./audit-sample.ts";
 import { model } from "./catalog-samples.ts";
-import type { ContractDatabase } from "./contract.ts";
+import type { ContractDatabase } from "./contract-database.ts";
 
 const routeCost = (name: string, cost: Price | undefined) => ({ provider: name, cost });
 

@@ -5,7 +5,7 @@ import { emptyRollup } from "../../src/ledger/rollups.ts";
 import { type LedgerWrite, UnwritableError } from "../../src/ledger/store.ts";
 import { auditOf } from "./audit-sample.ts";
 import { claimTests } from "./claims-contract.ts";
-import type { ContractDatabase } from "./contract.ts";
+import type { ContractDatabase } from "./contract-database.ts";
 import { foldTests } from "./fold-contract.ts";
 import { keyTests } from "./key-contract.ts";
 import { findingTests, readerTests } from "./ledger-reading-contract.ts";

@@ -17,7 +17,7 @@ import type {
   LimitsSet,
 } from "../../src/ledger/store.ts";
 import type { Store } from "../../src/store/store.ts";
-import type { ContractDatabase } from "./contract.ts";
+import type { ContractDatabase } from "./contract-database.ts";
 
 export interface Opened {
   readonly database: ContractDatabase;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Model } from "../../src/catalog/model.ts";
 import { auditOf } from "./audit-sample.ts";
 import { model, price, provider } from "./catalog-samples.ts";
-import type { SharedDatabase } from "./contract.ts";
+import type { SharedDatabase } from "./contract-database.ts";
 
 /** What the store does with the names of models. */
 export function namesContract(name: string, create: () => Promise<SharedDatabase>): void {

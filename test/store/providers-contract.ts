@@ -4,7 +4,7 @@ import type { TargetCheck } from "../../src/catalog/target-checks.ts";
 import type { SharedStore } from "../../src/store/store.ts";
 import { auditOf } from "./audit-sample.ts";
 import { provider } from "./catalog-samples.ts";
-import type { SharedDatabase } from "./contract.ts";
+import type { SharedDatabase } from "./contract-database.ts";
 
 const keyed: ProviderEntry = {
   ...provider,

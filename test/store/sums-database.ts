@@ -4,7 +4,7 @@ import type { RollupStore } from "../../src/ledger/rollups.ts";
 import type { Lease, StoredSums } from "../../src/ledger/store.ts";
 import type { ReportOptions, Store } from "../../src/store/store.ts";
 import { auditOf } from "./audit-sample.ts";
-import type { ContractDatabase } from "./contract.ts";
+import type { ContractDatabase } from "./contract-database.ts";
 import { entryOf, maxBalance, type Opened, write } from "./ledger-samples.ts";
 
 /** What a process adds up of its receipts, and what reports read of it. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { auditOf } from "../../../test/store/audit-sample.ts";
@@ -15,7 +15,6 @@ import { newId } from "../../base/ids.ts";
 import { Problem } from "../../base/problem.ts";
 import { costOf, type Price } from "../../call/price.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
-import { dayMs, Rollups } from "../../ledger/rollups.ts";
 import { openLedgerReader } from "../../store/sqlite/ledger/reader.ts";
 import { openSqlite, type Sqlite } from "../../store/sqlite/sqlite.ts";
 import { createStore } from "../../store/sqlite/store.ts";
@@ -355,57 +354,5 @@ describe("svc ledger verify", () => {
       problem_count: 1,
     });
     sqlite.raw.run(`update receipts set hold = 50 where id = '${first.id}'`);
-  });
-});
-
-describe("svc receipt export", () => {
-  test("writes one file, in the format of its name, and sums it up for machines", async () => {
-    const path = join(root, "all.csv");
-    expect(
-      JSON.parse(await output(`receipt export --before 2027-02-01 --out ${path} --json`)),
-    ).toEqual({
-      receipts: 60,
-      files: [{ path, receipts: 60, size_bytes: statSync(path).size }],
-    });
-    expect(idsIn(readFileSync(path, "utf8"))).toEqual(receipts.map(({ id }) => id));
-    const parquet = join(root, "all.parquet");
-    await output(`receipt export --out ${parquet}`);
-    expect(readFileSync(parquet).subarray(0, 4).toString()).toBe("PAR1");
-  });
-
-  test("writes one file per day into a directory, of the days asked for", async () => {
-    const dir = mkdtempSync(join(root, "days-"));
-    const text = await output(`receipt export --from 2027-01-01 --before 2027-02-01 --out ${dir}`);
-    const path = join(dir, "receipts-2027-01-15.csv");
-    expect(text).toBe(`${path}  60 receipts\nexported 60 receipts\n`);
-    expect(idsIn(readFileSync(path, "utf8"))).toHaveLength(60);
-    expect(await output(`receipt export --before 2027-01-15 --out ${dir}`)).toBe(
-      "exported 0 receipts\n",
-    );
-  });
-
-  test("says what is wrong with a format or a path", async () => {
-    expect((await run("receipt export --format xml --out x")).code).toBe("invalid");
-    const path = join(root, "svc.db", "x.csv");
-    const { code } = await run(`receipt export --out ${path}`);
-    expect(code).toBe("failed");
-  });
-});
-
-describe("svc ledger verify without old receipts", () => {
-  test("says what it took from sums", async () => {
-    const rollups = new Rollups(store.ledger.rollups, 0);
-    await rollups.flush(noonMs + 2 * dayMs);
-    await store.retention.advance({ nowMs: noonMs + 2 * dayMs, days: 1 });
-    while (await store.retention.erase({ withAll: true }));
-    expect(await output("ledger verify")).toBe(
-      `ok  0 receipts, 2 accounts, 2 entries, 1.80183006 USD charged
-The daily sums stand for 60 receipts with 1.80183006 USD: receipts are no longer kept before 2027-01-16T00:00:00Z.
-`,
-    );
-    expect(JSON.parse(await output("ledger verify --json"))).toMatchObject({
-      ok: true,
-      from_sums: { receipts: 60, charged: "1.80183006", before: "2027-01-16T00:00:00Z" },
-    });
   });
 });

@@ -1,7 +1,7 @@
 import { csvLine } from "../../../base/text/csv.ts";
 import type { Receipt } from "../../../ledger/receipt.ts";
 import { operatorColumns, type ReceiptNames } from "../columns.ts";
-import type { Encoder } from "./export.ts";
+import type { Encoder } from "./encoder.ts";
 
 /** RFC 4180; amounts are decimal text in USD with all their digits. */
 export function csvEncoder(names: ReceiptNames): Encoder {

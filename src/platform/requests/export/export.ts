@@ -7,16 +7,10 @@ import type { Days } from "../../../ledger/retention.ts";
 import type { LedgerReader } from "../../../ledger/store.ts";
 import type { ReceiptNames } from "../columns.ts";
 import { csvEncoder } from "./csv.ts";
+import type { Encoder } from "./encoder.ts";
 
 export const exportFormats = ["csv", "parquet"] as const;
 export type ExportFormat = (typeof exportFormats)[number];
-
-/** A file, piece by piece. */
-export interface Encoder {
-  begin(): Uint8Array;
-  add(receipts: readonly Receipt[]): Uint8Array;
-  end(): Uint8Array;
-}
 
 export interface ExportOptions {
   readonly receipts: AsyncIterable<Receipt>;

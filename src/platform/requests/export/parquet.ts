@@ -3,7 +3,7 @@ import { fromDateText } from "../../../base/dates.ts";
 import { fromUsd } from "../../../base/money.ts";
 import type { Receipt } from "../../../ledger/receipt.ts";
 import { operatorColumns, type ReceiptCell, type ReceiptNames } from "../columns.ts";
-import type { Encoder } from "./export.ts";
+import type { Encoder } from "./encoder.ts";
 
 type SchemaElement = ParquetWriter["schema"][number];
 

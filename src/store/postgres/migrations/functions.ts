@@ -66,7 +66,7 @@ begin
   if p_open_ms is null then
     select is_open into v_is_open from epochs where id = p_epoch for share;
   else
-    -- Retention must not decide meanwhile which receipts are kept. Comes before all other locks.
+    -- Which receipts are kept is not decided meanwhile. Comes before all other locks.
     perform ${shareCall("retention")};
     -- Alone: two that share the lock and both want to write would wait for each other.
     update epochs set open_from_ms = least(open_from_ms, p_open_ms)

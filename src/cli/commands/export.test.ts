@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openEmptyDatabase } from "../../../test/setup/empty-database.ts";
+import { auditOf } from "../../../test/store/audit-sample.ts";
+import { plainModel } from "../../../test/store/catalog-samples.ts";
+import {
+  entryOf,
+  noonMs,
+  receiptOf,
+  startSums,
+  write,
+} from "../../../test/store/ledger-samples.ts";
+import { newId } from "../../base/ids.ts";
+import { toUsd } from "../../base/money.ts";
+import { Problem } from "../../base/problem.ts";
+import { costOf, type Price } from "../../call/price.ts";
+import { dayMs } from "../../ledger/rollups.ts";
+import { openLedgerReader } from "../../store/sqlite/ledger/reader.ts";
+import type { Sqlite } from "../../store/sqlite/sqlite.ts";
+import { createStore } from "../../store/sqlite/store.ts";
+import type { Store } from "../../store/store.ts";
+import { readInvocation, type Wiring } from "../command.ts";
+import { receiptCommands } from "./receipt.ts";
+
+const root = mkdtempSync(join(tmpdir(), "svc-export-"));
+const price: Price = { input: 300_000_000n, output: 2_500_000_001n };
+const units = { input: 7, output: 11 };
+const cost = costOf(units, price);
+const receipts = Array.from({ length: 60 }, (_, at) =>
+  receiptOf({ id: newId("req", noonMs + at), units, cost, charged: cost, hold: cost }),
+);
+
+let sqlite: Sqlite;
+let store: Store;
+
+beforeAll(async () => {
+  sqlite = openEmptyDatabase(root);
+  store = await createStore(sqlite, "x");
+  await store.accounts.insert({ id: "acct_1", name: "acme", createdAtMs: 1 }, auditOf());
+  await store.ledger.addEntry(entryOf({ nano: 1_000_000_000n }), auditOf());
+  const from = { modelId: "m", effectiveAtMs: 1, createdAtMs: 1 };
+  await store.catalog.write(
+    { atMs: 1, saveModels: [plainModel], addPrices: [{ ...from, price }] },
+    auditOf(),
+  );
+  const rollups = await startSums(store.ledger);
+  await store.ledger.commit(receipts.map((receipt) => write(receipt)));
+  await rollups.flush(noonMs + 2 * dayMs);
+});
+afterAll(async () => {
+  await store.close();
+  rmSync(root, { recursive: true });
+});
+
+const wiring: Pick<Wiring, "withLedger"> = {
+  async withLedger(run) {
+    const reader = openLedgerReader(sqlite.path);
+    return run(reader).finally(() => reader.close());
+  },
+};
+
+async function run(line: string): Promise<{ readonly text: string; readonly code: string }> {
+  const command = receiptCommands.find(({ name }) => line === name || line.startsWith(`${name} `));
+  if (command === undefined) throw new Error(`there is no ${line}`);
+  const words = line.split(" ").slice(command.name.split(" ").length);
+  let text = "";
+  const spy = spyOn(process.stdout, "write").mockImplementation((data: string | Uint8Array) => {
+    text += String(data);
+    return true;
+  });
+  try {
+    await command.run(readInvocation(command, words, wiring as Wiring));
+    return { text, code: "ok" };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { text, code: error.code };
+  } finally {
+    spy.mockRestore();
+  }
+}
+
+const output = async (line: string) => (await run(line)).text;
+const idsIn = (text: string): string[] => [...(text.match(/req_[0-9a-f]+/g) ?? [])];
+
+describe("svc receipt export", () => {
+  test("writes one file, in the format of its name, and sums it up for machines", async () => {
+    const path = join(root, "all.csv");
+    expect(
+      JSON.parse(await output(`receipt export --before 2027-02-01 --out ${path} --json`)),
+    ).toEqual({
+      receipts: 60,
+      files: [{ path, receipts: 60, size_bytes: statSync(path).size }],
+    });
+    expect(idsIn(readFileSync(path, "utf8"))).toEqual(receipts.map(({ id }) => id));
+    const parquet = join(root, "all.parquet");
+    await output(`receipt export --out ${parquet}`);
+    expect(readFileSync(parquet).subarray(0, 4).toString()).toBe("PAR1");
+  });
+
+  test("writes one file per day into a directory, of the days asked for", async () => {
+    const dir = mkdtempSync(join(root, "days-"));
+    const text = await output(`receipt export --from 2027-01-01 --before 2027-02-01 --out ${dir}`);
+    const path = join(dir, "receipts-2027-01-15.csv");
+    expect(text).toBe(`${path}  60 receipts\nexported 60 receipts\n`);
+    expect(idsIn(readFileSync(path, "utf8"))).toHaveLength(60);
+    expect(await output(`receipt export --before 2027-01-15 --out ${dir}`)).toBe(
+      "exported 0 receipts\n",
+    );
+  });
+
+  test("says what is wrong with a format or a path", async () => {
+    expect((await run("receipt export --format xml --out x")).code).toBe("invalid");
+    const path = join(sqlite.path, "x.csv");
+    const { code } = await run(`receipt export --out ${path}`);
+    expect(code).toBe("failed");
+  });
+});
+
+describe("svc ledger verify without old receipts", () => {
+  test("says what it took from sums", async () => {
+    await store.retention.advance({ nowMs: noonMs + 2 * dayMs, days: 1 });
+    while (await store.retention.erase({ withAll: true }));
+    const charged = toUsd(60n * cost);
+    expect(await output("ledger verify")).toBe(
+      `ok  0 receipts, 1 account, 1 entry, ${charged} USD charged
+The daily sums stand for 60 receipts with ${charged} USD: receipts are no longer kept before 2027-01-16T00:00:00Z.
+`,
+    );
+    expect(JSON.parse(await output("ledger verify --json"))).toMatchObject({
+      ok: true,
+      from_sums: { receipts: 60, charged, before: "2027-01-16T00:00:00Z" },
+    });
+  });
+});

@@ -6,6 +6,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { toUsd } from "../../../src/base/money.ts";
+import { dayMs } from "../../../src/ledger/rollups.ts";
+import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
+import { createStore } from "../../../src/store/sqlite/store.ts";
 import { usageOf } from "../../fake/openai/chat-json.ts";
 import { chatJson, embeddingsReply, httpReply, speechReplies } from "../../fake/recordings.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
@@ -72,6 +75,14 @@ async function fillLedger(payer: Payer): Promise<void> {
   await payer.settled(7);
 }
 
+function copyDatabase(): string {
+  const copy = join(folder, `${Bun.randomUUIDv7()}.db`);
+  const source = new Database(databasePath(), { readonly: true });
+  source.run("vacuum into ?", [copy]);
+  source.close();
+  return copy;
+}
+
 interface Recomputed {
   readonly code: number;
   readonly text: string;
@@ -113,6 +124,27 @@ describe.if(python !== null)("the script", () => {
     expect(text).toMatch(/\d+ × budget, \d+ × budget row/);
   });
 
+  test("takes days whose receipts are no longer kept from their sums", async () => {
+    const copy = copyDatabase();
+    const sqlite = openSqlite(copy);
+    const [secret] = sqlite.raw
+      .query<{ value: string }, []>("select value from meta where key = 'secret_fingerprint'")
+      .all();
+    const store = await createStore(sqlite, secret?.value ?? "");
+    await store.ledger.rollups.recount(0);
+    const nowMs = Date.now() + 2 * dayMs;
+    while (await store.ledger.rollups.fold(nowMs));
+    await store.retention.advance({ nowMs, days: 1 });
+    while (await store.retention.erase({ withAll: true }));
+    await store.close();
+    const { code, text } = await recompute(copy);
+    expect(text).toContain(
+      "7 receipts are no longer kept: taken from the sums of their days\nok\n",
+    );
+    expect(text).not.toContain("× cost");
+    expect(code).toBe(0);
+  });
+
   for (const [what, statement] of [
     ["cost of req_", "update receipts set output = output + 1 where output > 0"],
     ["hold of req_", "update receipts set hold_output = hold_output + 1"],
@@ -127,10 +159,7 @@ describe.if(python !== null)("the script", () => {
     ["budget of acct_", `update limit_versions set limits = '{"budget":"${toUsd(1n)}/day"}'`],
   ] as const)
     test(`finds another ${what.replace(/ of .*/, "")} in a copy that was changed`, async () => {
-      const copy = join(folder, `${Bun.randomUUIDv7()}.db`);
-      const source = new Database(databasePath(), { readonly: true });
-      source.run("vacuum into ?", [copy]);
-      source.close();
+      const copy = copyDatabase();
       const db = new Database(copy);
       db.run("PRAGMA ignore_check_constraints = ON");
       db.run(statement);

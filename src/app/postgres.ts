@@ -22,6 +22,7 @@ import { LiveCalls } from "../store/postgres/shared/live.ts";
 import { SignInTries } from "../store/postgres/shared/sign-in-tries.ts";
 import { PostgresTargets } from "../store/postgres/shared/targets.ts";
 import { createPostgresStore } from "../store/postgres/store.ts";
+import { refuseUnfinishedCopy } from "../store/postgres/unfinished-copy.ts";
 import { readMeta } from "../store/sql/meta.ts";
 import { type DataLock, lockDataDir } from "../store/sqlite/lock.ts";
 import type { SharedStore, Store } from "../store/store.ts";
@@ -100,7 +101,12 @@ export async function openPostgresStore(
 /** One moment of the ledger, on a connection of its own. */
 export async function openReader(url: string): Promise<LedgerReader> {
   const postgres = await openPostgres({ url, name: "svc reader", connections: 1 });
-  const reader = await openLedgerReader(postgres);
+  const reader = await refuseUnfinishedCopy(postgres.db)
+    .then(() => openLedgerReader(postgres))
+    .catch(async (error: unknown) => {
+      await postgres.close();
+      throw error;
+    });
   return {
     ...reader,
     async close() {

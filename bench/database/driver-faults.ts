@@ -52,10 +52,10 @@ const experiments: readonly Experiment[] = [
     async run(driver, server) {
       const client = await driver.open({ url: server.url });
       await client.run({ text: "select 1" });
-      signal(server, "SIGSTOP");
+      const resume = pause(server);
       const text = "insert into marks values ('silent') returning mark";
       const first = await outcome(client.run({ text, answerMs }));
-      signal(server, "SIGCONT");
+      resume();
       const next = await outcome(client.run({ text: "select count(*)::int as count from marks" }));
       await client.close();
       return `${first}; the next statement, with the server back: ${next}`;
@@ -139,10 +139,10 @@ async function cancelled(
 ): Promise<string> {
   const client = await driver.open({ url: server.url });
   await client.run({ text: "select 1" });
-  if (isSilent) signal(server, "SIGSTOP");
+  const resume = isSilent ? pause(server) : undefined;
   const sent = client.cancel?.({ text: "select pg_sleep(4)" }, answerMs);
   const first = sent === undefined ? "it has none" : await outcome(sent);
-  if (isSilent) signal(server, "SIGCONT");
+  resume?.();
   await client.close();
   return first;
 }
@@ -169,15 +169,26 @@ function errorText(error: unknown): string {
   return `error "${error.message}" (${code}${state})`;
 }
 
-function signal({ folder }: PostgresServer, name: "SIGSTOP" | "SIGCONT"): void {
+/** Stops all processes of the server; the returned function lets them go on, as the end of the bench does. */
+function pause({ folder }: PostgresServer): () => void {
   const [pid = ""] = readFileSync(join(folder, "data", "postmaster.pid"), "utf8").split("\n");
-  for (const one of processTree(Number(pid))) {
-    try {
-      process.kill(one, name);
-    } catch {
-      // It has ended by itself.
+  const pids = processTree(Number(pid));
+  const signal = (name: "SIGSTOP" | "SIGCONT") => {
+    for (const one of pids) {
+      try {
+        process.kill(one, name);
+      } catch {
+        // It has ended by itself.
+      }
     }
-  }
+  };
+  const resume = () => {
+    process.off("exit", resume);
+    signal("SIGCONT");
+  };
+  process.on("exit", resume);
+  signal("SIGSTOP");
+  return resume;
 }
 
 /** Passes everything on until it is asked to cut: then it swallows the next answer and hangs up. */

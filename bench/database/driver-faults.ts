@@ -28,22 +28,36 @@ const answerMs = 1_000;
 export async function observeDrivers(
   tell: (line: string) => void,
 ): Promise<readonly Observation[]> {
-  const observations: Observation[] = [];
   const folder = createFolder();
-  for (const { what, run } of experiments) {
-    const seen: Partial<Record<Driver["name"], string>> = {};
-    for (const driver of drivers) {
-      tell(`${driver.name}: ${what}`);
-      const server = await startPostgres({ folder });
+  try {
+    const observations: Observation[] = [];
+    for (const experiment of experiments)
+      observations.push(await observe(experiment, folder, tell));
+    return [...observations, ...(await observeTls(tell))];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Both drivers in turn, each on a server that has just started. */
+async function observe(
+  { what, run }: Experiment,
+  folder: string,
+  tell: (line: string) => void,
+): Promise<Observation> {
+  const seen: Partial<Record<Driver["name"], string>> = {};
+  for (const driver of drivers) {
+    tell(`${driver.name}: ${what}`);
+    const server = await startPostgres({ folder });
+    try {
       await administer(server.url, "create table if not exists marks (mark text)");
       await administer(server.url, "delete from marks");
       seen[driver.name] = await run(driver, server);
+    } finally {
       await server.stop();
     }
-    observations.push({ what, pg: seen.pg ?? "", bun: seen["Bun.SQL"] ?? "" });
   }
-  rmSync(folder, { recursive: true, force: true });
-  return [...observations, ...(await observeTls(tell))];
+  return { what, pg: seen.pg ?? "", bun: seen["Bun.SQL"] ?? "" };
 }
 
 const experiments: readonly Experiment[] = [

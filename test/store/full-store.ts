@@ -111,6 +111,8 @@ async function fillReports(store: Store): Promise<void> {
     isOk: true,
     atMs: 7,
   });
+  // A mark from before all receipts.
+  await store.retention.advance({ nowMs: noonMs, days: 60 });
   await store.providerFailures.add([{ hourMs: noonMs, provider: "acme", failures: 2 }], 0);
   const of = { accountId: "acct_1", keyId: "key_1", model: "m", code: "rate", status: 429 };
   const row = {

@@ -17,19 +17,19 @@ describe("svc migrate on SQLite", () => {
   const raw = () => new Database(join(home.dataDir, "svc.db"));
   const removeLast = () => {
     const database = raw();
-    database.run("delete from kysely_migration where name = '0016-keys'");
-    for (const column of ["keys.paused_at_ms", "keys.created_by", "receipts.is_streamed"])
-      database.run(`alter table ${column.replace(".", " drop column ")}`);
+    database.run("delete from kysely_migration where name = '0017-retention'");
+    database.run("drop table receipt_marks");
+    database.run("alter table accounts drop column receipts_days");
     database.close();
   };
 
   test("applies what is pending, once, and shows it before", async () => {
     removeLast();
-    const view = { applied: [], pending: ["0016-keys"], dry_run: true };
+    const view = { applied: [], pending: ["0017-retention"], dry_run: true };
     expect(await home.json<object>(["migrate", "--dry-run"])).toMatchObject(view);
     expect(await home.json<object>(["migrate", "--dry-run"])).toMatchObject(view);
     const { stdout, code } = await home.svc(["migrate"]);
-    expect(stdout).toContain("applied 0016-keys");
+    expect(stdout).toContain("applied 0017-retention");
     expect(code).toBe(0);
     expect((await home.svc(["migrate"])).stdout).toContain("The schema is up to date.");
   });

@@ -46,6 +46,7 @@ export const copiedTables: readonly CopiedTable[] = [
   { name: "receipts", key: ["id"], hasEpoch: true },
   { name: "rollups", key: ["hour_ms", ...rollupKey], hasEpoch: true },
   { name: "rollup_days", key: ["day_ms", ...rollupKey] },
+  { name: "receipt_marks", key: ["account_id"] },
   { name: "rollup_totals", key: ["grain", "kind", "start_ms", "name"] },
   { name: "rejections", key: ["id"] },
   { name: "rejection_minutes", key: rejectionKey },

@@ -47,6 +47,7 @@ describe("without a server", () => {
     expect(account).toEqual({
       id: expect.stringMatching(/^acct_/),
       name: "acme",
+      receipts_days: null,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       keys: 0,
       status: "active",

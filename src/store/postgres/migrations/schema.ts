@@ -212,7 +212,7 @@ const ledger = [
     opened_at timestamptz not null default clock_timestamp(),
     renewed_at timestamptz not null default clock_timestamp(),
     -- When it has not been renewed for this time, none of its calls can still run.
-    gone_after interval not null,
+    gone_after interval not null default interval '1 hour',
     closed_at timestamptz,
     -- The newest change that it has in memory.
     seen_sequence bigint not null default 0,

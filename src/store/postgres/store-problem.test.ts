@@ -223,6 +223,13 @@ describe("a database that cannot be used", () => {
     await postgres.close();
   });
 
+  test("has no tables yet", async () => {
+    const postgres = await openPostgres({ url: urlOf({ database: "postgres" }) });
+    const error = await postgres.pool.query("select 1 from meta").catch((one: unknown) => one);
+    await postgres.close();
+    expect(String(toPostgresProblem(error, urlOf()))).toContain("Run svc migrate");
+  });
+
   test("was created with another secret", async () => {
     const postgres = await openPostgres({ url: url() });
     await createPostgresStore(postgres, "another");

@@ -207,6 +207,11 @@ const running: readonly Rule[] = [
       `The database server at ${server} has no disk space or memory left (${code}). Free some and try again.`,
   },
   {
+    code: /^42P01$/,
+    say: ({ database, code }) =>
+      `The database ${quoted(database)} does not have the gateway's tables yet (${code}). Run svc migrate, or start the server once.`,
+  },
+  {
     code: /^57014$/,
     say: ({ server, code }) =>
       `The database server at ${server} took too long and canceled the statement (${code}). Check its load, and what else holds locks, and try again.`,

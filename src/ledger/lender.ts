@@ -75,6 +75,10 @@ interface LeasedPot {
   /** The tick in which it was last used. */
   usedTick: number;
   last: Loan | undefined;
+  /** The limits have changed, and this process has not heard of it yet. */
+  isStale: boolean;
+  /** The store did not answer: it may have lent or taken back more than this process knows. */
+  isUnsure: boolean;
 }
 
 /** `short`: there is not enough. `silent`: there would be, with a process that does not answer. */
@@ -128,7 +132,16 @@ export class Lender {
 
   #add(pot: Pot, source: LeasedPot["source"]): void {
     const usedTick = this.#tick;
-    this.#leased.set(pot, { pot, source, need: 0n, slice: 0n, usedTick, last: undefined });
+    this.#leased.set(pot, {
+      pot,
+      source,
+      need: 0n,
+      slice: 0n,
+      usedTick,
+      last: undefined,
+      isStale: false,
+      isUnsure: false,
+    });
   }
 
   /** The limits have changed: what is free goes back, and more is lent by the new limits alone. */
@@ -195,9 +208,11 @@ export class Lender {
     for (const leased of this.#leased.values()) {
       const { source, usedTick } = leased;
       const owner = "accountId" in source ? source.accountId : source.ownerId;
-      if (owners.has(owner) || this.#tick - usedTick > idleTicks) this.#return(leased);
+      // What it may have without knowing is found out first, and given back with a later tick.
+      if (leased.isUnsure) this.#wanted.add(leased);
+      else if (owners.has(owner) || this.#tick - usedTick > idleTicks) this.#return(leased);
     }
-    if (this.#returned.size > 0) await this.#work();
+    if (this.#returned.size > 0 || this.#wanted.size > 0) await this.#work();
   }
 
   /** From here on nobody can spend it; what the store then says counts. */
@@ -240,29 +255,54 @@ export class Lender {
         : [{ ownerId: source.ownerId, periodStartMs: source.periodStartMs, nano }],
     );
     // Where this fails the money stays with this process, unspent, until it asks for more.
-    if (accounts.length > 0) await this.#store.giveBack(accounts);
-    if (budgets.length > 0) await this.#store.giveBackBudgets(budgets);
+    await this.#sure(
+      rows.map(([leased]) => leased),
+      async () => {
+        if (accounts.length > 0) await this.#store.giveBack(accounts);
+        if (budgets.length > 0) await this.#store.giveBackBudgets(budgets);
+      },
+    );
   }
 
   async #ask(): Promise<void> {
-    if (this.#wanted.size === 0) return;
     const wanted = [...this.#wanted];
     this.#wanted.clear();
-    const accounts = wanted.flatMap(({ source, need, pot }) =>
-      "accountId" in source ? [{ accountId: source.accountId, need: missing(need, pot) }] : [],
-    );
-    const budgets = wanted.flatMap(({ source, need, pot }) =>
-      "accountId" in source ? [] : [{ ...source, need: missing(need, pot) }],
-    );
-    const loans = new Map([
-      ...(accounts.length === 0 ? [] : await this.#store.lend(accounts)),
-      ...(budgets.length === 0 ? [] : await this.#store.lendBudgets(budgets)),
-    ]);
+    const ofAccounts = wanted.filter(({ source }) => "accountId" in source);
+    const ofBudgets = wanted.filter(({ source }) => !("accountId" in source));
+    if (ofAccounts.length > 0)
+      await this.#sure(ofAccounts, async () => {
+        const requests = ofAccounts.flatMap(({ source, need, pot }) =>
+          "accountId" in source ? [{ accountId: source.accountId, need: missing(need, pot) }] : [],
+        );
+        this.#take(ofAccounts, await this.#store.lend(requests));
+      });
+    if (ofBudgets.length > 0)
+      await this.#sure(ofBudgets, async () => {
+        const requests = ofBudgets.flatMap(({ source, need, pot }) =>
+          "accountId" in source ? [] : [{ ...source, need: missing(need, pot) }],
+        );
+        this.#take(ofBudgets, await this.#store.lendBudgets(requests));
+      });
+  }
+
+  /** What the store has done is not known when it does not answer. */
+  async #sure(leased: readonly LeasedPot[], work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      for (const one of leased) one.isUnsure = true;
+      throw error;
+    }
+  }
+
+  #take(wanted: readonly LeasedPot[], loans: ReadonlyMap<string, Loan>): void {
     for (const leased of wanted) {
       const { source, pot } = leased;
       const name =
         "accountId" in source ? source.accountId : budgetName(source.ownerId, source.periodStartMs);
       const loan = loans.get(name);
+      leased.isStale = loan === undefined && !("accountId" in source);
+      leased.isUnsure = false;
       leased.last = loan;
       if (loan === undefined) continue;
       // What is on its way back is not ours any more.
@@ -276,13 +316,14 @@ export class Lender {
 const missing = (need: bigint, { free }: Pot) => (need > free ? need - free : 0n);
 
 /** Whether others may give back so much that it is worth to wait. */
-function mayCome({ pot, last }: LeasedPot, least: bigint): boolean {
-  if (last === undefined) return false;
+function mayCome({ pot, last, isStale }: LeasedPot, least: bigint): boolean {
+  if (last === undefined) return isStale;
   return pot.free + last.free + last.elsewhere - last.silent >= least;
 }
 
 function verdict(short: readonly LeasedPot[], least: bigint): Uncovered {
-  const isSilent = ({ pot, last }: LeasedPot) =>
-    last !== undefined && last.silent > 0n && pot.free + last.free + last.silent >= least;
+  const isSilent = ({ pot, last, isStale }: LeasedPot) =>
+    isStale ||
+    (last !== undefined && last.silent > 0n && pot.free + last.free + last.silent >= least);
   return short.length > 0 && short.every(isSilent) ? "silent" : "short";
 }

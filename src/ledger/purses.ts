@@ -1,6 +1,6 @@
 import { type BudgetLimit, type Limits, periodStartMs } from "../call/limits.ts";
 import type { Account, AccountStore } from "./account.ts";
-import type { Lender, Uncovered } from "./lender.ts";
+import { budgetName, type Lender, type Uncovered } from "./lender.ts";
 import { BudgetPot, type HeldCall, Hold, Pot } from "./purse.ts";
 import type { LedgerStore, LimitsOwner, LimitsSet } from "./store.ts";
 
@@ -58,6 +58,8 @@ export class Purses {
   readonly #lender: Lender | undefined;
   /** What budgets are, where pots have a part of them. */
   readonly #announced = new WeakMap<Pot, bigint>();
+  /** By owner and period: pots of budgets that were taken away or changed their kind of period. */
+  readonly #retired = new Map<string, BudgetPot>();
 
   constructor(accounts: AccountStore, store: LedgerStore, lender?: Lender) {
     this.#accounts = accounts;
@@ -206,13 +208,33 @@ export class Purses {
     if (pot !== undefined && isWithin(pot, nowMs)) return pot;
     if (previous !== undefined && isWithin(previous, nowMs)) return previous;
     const fresh = new BudgetPot({ ownerId, budget: limit, spent: 0n, nowMs });
-    if (this.#lender !== undefined) {
-      fresh.limit = 0n;
-      this.#announced.set(fresh, limit.nano);
-      this.#lender.addBudget(fresh, { isKey, version: known.version, nano: limit.nano });
-      if (known.previous !== undefined) this.#lender.drop(known.previous);
+    return this.#openPot(ownerId, known, this.#leasedPot(fresh, { ...known, limit, isKey }));
+  }
+
+  /** Where pots are leased: one that this process had before is the same, with what it has spent. */
+  #leasedPot(
+    fresh: BudgetPot,
+    { version, limit, isKey }: { version: number; limit: BudgetLimit; isKey: boolean },
+  ): BudgetPot {
+    const lender = this.#lender;
+    if (lender === undefined) return fresh;
+    const name = budgetName(fresh.ownerId, fresh.periodStartMs);
+    const before = this.#retired.get(name);
+    this.#retired.delete(name);
+    this.#announced.set(before ?? fresh, limit.nano);
+    if (before !== undefined) {
+      lender.changeBudget(before, { version, nano: limit.nano });
+      return before;
     }
-    return this.#openPot(ownerId, known, fresh);
+    fresh.limit = 0n;
+    lender.addBudget(fresh, { isKey, version, nano: limit.nano });
+    return fresh;
+  }
+
+  /** It lends no more, but what it has spent and holds counts if its budget comes back. */
+  #retire(pot: BudgetPot, version: number): void {
+    this.#lender?.changeBudget(pot, { version, nano: 0n });
+    this.#retired.set(budgetName(pot.ownerId, pot.periodStartMs), pot);
   }
 
   /** Where others set limits, the record is what counts. */
@@ -222,14 +244,17 @@ export class Purses {
     record: RecordedLimits,
   ): OwnerBudget | undefined {
     const version = record.limitsVersion ?? 0;
-    if (known.version === version) return known;
+    // A call that has waited may still have the record from before.
+    if (version <= known.version) return known;
     const limit = record.limits?.budget;
     const { pot, previous } = known;
     const pots = [pot, previous].filter((one) => one !== undefined);
     if (limit === undefined || limit.period !== known.limit?.period) {
-      for (const one of pots) this.#lender?.drop(one);
-      this.#budgets.delete(ownerId);
-      return undefined;
+      for (const one of pots) this.#retire(one, version);
+      if (limit === undefined)
+        this.#budgets.set(ownerId, { version, limit, pot: undefined, previous: undefined });
+      else this.#budgets.delete(ownerId);
+      return this.#budgets.get(ownerId);
     }
     for (const one of pots) {
       this.#announced.set(one, limit.nano);
@@ -246,11 +271,14 @@ export class Purses {
     // Of a period before the last one nobody knows any more what was spent: nothing is left of it.
     if (pot !== undefined && fresh.periodEndMs < pot.periodStartMs) {
       fresh.spent = fresh.limit;
+      this.#lender?.drop(fresh);
       return fresh;
     }
-    fresh.spent = this.#takeSpentBefore(ownerId, fresh.periodStartMs);
+    if (!this.isLeased) fresh.spent = this.#takeSpentBefore(ownerId, fresh.periodStartMs);
     if (pot !== undefined && fresh.periodStartMs < pot.periodStartMs) known.previous = fresh;
     else {
+      // Of a period that is over for good.
+      if (known.previous !== undefined) this.#lender?.drop(known.previous);
       known.previous = pot;
       known.pot = fresh;
     }

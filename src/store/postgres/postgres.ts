@@ -43,6 +43,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Postgres> 
   });
   // Without a listener, a connection that breaks while idle would end the process.
   pool.on("error", (error) => options.onError?.(error.message));
+  pool.on("connect", (client) => client.on("error", () => {}));
   pool.on("connect", keepStorable);
   try {
     await checkServer(pool);

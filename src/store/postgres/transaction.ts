@@ -1,4 +1,5 @@
-import { DatabaseError, type Pool, type PoolClient } from "pg";
+import type { Pool, PoolClient } from "pg";
+import { isRefused } from "./query.ts";
 
 export interface TransactionOptions {
   /** How it begins; default: what it reads may change from one statement to the next. */
@@ -42,8 +43,7 @@ async function commit(client: PoolClient): Promise<void> {
   try {
     await client.query("commit");
   } catch (cause) {
-    // What the server itself refuses is rolled back.
-    if (cause instanceof DatabaseError) throw cause;
+    if (isRefused(cause)) throw cause;
     throw new UnknownCommitError("the connection broke during the commit", { cause });
   }
 }

@@ -30,6 +30,7 @@ export function createLeaseStore(pool: Pool, epoch: number): LeaseStore {
       text,
       values: [epoch, json, ...more],
       answerMs,
+      isOrdered: true,
     });
     if (row === undefined || row.answers === null)
       throw new LeasesClosedError("the epoch is closed");

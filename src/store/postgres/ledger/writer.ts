@@ -14,7 +14,7 @@ import {
 } from "../../../ledger/store.ts";
 import { readLimits } from "../../sql/ledger/limits-text.ts";
 import { receiptColumns, receiptValues } from "../../sql/ledger/receipt-values.ts";
-import { query } from "../query.ts";
+import { isRefused, query } from "../query.ts";
 import type { OpenHour, SumsMark } from "../reports/sums-mark.ts";
 
 export interface LedgerWriterOptions {
@@ -80,7 +80,7 @@ export class LedgerWriter {
     try {
       reply = await this.#write(writes, receipts, hour.lowerToMs);
     } catch (error) {
-      if (!isUnconfirmed(error)) {
+      if (isRefused(error)) {
         hour.dropped();
         throw isOfTheWrites(error) ? new UnwritableError(String(error), { cause: error }) : error;
       }
@@ -105,13 +105,14 @@ export class LedgerWriter {
     receipts: readonly ReceiptWrite[],
     openMs: number | undefined,
   ): Promise<CommitReply> {
-    let reply = await this.#send({ writes, receipts, known: [], openMs });
+    const known = new Map<string, KnownLimits>();
     // Limits may change once more meanwhile, but not without end.
-    while (reply.stale !== undefined) {
-      const known = await this.#readLimits(reply.stale.map(({ owner }) => owner));
-      reply = await this.#send({ writes, receipts, known, openMs });
+    for (;;) {
+      const reply = await this.#send({ writes, receipts, known: [...known.values()], openMs });
+      if (reply.stale === undefined) return reply;
+      const owners = reply.stale.map(({ owner }) => owner);
+      for (const limits of await this.#readLimits(owners)) known.set(limits.owner, limits);
     }
-    return reply;
   }
 
   async #send(of: Commit): Promise<CommitReply> {
@@ -121,6 +122,7 @@ export class LedgerWriter {
       text: commitSql,
       values: commitValues({ ...of, epoch, nowMs: nowMs() }),
       answerMs,
+      isOrdered: true,
     });
     if (row === undefined) throw new Error("the database did not answer");
     return row.reply;
@@ -296,10 +298,6 @@ function oldestHour(receipts: readonly ReceiptWrite[]): number {
   for (const { receipt } of receipts) oldestMs = Math.min(oldestMs, idTimeMs(receipt.id));
   return toHour(oldestMs);
 }
-
-/** What the server itself refuses is not written; a connection that ends says nothing. */
-const isUnconfirmed = (error: unknown) =>
-  !(error instanceof DatabaseError) || error.severity !== "ERROR";
 
 /** A server that is away comes back; a value that no column takes stays wrong. */
 function isOfTheWrites(error: unknown): boolean {

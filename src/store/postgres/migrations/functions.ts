@@ -197,8 +197,10 @@ begin
   if found then
     return;
   end if;
-  select p_nano - coalesce((select granted - spent from leases
-    where account_id = p_account and epoch = p_epoch), 0) into v_missing;
+  perform 1 from accounts where id = p_account for update;
+  perform 1 from leases where account_id = p_account and epoch = p_epoch for update;
+  select greatest(0, p_nano - coalesce((select granted - spent from leases
+    where account_id = p_account and epoch = p_epoch), 0)) into v_missing;
   update accounts set unleased = unleased - v_missing
     where id = p_account and unleased >= v_missing;
   if not found then

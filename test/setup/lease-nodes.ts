@@ -1,0 +1,97 @@
+import { afterEach, beforeEach } from "bun:test";
+import { Lender } from "../../src/ledger/lender.ts";
+import { Pot } from "../../src/ledger/purse.ts";
+import type { Receipt } from "../../src/ledger/receipt.ts";
+import type { LedgerStore } from "../../src/ledger/store.ts";
+import { PostgresFleet } from "../../src/store/postgres/fleet.ts";
+import { createLeaseStore } from "../../src/store/postgres/ledger/leases.ts";
+import { createLedgerStore } from "../../src/store/postgres/ledger/ledger.ts";
+import { LedgerWriter } from "../../src/store/postgres/ledger/writer.ts";
+import { openPostgres, type Postgres } from "../../src/store/postgres/postgres.ts";
+import { SumsMark } from "../../src/store/postgres/reports/sums-mark.ts";
+import { auditOf } from "../store/audit-sample.ts";
+import { entryOf } from "../store/ledger-samples.ts";
+import { createMigratedDatabase } from "./empty-postgres.ts";
+import { dropDatabase } from "./postgres.ts";
+
+export interface LeaseNode {
+  readonly postgres: Postgres;
+  readonly fleet: PostgresFleet;
+  readonly epoch: number;
+  readonly ledger: LedgerStore;
+  readonly lender: Lender;
+  readonly told: Receipt[];
+  isClosed: boolean;
+}
+
+const goneAfterMs = 60_000;
+export const load = { calls: 0, memoryMb: 0, cpuMs: 0 };
+let url: string;
+let nodes: LeaseNode[];
+
+const noRollups = {} as LedgerStore["rollups"];
+
+export async function openNode(name: string, instance = name): Promise<LeaseNode> {
+  const postgres = await openPostgres({ url });
+  const fleet = new PostgresFleet({ pool: postgres.pool, db: postgres.db, goneAfterMs });
+  const { epoch } = await fleet.join({ name, instance, version: "0", address: "", pid: 1 });
+  const told: Receipt[] = [];
+  const writer = new LedgerWriter({
+    pool: postgres.pool,
+    epoch,
+    mark: new SumsMark(),
+    onReceipt: (receipt) => told.push(receipt),
+    onClosed: () => {
+      node.isClosed = true;
+    },
+    nowMs: () => 1_000,
+  });
+  const ledger = createLedgerStore({
+    pool: postgres.pool,
+    commit: (writes) => writer.commit(writes),
+    watch: () => {},
+    rollups: noRollups,
+  });
+  const lender = new Lender(createLeaseStore(postgres.pool, epoch));
+  const node: LeaseNode = { postgres, fleet, epoch, ledger, lender, told, isClosed: false };
+  nodes.push(node);
+  return node;
+}
+
+/** A fresh database with two accounts for each test. */
+export function useLeases(): void {
+  beforeEach(async () => {
+    nodes = [];
+    url = await createMigratedDatabase();
+    const postgres = await openPostgres({ url });
+    await postgres.pool.query(
+      "insert into accounts (id, name, created_at_ms) values ('acct_1', 'one', 1), ('acct_2', 'two', 1)",
+    );
+    await postgres.close();
+  });
+
+  afterEach(async () => {
+    await Promise.all(nodes.map(({ postgres }) => postgres.close()));
+    await dropDatabase(url);
+  });
+}
+
+export const credit = (node: LeaseNode, nano: bigint, accountId = "acct_1") =>
+  node.ledger.addEntry(entryOf({ nano, accountId }), auditOf());
+
+export async function balanceOf(node: LeaseNode, accountId = "acct_1"): Promise<bigint> {
+  const { granted = 0n, spent = 0n } = (await node.ledger.lease(accountId)) ?? {};
+  return granted - spent;
+}
+
+export const potOf = (node: LeaseNode, accountId = "acct_1") => {
+  const pot = new Pot(0n);
+  node.lender.addAccount(pot, accountId);
+  return pot;
+};
+
+export const hold = (pot: Pot, nano: bigint) => () => {
+  if (pot.free < nano) return undefined;
+  pot.held += nano;
+  return "held" as const;
+};

@@ -19,7 +19,7 @@ export interface FollowedFleet {
   readonly node: FleetNode;
   /** Resolves when others have closed this node's epoch. */
   readonly closed: Promise<void>;
-  /** The listener that is told to take calls, or none. */
+  /** From now on, a drain of this node stops this listener. */
   serve(server: Pick<GatewayServer, "setDraining">): void;
 }
 

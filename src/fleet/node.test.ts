@@ -70,7 +70,7 @@ test("an answer to a question from before a pause does not count", async () => {
   expect(node.isFresh()).toBe(true);
 });
 
-test("a database that is away, or always late, lets nobody in, and is told once", async () => {
+test("without an answer in time from the database, no call is admitted, and the log has one line", async () => {
   const { time, node, answers, lines } = setUp();
   const away = async (): Promise<TickReply> => {
     throw new Error("connection refused");
@@ -89,7 +89,7 @@ test("a database that is away, or always late, lets nobody in, and is told once"
   expect(lines).toContain("database is reachable again");
 });
 
-test("a node whose epoch was closed is told, and is never up to date again", async () => {
+test("a node whose epoch was closed stops, and is never up to date again", async () => {
   const { node, answers, closed } = setUp();
   answers.push(
     async () => ({ ...reply, isOpen: false }),

@@ -84,7 +84,7 @@ export class FleetNode {
     }, this.#options.everyMs);
   }
 
-  /** Who asks while one is under way waits for that one. */
+  /** Callers share a tick that is in flight. */
   #tick(): Promise<void> {
     this.#running ??= this.#exchange().finally(() => {
       this.#running = undefined;

@@ -93,7 +93,7 @@ export interface Wanted<T> {
   readonly take: (isLast: boolean) => T | undefined;
 }
 
-/** Others hear of a recall with their next tick; who waits asks again as often. */
+/** Other processes read recalls with each tick. A waiting call asks again in the same interval. */
 const askEveryMs = 250;
 const recallMs = 1_000;
 /** An account that was not used for so many ticks gives everything back. */

@@ -79,8 +79,8 @@ export class Limiter implements RequestLimiter {
   }
 
   /**
-   * For an owner that is gone. Not for changed limits: those are noticed, and to forget what was
-   * used or runs would grant it anew.
+   * For an owner that no longer exists. Not for changed limits: they are noticed anyway, and
+   * forgetting used requests and running calls would allow them a second time.
    */
   forget(id: string): void {
     this.#usages.delete(id);

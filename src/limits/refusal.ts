@@ -68,8 +68,8 @@ export function findImpossible(
 }
 
 /**
- * Every limit that refuses promises a slot, not only the one that is told: so callers with many
- * keys of one account are told different slots of the account.
+ * Every limit that refuses a request reserves a slot, not only the limit that the reply names. So
+ * callers with several keys of one account get different slots of the account.
  */
 function entryRefusals(nowMs: number, use: LimitedUse): LimitRefusal[] {
   const { kind: owner, limits, requests: rate } = use;

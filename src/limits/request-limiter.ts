@@ -57,8 +57,8 @@ export interface RequestLimiter {
   /** What to tell the caller: of key and account the one with less left. */
   look(key: LimitedOwner, account: LimitedOwner, nowMs: number): LimitState | undefined;
   /**
-   * For an owner that is gone. Not for changed limits: those are noticed, and to forget what was
-   * used or runs would grant it anew.
+   * For an owner that no longer exists. Not for changed limits: they are noticed anyway, and
+   * forgetting used requests and running calls would allow them a second time.
    */
   forget(id: string): void;
 }

@@ -11,7 +11,7 @@ const trustMs = 1_000;
 /** For how long a block should last, at the pace at which units are asked for. */
 const blockMs = 500;
 const mostWaiting = 100_000;
-/** The shortest time that a pace is told from. */
+/** The shortest time over which a pace is measured. */
 const leastPaceMs = 100;
 
 /**

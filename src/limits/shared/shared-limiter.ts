@@ -210,7 +210,7 @@ function tokenNeeds(use: SharedUse | undefined, cost: number): Need[] {
   return use?.tokens === undefined ? [] : [{ owner: use.kind, from: use.tokens, cost }];
 }
 
-/** Every limit that refuses promises a slot, not only the one that is told. */
+/** Every limit that refuses a request reserves a slot, not only the limit that the reply names. */
 function longest(refused: readonly Need[], nowMs: number): LimitRefusal {
   return refused
     .map(({ owner, from, cost }) => ({

@@ -1,36 +1,13 @@
 import type { Pool, PoolClient } from "pg";
 import type { AuditRecord } from "../../../base/audit.ts";
 import { maxEntryNano } from "../../../base/money.ts";
-import { type Entry, type EntryOutcome, entryKinds } from "../../../ledger/store.ts";
+import type { Entry, EntryOutcome } from "../../../ledger/store.ts";
+import { type EntryRow, toEntry } from "../../sql/ledger/entry-row.ts";
 import { announceChange, writeAudit } from "../changes.ts";
 import { transact } from "../transaction.ts";
 
-export interface EntryRow {
-  readonly id: string;
-  readonly account_id: string;
-  readonly kind: string;
-  readonly nano: string;
-  readonly reference: string;
-  readonly note: string;
-  readonly created_at_ms: number;
-}
-
 export const entryFields =
   "id, account_id, kind, cast(nano as text) as nano, reference, note, created_at_ms";
-
-export function toEntry(row: EntryRow): Entry {
-  const kind = entryKinds.find((known) => known === row.kind);
-  if (kind === undefined) throw new Error(`the database contains an unknown kind: ${row.kind}`);
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    kind,
-    nano: BigInt(row.nano),
-    reference: row.reference,
-    note: row.note,
-    createdAtMs: row.created_at_ms,
-  };
-}
 
 /** How often a withdrawal looks whether processes have given back what they do not use. */
 const attempts = 8;

@@ -8,7 +8,8 @@ import type {
   LedgerWrite,
 } from "../../../ledger/store.ts";
 import type { CountedReceipt } from "../../../ledger/tokens/reasoning.ts";
-import { addEntry, type EntryRow, entryFields, toEntry } from "./entries.ts";
+import { type EntryRow, toEntry } from "../../sql/ledger/entry-row.ts";
+import { addEntry, entryFields } from "./entries.ts";
 import { setLimits } from "./limits-writer.ts";
 
 export interface LedgerStoreOptions {

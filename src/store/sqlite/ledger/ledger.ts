@@ -5,13 +5,13 @@ import {
   type Claim,
   type Entry,
   type EntryOutcome,
-  entryKinds,
   type Lease,
   type LedgerStore,
 } from "../../../ledger/store.ts";
 import type { CountedReceipt } from "../../../ledger/tokens/reasoning.ts";
 import { addAudit } from "../../sql/audit.ts";
 import { announce } from "../../sql/feed.ts";
+import { toEntry } from "../../sql/ledger/entry-row.ts";
 import { type Db, localNode, type Tables } from "../../sql/schema.ts";
 import { type AddSums, createRollupStore, type SumsMark } from "../reports/rollups.ts";
 
@@ -201,20 +201,6 @@ function toLease(row: { account_id: string; granted: string; spent: string }): L
     accountId: row.account_id,
     granted: BigInt(row.granted),
     spent: BigInt(row.spent),
-  };
-}
-
-function toEntry(row: Omit<Selectable<Tables["entries"]>, "nano"> & { nano: string }): Entry {
-  const kind = entryKinds.find((known) => known === row.kind);
-  if (kind === undefined) throw new Error(`the database contains an unknown kind: ${row.kind}`);
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    kind,
-    nano: BigInt(row.nano),
-    reference: row.reference,
-    note: row.note,
-    createdAtMs: row.created_at_ms,
   };
 }
 

@@ -191,12 +191,17 @@ export async function openMoney({
 }
 
 function tellLost(left: readonly LedgerWrite[], log: Log): void {
-  const ids = left.flatMap((write) => (write.type === "receipt" ? [write.receipt.id] : []));
-  if (ids.length === 0) return;
-  log.error("receipts were lost: the ledger could not be written before shutdown", {
-    count: ids.length,
-    ids: ids.slice(0, 20).join(" "),
-  });
+  const tell = (message: string, ids: readonly string[]) => {
+    if (ids.length > 0) log.error(message, { count: ids.length, ids: ids.slice(0, 20).join(" ") });
+  };
+  tell(
+    "receipts were lost: the ledger could not be written before shutdown",
+    left.flatMap((write) => (write.type === "receipt" ? [write.receipt.id] : [])),
+  );
+  tell(
+    "calls that failed may have been charged: the database did not answer before shutdown; look for their receipts",
+    left.flatMap((write) => (write.type === "void" ? [write.of.receipt.id] : [])),
+  );
 }
 
 /** Before anything is served from it. */

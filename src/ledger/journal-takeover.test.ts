@@ -7,17 +7,21 @@ import { FencedError, NotSyncedError } from "./store.ts";
 const receiptWrite = (id: string) => write(receiptOf({ id }));
 
 describe("a store that another process has taken over", () => {
-  test("gives up all that is in line at once, lets no call in and is never asked again", async () => {
+  test("is offered what is in line once, and lets no call in", async () => {
     const { journal, next, commits, lines } = setUp();
     const first = watch(journal.append(receiptWrite("a"), true));
     const commit = await next();
     const others = [watch(journal.append(receiptWrite("b"))), watch(journal.append(release("c")))];
     commit.fail(new FencedError());
+    const last = await next();
+    expect(last.ids).toEqual(["b", "c"]);
+    expect(journal.isFailing).toBe(true);
+    last.fail(new Error("the store is away as well"));
     await turn();
     expect([first, ...others].map(({ now }) => now)).toEqual(Array(3).fill("taken back"));
-    expect(journal.isFailing).toBe(true);
     const late = watch(journal.append(receiptWrite("d")));
     journal.probe();
+    (await next()).fail(new FencedError());
     await turn();
     expect(late.now).toBe("taken back");
     expect(await journal.idle(1_000)).toEqual([]);

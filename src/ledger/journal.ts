@@ -60,8 +60,9 @@ const defaultRetryMs = 50;
  * who waits longer than the patience gets an error in place of the last bytes. What is in line is
  * bounded by the calls that were under way.
  *
- * When another process has taken the store over (FencedError), nothing is tried again: all that is
- * in line is given up, whoever waits gets an error, and no call is let in any more.
+ * When another process has taken the store over (FencedError), nothing is charged any more: what is
+ * in line is offered once, because a shared store keeps receipts of such calls without a charge, then
+ * given up; callers that wait get an error, and no call is let in any more.
  */
 export class Journal {
   readonly #options: Required<JournalOptions>;
@@ -90,10 +91,9 @@ export class Journal {
 
   /** Resolves when it is durable. */
   append(write: LedgerWrite, mayTakeBack = false): Promise<void> {
-    if (this.#fenced !== undefined) return Promise.reject(new JournalError(true, this.#fenced));
     return new Promise((resolve, reject) => {
       this.#line.push({ write, mayTakeBack, resolve, reject, isWritten: false, isDoubtful: false });
-      if (!this.isFailing) this.#schedule();
+      if (!this.isFailing || this.#fenced !== undefined) this.#schedule();
     });
   }
 
@@ -174,7 +174,8 @@ export class Journal {
   #failed(batch: readonly Pending[], error: unknown): void {
     if (error instanceof ClaimsLostError) return this.#written(batch, error);
     this.#inFlight--;
-    if (error instanceof FencedError) return this.#giveUp(batch, error);
+    if (error instanceof FencedError) this.#fenced ??= error;
+    if (this.#fenced !== undefined) return this.#giveUp(batch, this.#fenced);
     if (error instanceof UnwritableError) return this.#isolate(batch, error);
     const { log, nowMs, patienceMs, retryMs } = this.#options;
     const isWritten = error instanceof NotSyncedError;
@@ -196,7 +197,7 @@ export class Journal {
     }
     this.#line = [...batch, ...this.#line];
     if (now - this.#failingSinceMs >= patienceMs) this.#sendAway(error);
-    if (this.#isRetrying || this.#isClosed || this.#fenced !== undefined) return;
+    if (this.#isRetrying || this.#isClosed) return;
     this.#isRetrying = true;
     setTimeout(() => {
       this.#isRetrying = false;
@@ -204,13 +205,11 @@ export class Journal {
     }, retryMs);
   }
 
-  /** None of it will ever be written, except what is on disk already. */
+  /** None of it will ever be charged, except what is on disk already. */
   #giveUp(batch: readonly Pending[], error: FencedError): void {
-    this.#fenced = error;
     this.#failingSinceMs ??= this.#options.nowMs();
-    const all = [...batch, ...this.#line];
-    this.#line = [];
-    for (const { isWritten, reject } of all) reject(new JournalError(!isWritten, error));
+    for (const { isWritten, reject } of batch) reject(new JournalError(!isWritten, error));
+    if (this.#line.length > 0) this.#flush();
     this.#tellIdle();
   }
 

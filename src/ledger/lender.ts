@@ -1,21 +1,28 @@
 import { monotonicMs } from "../base/clock.ts";
 import type { BudgetPot, Pot } from "./purse.ts";
 
-/** Money that this process wants of an account: what its waiting calls need, together. */
-export interface LoanRequest {
-  readonly accountId: string;
+/** Money that this process wants. */
+export interface Want {
+  /** What its waiting calls need, together. */
   readonly need: bigint;
+  /** What is of use to one of them: less is wanted only where others have nothing to give back. */
+  readonly least: bigint;
+  /** A call waits no longer: it takes what there is. */
+  readonly isLast: boolean;
+}
+
+export interface LoanRequest extends Want {
+  readonly accountId: string;
 }
 
 /** The same of a budget. */
-export interface BudgetLoanRequest {
+export interface BudgetLoanRequest extends Want {
   readonly ownerId: string;
   readonly isKey: boolean;
   readonly periodStartMs: number;
   /** As this process knows the limits: of others nothing is lent. */
   readonly version: number;
   readonly nano: bigint;
-  readonly need: bigint;
 }
 
 /** What this process may spend now, and what there is besides. */
@@ -56,6 +63,14 @@ export interface LeaseStore {
 
 export const budgetName = (ownerId: string, periodStartMs: number) => `${ownerId} ${periodStartMs}`;
 
+interface WaitingCall {
+  readonly nano: bigint;
+  /** It has waited long enough. */
+  isLast: boolean;
+  /** Money has come; it may be for another call. */
+  wake: () => void;
+}
+
 /** A pot that is filled from a lease. */
 interface LeasedPot {
   readonly pot: Pot;
@@ -68,13 +83,15 @@ interface LeasedPot {
         version: number;
         nano: bigint;
       };
-  /** What calls that wait need of it. */
-  need: bigint;
+  /** Calls that wait for it. */
+  readonly waiting: Set<WaitingCall>;
   /** Of the last loan: a quarter of it left means that more is asked for. */
   slice: bigint;
   /** The tick in which it was last used. */
   usedTick: number;
   last: Loan | undefined;
+  /** Until then it is known that no process has any of it. */
+  emptyUntilMs: number;
   /** The limits have changed, and this process has not heard of it yet. */
   isStale: boolean;
   /** The store did not answer: it may have lent or taken back more than this process knows. */
@@ -93,7 +110,10 @@ export interface Wanted<T> {
   readonly take: (isLast: boolean) => T | undefined;
 }
 
-/** Other processes read recalls with each tick. A waiting call asks again in the same interval. */
+/**
+ * Other processes read recalls with each tick. A waiting call asks again in the same interval; where
+ * nothing is left, calls are refused for so long without asking.
+ */
 const askEveryMs = 250;
 const recallMs = 1_000;
 /** An account that was not used for so many ticks gives everything back. */
@@ -135,10 +155,11 @@ export class Lender {
     this.#leased.set(pot, {
       pot,
       source,
-      need: 0n,
+      waiting: new Set(),
       slice: 0n,
       usedTick,
       last: undefined,
+      emptyUntilMs: 0,
       isStale: false,
       isUnsure: false,
     });
@@ -162,6 +183,12 @@ export class Lender {
     this.#work().catch(() => {});
   }
 
+  /** Money has come in, or gone out. */
+  heard(pot: Pot): void {
+    const leased = this.#leased.get(pot);
+    if (leased !== undefined) leased.emptyUntilMs = 0;
+  }
+
   /** What there is besides what this process may spend, as the store last said. */
   beside(pot: Pot): Pick<Loan, "free" | "elsewhere"> | undefined {
     const leased = this.#leased.get(pot);
@@ -182,8 +209,11 @@ export class Lender {
   /** Waits for money, until others had the time to give back what they do not use. */
   async cover<T>({ pots, nano, least, take }: Wanted<T>): Promise<T | Uncovered> {
     const leased = pots.flatMap((pot) => this.#leased.get(pot) ?? []);
-    for (const one of leased) one.need += nano;
-    const sinceMs = this.#elapsedMs();
+    const nowMs = this.#elapsedMs();
+    if (leased.some(({ pot, emptyUntilMs }) => pot.free < least && nowMs < emptyUntilMs))
+      return "short";
+    const call: WaitingCall = { nano, isLast: false, wake: () => {} };
+    for (const { waiting } of leased) waiting.add(call);
     try {
       for (;;) {
         for (const one of leased) this.#wanted.add(one);
@@ -191,13 +221,15 @@ export class Lender {
         const taken = take(false);
         if (taken !== undefined) return taken;
         const short = leased.filter(({ pot }) => pot.free < nano);
-        const isOver = this.#elapsedMs() - sinceMs >= recallMs;
-        if (isOver || short.some((one) => !mayCome(one, least)))
+        if (call.isLast || short.some((one) => !mayCome(one, least)))
           return take(true) ?? verdict(short, least);
-        await new Promise((resolve) => setTimeout(resolve, askEveryMs));
+        const isAwake = await untilWoken(call);
+        const woken = isAwake ? take(false) : undefined;
+        if (woken !== undefined) return woken;
+        call.isLast = this.#elapsedMs() - nowMs >= recallMs;
       }
     } finally {
-      for (const one of leased) one.need -= nano;
+      for (const { waiting } of leased) waiting.delete(call);
     }
   }
 
@@ -215,11 +247,11 @@ export class Lender {
     if (this.#returned.size > 0 || this.#wanted.size > 0) await this.#work();
   }
 
-  /** From here on nobody can spend it; what the store then says counts. */
+  /** From here on no call can spend it; what the store then says counts. */
   #return(leased: LeasedPot): void {
-    const { pot } = leased;
-    const { free } = pot;
+    const { pot, waiting } = leased;
     leased.slice = 0n;
+    const free = pot.free - usable(pot.free, waiting);
     if (free <= 0n) return;
     pot.limit -= free;
     this.#returned.set(leased, (this.#returned.get(leased) ?? 0n) + free);
@@ -271,15 +303,15 @@ export class Lender {
     const ofBudgets = wanted.filter(({ source }) => !("accountId" in source));
     if (ofAccounts.length > 0)
       await this.#sure(ofAccounts, async () => {
-        const requests = ofAccounts.flatMap(({ source, need, pot }) =>
-          "accountId" in source ? [{ accountId: source.accountId, need: missing(need, pot) }] : [],
+        const requests = ofAccounts.flatMap((leased) =>
+          "accountId" in leased.source ? [{ ...leased.source, ...wantOf(leased) }] : [],
         );
         this.#take(ofAccounts, await this.#store.lend(requests));
       });
     if (ofBudgets.length > 0)
       await this.#sure(ofBudgets, async () => {
-        const requests = ofBudgets.flatMap(({ source, need, pot }) =>
-          "accountId" in source ? [] : [{ ...source, need: missing(need, pot) }],
+        const requests = ofBudgets.flatMap((leased) =>
+          "accountId" in leased.source ? [] : [{ ...leased.source, ...wantOf(leased) }],
         );
         this.#take(ofBudgets, await this.#store.lendBudgets(requests));
       });
@@ -304,16 +336,54 @@ export class Lender {
       leased.isStale = loan === undefined && !("accountId" in source);
       leased.isUnsure = false;
       leased.last = loan;
+      const isEmpty = loan?.free === 0n && loan.elsewhere === 0n;
+      leased.emptyUntilMs = isEmpty ? this.#elapsedMs() + askEveryMs : 0;
       if (loan === undefined) continue;
       // What is on its way back is not ours any more.
       const limit = loan.granted - (this.#returned.get(leased) ?? 0n);
       leased.slice = limit - pot.limit;
       pot.limit = limit;
+      if (leased.slice > 0n) for (const { wake } of leased.waiting) wake();
     }
   }
 }
 
-const missing = (need: bigint, { free }: Pot) => (need > free ? need - free : 0n);
+function wantOf({ pot, waiting }: LeasedPot): Want {
+  const { need, smallest, isLast } = sumUp(waiting);
+  const missing = (nano: bigint) => (nano > pot.free ? nano - pot.free : 0n);
+  return { need: missing(need), least: missing(smallest), isLast };
+}
+
+/** What calls that wait here are about to take: that does not go to others. */
+function usable(free: bigint, waiting: ReadonlySet<WaitingCall>): bigint {
+  if (waiting.size === 0) return 0n;
+  const { need, smallest } = sumUp(waiting);
+  if (free < smallest) return 0n;
+  return free < need ? free : need;
+}
+
+function sumUp(waiting: ReadonlySet<WaitingCall>) {
+  let need = 0n;
+  let smallest: bigint | undefined;
+  let isLast = false;
+  for (const call of waiting) {
+    need += call.nano;
+    if (smallest === undefined || call.nano < smallest) smallest = call.nano;
+    isLast ||= call.isLast;
+  }
+  return { need, smallest: smallest ?? 0n, isLast };
+}
+
+/** Whether money has come; false when it is time to ask again. */
+function untilWoken(call: WaitingCall): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), askEveryMs);
+    call.wake = () => {
+      clearTimeout(timer);
+      resolve(true);
+    };
+  });
+}
 
 /** Whether others may give back so much that it is worth to wait. */
 function mayCome({ pot, last, isStale }: LeasedPot, least: bigint): boolean {

@@ -341,6 +341,7 @@ export class Purses {
       return;
     }
     known.account = account;
+    this.#lender?.heard(known.pot);
     if (!this.isLeased) known.pot.limit = lease.granted;
   }
 }

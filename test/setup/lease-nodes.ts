@@ -58,6 +58,25 @@ export async function openNode(name: string, instance = name): Promise<LeaseNode
   return node;
 }
 
+/** Ticks of processes, much faster than real ones, until the work is done. */
+export async function whileTicking<T>(
+  ticking: readonly LeaseNode[],
+  work: () => Promise<T>,
+): Promise<T> {
+  const timer = setInterval(() => {
+    for (const { fleet, lender } of ticking)
+      fleet.tick(load, 0).then(
+        ({ recalls }) => lender.tick(recalls).catch(() => {}),
+        () => {},
+      );
+  }, 30);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+}
+
 /** A fresh database with two accounts for each test. */
 export function useLeases(): void {
   beforeEach(async () => {
@@ -89,6 +108,9 @@ export const potOf = (node: LeaseNode, accountId = "acct_1") => {
   node.lender.addAccount(pot, accountId);
   return pot;
 };
+
+export const want = (node: LeaseNode, pot: Pot, nano: bigint) =>
+  node.lender.cover({ pots: [pot], nano, least: nano, take: hold(pot, nano) });
 
 export const hold = (pot: Pot, nano: bigint) => () => {
   if (pot.free < nano) return undefined;

@@ -66,7 +66,8 @@ export class SharedLimits implements Timing {
 
   async join(): Promise<LimitedNode> {
     const { rows } = await this.#admin.pool.query<{ id: number }>(
-      "insert into epochs (node) values ('node') returning id",
+      `with opened as (insert into epochs (node) values ('node') returning id)
+        insert into heartbeats (epoch) select id from opened returning epoch as id`,
     );
     const epoch = rows[0]?.id ?? 0;
     const postgres = await openPostgres({ url: this.#url, connections: 1 });

@@ -52,7 +52,7 @@ test("nodes are listed with their load and what they hold", async () => {
     leases: 1,
     leased_usd: "2.00",
   });
-  await pool.query("update epochs set renewed_at = renewed_at - interval '1 hour' where id = 2");
+  await pool.query("update heartbeats set renewed_at = renewed_at - interval '1 hour' where epoch = 2");
   expect((await list())[1]).toMatchObject({ state: "silent", unseen_s: 3600 });
 });
 
@@ -61,7 +61,7 @@ test("a node that has stopped is listed for a day", async () => {
   await other.leave();
   expect((await list())[1]).toMatchObject({ state: "stopped", uptime_s: null, load: null });
   const { pool } = nodes.postgres;
-  await pool.query("update epochs set renewed_at = renewed_at - interval '25 hours' where id = 2");
+  await pool.query("update heartbeats set renewed_at = renewed_at - interval '25 hours' where epoch = 2");
   expect(await states()).toEqual(["eu-1/1 running"]);
 });
 

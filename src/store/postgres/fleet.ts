@@ -23,11 +23,13 @@ const answerMs = 2_000;
 /** How long a change waits until all nodes have heard of it, and how often it looks. */
 const heardWithinMs = 1_000;
 const lookEveryMs = 50;
+const pruneEveryMs = 3_600_000;
 
 /** The nodes that share a database. Times are the database's own: no clock of a node counts. */
 export class PostgresFleet implements FleetStore {
   readonly #options: FleetStoreOptions;
   readonly #wanted: ReportRequests;
+  #prunedMs = Number.NEGATIVE_INFINITY;
   #joined: { readonly name: string; readonly epoch: number } | undefined;
 
   constructor(options: FleetStoreOptions) {
@@ -36,20 +38,26 @@ export class PostgresFleet implements FleetStore {
   }
 
   async join(node: NodeRecord): Promise<{ readonly epoch: number }> {
-    const epoch = await transact(this.#options.pool, async (client) => {
-      const left = await this.#takeName(client, node);
+    const { pool } = this.#options;
+    let left: readonly number[] = [];
+    const epoch = await transact(pool, async (client) => {
+      left = await this.#takeName(client, node);
       for (const id of left) await closeEpoch(client, id);
       const { rows } = await client.query<{ id: number }>(
         // It has nothing that anybody asked for before.
-        `insert into epochs (node, gone_after, reports_done)
-          select $1, $2 * interval '1 millisecond', wanted from report_requests where id = 1
-          returning id`,
+        `with opened as (
+            insert into epochs (node, gone_after) values ($1, $2 * interval '1 millisecond')
+            returning id)
+          insert into heartbeats (epoch, reports_done)
+            select opened.id, wanted from opened, report_requests where report_requests.id = 1
+          returning epoch as id`,
         [node.name, this.#options.goneAfterMs],
       );
       const id = rows[0]?.id ?? 0;
       await client.query("update nodes set epoch = $2 where name = $1", [node.name, id]);
       return id;
     });
+    for (const id of left) await transact(pool, (client) => recountEpoch(client, id));
     this.#joined = { name: node.name, epoch };
     return { epoch };
   }
@@ -69,7 +77,7 @@ export class PostgresFleet implements FleetStore {
     const open = await client.query<{ id: number; unseen_ms: number; left_ms: number }>(
       `select id, ${ms("clock_timestamp() - renewed_at")} as unseen_ms,
           ${ms("renewed_at + gone_after - clock_timestamp()")} as left_ms
-        from epochs where node = $1 and is_open order by id`,
+        from epochs join heartbeats on epoch = id where node = $1 and is_open order by id`,
       [name],
     );
     const isOther = known.rows[0]?.instance !== instance;
@@ -114,8 +122,9 @@ export class PostgresFleet implements FleetStore {
     const sequence = latest.rows[0]?.sequence ?? 0;
     for (let left = heardWithinMs; left > 0; left -= lookEveryMs) {
       const { rows } = await pool.query<{ behind: number }>(
-        `select count(*) as behind from epochs where is_open and seen_sequence < $1
-          and renewed_at > clock_timestamp() - $2::interval`,
+        `select count(*) as behind from epochs join heartbeats on epoch = id
+          where is_open and seen_sequence < $1
+            and renewed_at > clock_timestamp() - $2::interval`,
         [sequence, silentAfter],
       );
       if (rows[0]?.behind === 0) return;
@@ -124,25 +133,37 @@ export class PostgresFleet implements FleetStore {
   }
 
   async leave(): Promise<void> {
+    const { pool } = this.#options;
     const { epoch } = this.#own();
-    await transact(this.#options.pool, (client) => closeEpoch(client, epoch));
+    await transact(pool, (client) => closeEpoch(client, epoch));
+    await transact(pool, (client) => recountEpoch(client, epoch));
   }
 
   async recover(): Promise<number> {
     const { pool } = this.#options;
     const { rows } = await pool.query<{ id: number; is_open: boolean }>(
-      `select id, is_open from epochs
-        where (is_open and renewed_at < clock_timestamp() - gone_after)
-          or (not is_open and open_from_ms is not null)
+      `select id, is_open from epochs join heartbeats on epoch = id
+        where is_open and renewed_at < clock_timestamp() - gone_after
+        union all
+        select id, false from epochs where not is_open and open_from_ms is not null
         order by id`,
     );
     let closed = 0;
     for (const { id, is_open: isOpen } of rows) {
-      // A receipt that came after its epoch was closed is not in the sums yet.
-      if (!isOpen) await transact(pool, (client) => recountEpoch(client, id));
-      else if (await transact(pool, (client) => closeEpoch(client, id, "gone"))) closed++;
+      if (isOpen && (await transact(pool, (client) => closeEpoch(client, id, "gone")))) closed++;
+      // In a transaction of its own, because it may take long. A receipt that came after its epoch
+      // was closed is not in the sums either.
+      await transact(pool, (client) => recountEpoch(client, id));
     }
+    await this.#prune();
     return closed;
+  }
+
+  /** Names that nothing runs by any more, and what their epochs left. */
+  async #prune(): Promise<void> {
+    if (performance.now() - this.#prunedMs < pruneEveryMs) return;
+    this.#prunedMs = performance.now();
+    for (const statement of pruneSql) await this.#options.pool.query(statement);
   }
 
   wantReports(): Promise<void> {
@@ -151,7 +172,7 @@ export class PostgresFleet implements FleetStore {
 
   async reportsDone(reports: number): Promise<void> {
     await query(this.#options.pool, {
-      text: "update epochs set reports_done = $2 where id = $1 and reports_done < $2",
+      text: "update heartbeats set reports_done = $2 where epoch = $1 and reports_done < $2",
       values: [this.#own().epoch, reports],
       answerMs,
     });
@@ -197,15 +218,12 @@ interface TickRow {
 const ms = (moment: string) => `floor(extract(epoch from ${moment}) * 1000)::bigint`;
 
 const tickSql = `with renewed as (
-    update epochs set renewed_at = clock_timestamp(), seen_sequence = $5
-      where id = $1 and is_open returning id),
-  told as (
-    update nodes set load = $3 where name = $2 and epoch = $1 and exists (select 1 from renewed)
-      returning is_draining)
+    update heartbeats set renewed_at = clock_timestamp(), seen_sequence = $5, load = $3
+      where epoch = $1 and exists (select from epochs where id = $1 and is_open) returning epoch)
   select exists (select 1 from renewed) as is_open,
-    coalesce((select is_draining from told), false) as is_draining,
+    coalesce((select is_draining from nodes where name = $2 and epoch = $1), false) as is_draining,
     (select sequence from feed where id = 1) as sequence,
-    (select count(*) from epochs
+    (select count(*) from epochs join heartbeats on epoch = id
       where is_open and renewed_at > clock_timestamp() - $4::interval) as nodes,
     array(select owner_id from recalls where until > clock_timestamp() and (
       exists (select 1 from leases
@@ -214,6 +232,17 @@ const tickSql = `with renewed as (
         where b.owner_id = recalls.owner_id and b.epoch = $1 and b.granted > b.spent))) as recalls,
     (select wanted from report_requests where id = 1) as reports,
     ${ms("clock_timestamp()")} as now_ms`;
+
+const pruneSql = [
+  "delete from recalls where until < clock_timestamp() - interval '1 minute'",
+  `delete from nodes using epochs where epochs.id = nodes.epoch
+    and not is_open and closed_at < clock_timestamp() - interval '7 days'`,
+  `with old as (select id from epochs where not is_open and open_from_ms is null
+      and closed_at < clock_timestamp() - interval '30 days'
+      and not exists (select from nodes where nodes.epoch = epochs.id)),
+    silent as (delete from heartbeats using old where heartbeats.epoch = old.id)
+  delete from epochs using old where epochs.id = old.id`,
+];
 
 interface NodeRow {
   readonly name: string;
@@ -233,14 +262,15 @@ interface NodeRow {
   readonly leased: string;
 }
 
-const nodesSql = `select n.name, n.instance, n.version, n.address, n.pid, n.epoch, n.load,
-    n.is_draining, e.is_open, e.renewed_at < clock_timestamp() - $1::interval as is_silent,
-    ${ms("e.opened_at")} as started_ms, ${ms("e.renewed_at")} as seen_ms,
-    ${ms("clock_timestamp() - e.renewed_at")} as unseen_ms,
+const nodesSql = `select n.name, n.instance, n.version, n.address, n.pid, n.epoch, h.load,
+    n.is_draining, e.is_open, h.renewed_at < clock_timestamp() - $1::interval as is_silent,
+    ${ms("e.opened_at")} as started_ms, ${ms("h.renewed_at")} as seen_ms,
+    ${ms("clock_timestamp() - h.renewed_at")} as unseen_ms,
     (select count(*) from leases l where l.epoch = e.id and granted > spent) as leases,
     cast((select coalesce(sum(granted - spent), 0) from leases l where l.epoch = e.id) as text)
       as leased
-  from nodes n join epochs e on e.id = n.epoch order by n.name`;
+  from nodes n join epochs e on e.id = n.epoch join heartbeats h on h.epoch = e.id
+  order by n.name`;
 
 function toView(row: NodeRow): NodeView {
   const { name, instance, version, address, pid, epoch } = row;

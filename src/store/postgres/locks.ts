@@ -1,5 +1,13 @@
 /** Of the database's advisory locks: the first number is ours, the second says what for. */
 const ours = 0x737663;
+/** The same for epochs, each with its own. */
+const ofEpochs = ours + 1;
+
+/** Processes that charge or lend share it; one that closes the epoch has it alone. */
+export const epochShareCall = (epoch: string) =>
+  `pg_advisory_xact_lock_shared(${ofEpochs}, cast(${epoch} as integer))`;
+
+export const epochLockSql = `select pg_advisory_xact_lock(${ofEpochs}, cast($1 as integer))`;
 
 /** Waits, and is released with its transaction. */
 export const lockSql = (lock: Lock) => `select pg_advisory_xact_lock(${ours}, ${places[lock]})`;
@@ -29,4 +37,5 @@ const places = {
   retention: 4,
   erasing: 5,
   copying: 6,
+  limits: 7,
 } as const;

@@ -76,10 +76,18 @@ function keepStorable(client: PoolClient): void {
 export const onlyReading =
   "The database server only allows reading: it is a replica, or set to read-only. Point SVC_DATABASE_URL at the primary server.";
 
+interface ServerRow {
+  readonly version: number;
+  readonly replica: boolean;
+  readonly readonly: string;
+  readonly isolation: string;
+}
+
 async function checkServer(pool: Pool): Promise<void> {
-  const { rows } = await pool.query<{ version: number; replica: boolean; readonly: string }>(
+  const { rows } = await pool.query<ServerRow>(
     `select current_setting('server_version_num')::int / 10000 as version,
-      pg_is_in_recovery() as replica, current_setting('transaction_read_only') as readonly`,
+      pg_is_in_recovery() as replica, current_setting('transaction_read_only') as readonly,
+      current_setting('transaction_isolation') as isolation`,
   );
   const [server] = rows;
   if (server === undefined) throw new Error("the server does not say its version");
@@ -90,6 +98,12 @@ async function checkServer(pool: Pool): Promise<void> {
     });
   if (server.replica || server.readonly === "on")
     throw new Problem({ code: "failed", message: onlyReading });
+  // What a transaction reads after it has waited for another must be what that one wrote.
+  if (server.isolation !== "read committed")
+    throw new Problem({
+      code: "failed",
+      message: `The database's default_transaction_isolation is ${server.isolation}. Set it to read committed for the user of SVC_DATABASE_URL: ALTER ROLE name SET default_transaction_isolation TO 'read committed'.`,
+    });
 }
 
 /** All whole numbers as numbers; money is read as text, because a number would lose digits. */

@@ -119,6 +119,13 @@ describe("a server that cannot be reached", () => {
     silent.close();
   });
 
+  test("reads what other transactions had not written yet", async () => {
+    const query = "?options=-c%20default_transaction_isolation%3Dserializable";
+    expect(await saying(urlOf({ query }))).toStartWith(
+      "The database's default_transaction_isolation is serializable. Set it to read committed",
+    );
+  });
+
   test("is another kind of server, or hangs up", async () => {
     const web = await listening((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
     expect(await saying(urlOf({ port: web.port }))).toContain("is not a PostgreSQL server");

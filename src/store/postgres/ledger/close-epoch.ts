@@ -1,27 +1,29 @@
 import type { PoolClient } from "pg";
 import { releasePermits } from "../limits/permits.ts";
-import { recountEpoch } from "../reports/recount.ts";
+import { epochLockSql, shareSql } from "../locks.ts";
 import { forgetTargets } from "../shared/targets.ts";
 
 /**
- * Closes the epoch of a node: its money goes back to the accounts, its claims are free, its receipts
- * are in the sums. Whoever comes second finds it closed and changes nothing; a commit of the node
- * itself comes before, or finds it closed. False when it was closed already, or has been renewed.
+ * Closes the epoch of a node: its money goes back to the accounts, its claims are free. A second
+ * process finds it closed and changes nothing; a commit of the node itself comes before, or finds it
+ * closed. Its sums may lack receipts until `recountEpoch` has run. False when it was closed already,
+ * or has been renewed.
  */
 export async function closeEpoch(
   client: PoolClient,
   epoch: number,
   only?: "gone",
 ): Promise<boolean> {
+  await client.query(shareSql("limits"));
+  await client.query(epochLockSql, [epoch]);
+  // A tick waits from here on, and finds the epoch closed.
   const found = await client.query(
-    `select 1 from epochs where id = $1 and is_open
-      and (not $2 or renewed_at < clock_timestamp() - gone_after) for update`,
+    `select 1 from epochs join heartbeats on epoch = id where id = $1 and is_open
+      and (not $2 or renewed_at < clock_timestamp() - gone_after) for update of heartbeats`,
     [epoch, only === "gone"],
   );
   if (found.rowCount === 0) return false;
-  // First, because it may take long: until here nobody waits but the epoch itself.
-  await recountEpoch(client, epoch);
-  // Accounts in the order of their ids, like everybody who locks several.
+  // Accounts in the order of their ids, as everywhere.
   await client.query(
     `select id from accounts
       where id in (select account_id from leases where epoch = $1) order by id for update`,

@@ -51,7 +51,7 @@ describe("commits", () => {
     await spend(a, 10n);
     await a.ledger.commit([{ type: "claim", claim: claimOf() }]);
     await b.postgres.pool.query(
-      "update epochs set renewed_at = renewed_at - interval '1 hour' where id = $1",
+      "update heartbeats set renewed_at = renewed_at - interval '1 hour' where epoch = $1",
       [a.epoch],
     );
     const closed = await Promise.all([b.fleet.recover(), b.fleet.recover(), b.fleet.recover()]);
@@ -154,6 +154,48 @@ describe("commits", () => {
     expect(await balanceOf(node)).toBe(97n);
     expect(await node.ledger.budgetSpends(0)).toEqual([]);
     expect(await node.ledger.findClaim("claim_1")).toBeUndefined();
+  });
+
+  test("one that must not stand leaves the budget that was set before its commit, too", async () => {
+    const node = await openNode("a");
+    await credit(node, 100n);
+    await node.ledger.setLimits({
+      owner: { accountId: "acct_1", keyId: undefined },
+      limits: { budget: { nano: 500n, period: "total" } },
+      audit: auditOf(),
+      nowMs: () => Date.now(),
+      unwritten: () => 0n,
+      onSet: () => {},
+    });
+    const of = write(receiptOf({ charged: 10n })) as Extract<LedgerWrite, { type: "receipt" }>;
+    await node.ledger.commit([of, write(receiptOf({ charged: 5n }))]);
+    const spent = async () => (await node.ledger.budgetSpends(0)).map((one) => one.spent);
+    expect(await spent()).toEqual([15n]);
+    await node.ledger.commit([{ type: "void", of }]);
+    expect(await spent()).toEqual([5n]);
+  });
+
+  test("one that must not stand is paid back after its epoch was closed as well", async () => {
+    const [a, b] = [await openNode("a"), await openNode("b")];
+    await credit(a, 100n);
+    await a.postgres.pool.query(
+      "insert into budget_leases (owner_id, period_start_ms, epoch, granted, spent) values ('key_1', 0, $1, 50, 0)",
+      [a.epoch],
+    );
+    const budgets = [{ ownerId: "key_1", periodStartMs: 0 }];
+    const of = write(receiptOf({ charged: 10n }), budgets) as Extract<
+      LedgerWrite,
+      { type: "receipt" }
+    >;
+    await a.ledger.commit([of, write(receiptOf({ charged: 3n }), budgets)]);
+    await a.fleet.leave();
+    expect(await balanceOf(b)).toBe(87n);
+    await expect(a.ledger.commit([{ type: "void", of }])).rejects.toBeInstanceOf(FencedError);
+    expect(await balanceOf(b)).toBe(97n);
+    await b.fleet.recover();
+    const sums = await b.postgres.pool.query("select sum(charged) as charged from rollups");
+    expect(sums.rows).toEqual([{ charged: 3 }]);
+    expect((await b.ledger.budgetSpends(0)).map((one) => one.spent)).toEqual([3n]);
   });
 
   test("what a vendor says of itself is kept as far as the database can keep it", async () => {

@@ -4,13 +4,14 @@ import {
   credit,
   hold,
   type LeaseNode,
-  load,
   openNode,
   potOf,
   useLeases,
+  want,
+  whileTicking,
 } from "../../../../test/setup/lease-nodes.ts";
 import { auditOf } from "../../../../test/store/audit-sample.ts";
-import { entryOf } from "../../../../test/store/ledger-samples.ts";
+import { entryOf, receiptOf, write } from "../../../../test/store/ledger-samples.ts";
 import { Lender } from "../../../ledger/lender.ts";
 import { Pot } from "../../../ledger/purse.ts";
 import { createLeaseStore } from "./leases.ts";
@@ -22,13 +23,9 @@ describe("leases", () => {
     const node = await openNode("a");
     await credit(node, 100n);
     const pot = potOf(node);
-    expect(await node.lender.cover({ pots: [pot], nano: 1n, least: 1n, take: hold(pot, 1n) })).toBe(
-      "held",
-    );
+    expect(await want(node, pot, 1n)).toBe("held");
     expect(pot.limit).toBe(25n);
-    expect(
-      await node.lender.cover({ pots: [pot], nano: 60n, least: 60n, take: hold(pot, 60n) }),
-    ).toBe("held");
+    expect(await want(node, pot, 60n)).toBe("held");
     expect(pot.limit).toBeGreaterThanOrEqual(61n);
     expect(await balanceOf(node)).toBe(100n);
     pot.held -= 61n;
@@ -42,22 +39,14 @@ describe("leases", () => {
   test("no two processes spend the same dollar, whatever they want at once", async () => {
     const all = await Promise.all(["a", "b", "c", "d"].map((name) => openNode(name)));
     await credit(all[0] as LeaseNode, 10n);
-    const ticks = setInterval(() => {
-      for (const node of all)
-        void node.fleet
-          .tick(load, 0)
-          .then(({ recalls }) => node.lender.tick(recalls))
-          .catch(() => {});
-    }, 50);
-    const outcomes = await Promise.all(
-      all.flatMap((node) => {
-        const pot = potOf(node);
-        return Array.from({ length: 50 }, () =>
-          node.lender.cover({ pots: [pot], nano: 1n, least: 1n, take: hold(pot, 1n) }),
-        );
-      }),
+    const outcomes = await whileTicking(all, () =>
+      Promise.all(
+        all.flatMap((node) => {
+          const pot = potOf(node);
+          return Array.from({ length: 50 }, () => want(node, pot, 1n));
+        }),
+      ),
     );
-    clearInterval(ticks);
     expect(outcomes.filter((outcome) => outcome === "held")).toHaveLength(10);
     expect(outcomes.filter((outcome) => outcome === "short")).toHaveLength(190);
   });
@@ -66,24 +55,14 @@ describe("leases", () => {
     const [a, b] = [await openNode("a"), await openNode("b")];
     await credit(a, 100n);
     const pots = [potOf(a), potOf(b)] as const;
-    expect(
-      await a.lender.cover({ pots: [pots[0]], nano: 80n, least: 80n, take: hold(pots[0], 80n) }),
-    ).toBe("held");
+    expect(await want(a, pots[0], 80n)).toBe("held");
     pots[0].held -= 80n;
-    const ticks = setInterval(() => {
-      for (const node of [a, b])
-        void node.fleet
-          .tick(load, 0)
-          .then(({ recalls }) => node.lender.tick(recalls))
-          .catch(() => {});
-    }, 50);
-    expect(
-      await b.lender.cover({ pots: [pots[1]], nano: 90n, least: 90n, take: hold(pots[1], 90n) }),
-    ).toBe("held");
-    pots[1].held -= 90n;
-    const withdrawal = entryOf({ kind: "withdrawal", nano: -95n });
-    expect((await a.ledger.addEntry(withdrawal, auditOf())).result).toBe("added");
-    clearInterval(ticks);
+    await whileTicking([a, b], async () => {
+      expect(await want(b, pots[1], 90n)).toBe("held");
+      pots[1].held -= 90n;
+      const withdrawal = entryOf({ kind: "withdrawal", nano: -95n });
+      expect((await a.ledger.addEntry(withdrawal, auditOf())).result).toBe("added");
+    });
     expect(await balanceOf(a)).toBe(5n);
   });
 
@@ -91,15 +70,67 @@ describe("leases", () => {
     const [a, b] = [await openNode("a"), await openNode("b")];
     await credit(a, 100n);
     const pots = [potOf(a), potOf(b)] as const;
-    await a.lender.cover({ pots: [pots[0]], nano: 100n, least: 100n, take: hold(pots[0], 100n) });
+    await want(a, pots[0], 100n);
     await b.postgres.pool.query(
-      "update epochs set renewed_at = renewed_at - interval '1 hour' where id = $1",
+      "update heartbeats set renewed_at = renewed_at - interval '1 hour' where epoch = $1",
       [a.epoch],
     );
-    const want = (nano: bigint) =>
-      b.lender.cover({ pots: [pots[1]], nano, least: nano, take: hold(pots[1], nano) });
-    expect(await want(50n)).toBe("silent");
-    expect(await want(101n)).toBe("short");
+    expect(await want(b, pots[1], 50n)).toBe("silent");
+    expect(await want(b, pots[1], 101n)).toBe("short");
+  });
+
+  test("of two processes that each have a part of it, one gets what it needs", async () => {
+    const [a, b, c] = [await openNode("a"), await openNode("b"), await openNode("c")];
+    await credit(a, 100n);
+    const pots = [potOf(a), potOf(b), potOf(c)] as const;
+    expect(await want(a, pots[0], 60n)).toBe("held");
+    pots[0].held -= 60n;
+    const outcomes = await whileTicking([a, b, c], () =>
+      Promise.all([want(b, pots[1], 80n), want(c, pots[2], 80n)]),
+    );
+    expect(outcomes.toSorted()).toEqual(["held", "short"]);
+  });
+
+  test("a call that can do with less gets what there is, once others had time to give some back", async () => {
+    const [a, b] = [await openNode("a"), await openNode("b")];
+    await credit(a, 100n);
+    const pots = [potOf(a), potOf(b)] as const;
+    expect(await want(a, pots[0], 70n)).toBe("held");
+    const [pot] = [pots[1]];
+    const take = (isLast: boolean) => hold(pot, isLast ? 10n : 50n)();
+    const outcome = await whileTicking([a, b], () =>
+      b.lender.cover({ pots: [pot], nano: 50n, least: 10n, take }),
+    );
+    expect(outcome).toBe("held");
+  });
+
+  test("an account with nothing left is asked for without a write, and then without asking", async () => {
+    const [a, b] = [await openNode("a"), await openNode("b")];
+    await credit(a, 100n);
+    const pots = [potOf(a), potOf(b)] as const;
+    expect(await want(a, pots[0], 100n)).toBe("held");
+    expect(await want(b, pots[1], 1n)).toBe("short");
+    const ask = async () => {
+      const client = await b.postgres.pool.connect();
+      try {
+        await client.query("begin");
+        const wants = JSON.stringify([{ account: "acct_1", need: 1, least: 1, is_last: false }]);
+        await client.query("select svc_lend($1, $2, '1 minute')", [b.epoch, wants]);
+        const { rows } = await client.query("select pg_current_xact_id_if_assigned() as id");
+        await client.query("commit");
+        return rows[0]?.id;
+      } finally {
+        client.release();
+      }
+    };
+    await ask();
+    expect(await ask()).toBeNull();
+    await a.ledger.commit([write(receiptOf({ charged: 100n, cost: 100n }))]);
+    expect(await want(b, pots[1], 1n)).toBe("short");
+    await credit(a, 1n);
+    expect(await want(b, pots[1], 1n)).toBe("short");
+    b.lender.heard(pots[1]);
+    expect(await want(b, pots[1], 1n)).toBe("held");
   });
 });
 
@@ -119,18 +150,9 @@ test("money whose loan was never confirmed is found again and given to who needs
   let isLost = true;
   const pot = new Pot(0n);
   lossy.addAccount(pot, "acct_1");
-  const want = { pots: [pot], nano: 90n, least: 90n, take: hold(pot, 90n) };
-  await expect(lossy.cover(want)).rejects.toThrow("lost");
+  const wanted = { pots: [pot], nano: 90n, least: 90n, take: hold(pot, 90n) };
+  await expect(lossy.cover(wanted)).rejects.toThrow("lost");
   const other = potOf(b);
-  const ticks = setInterval(() => {
-    void a.fleet
-      .tick(load, 0)
-      .then(({ recalls }) => lossy.tick(recalls))
-      .catch(() => {});
-    void b.fleet.tick(load, 0).catch(() => {});
-  }, 30);
-  expect(
-    await b.lender.cover({ pots: [other], nano: 100n, least: 100n, take: hold(other, 100n) }),
-  ).toBe("held");
-  clearInterval(ticks);
+  const ticking = [{ ...a, lender: lossy }, b];
+  expect(await whileTicking(ticking, () => want(b, other, 100n))).toBe("held");
 });

@@ -4,6 +4,7 @@ import {
   type LeaseStore,
   LeasesClosedError,
   type Loan,
+  type Want,
 } from "../../../ledger/lender.ts";
 import { query } from "../query.ts";
 
@@ -40,7 +41,7 @@ export function createLeaseStore(pool: Pool, epoch: number): LeaseStore {
     async lend(requests) {
       const answers = await call(
         "select svc_lend($1, $2, $3) as answers",
-        requests.map(({ accountId, need }) => ({ account: accountId, need })),
+        requests.map(({ accountId, ...want }) => ({ account: accountId, ...toRow(want) })),
         silentAfter,
       );
       return new Map(answers.map((one) => [one.owner, toLoan(one)]));
@@ -48,13 +49,13 @@ export function createLeaseStore(pool: Pool, epoch: number): LeaseStore {
     async lendBudgets(requests) {
       const answers = await call(
         "select svc_lend_budgets($1, $2, $3) as answers",
-        requests.map(({ ownerId, isKey, periodStartMs, version, nano, need }) => ({
+        requests.map(({ ownerId, isKey, periodStartMs, version, nano, ...want }) => ({
           owner: ownerId,
           is_key: isKey,
           period: periodStartMs,
           version,
           nano,
-          need,
+          ...toRow(want),
         })),
         silentAfter,
       );
@@ -82,6 +83,8 @@ export function createLeaseStore(pool: Pool, epoch: number): LeaseStore {
     },
   };
 }
+
+const toRow = ({ need, least, isLast }: Want) => ({ need, least, is_last: isLast });
 
 const nameOf = ({ owner, period = 0 }: Answer) => budgetName(owner, period);
 

@@ -1,20 +1,40 @@
-import type { Pool, PoolClient } from "pg";
+import { DatabaseError, type Pool, type PoolClient } from "pg";
 import { idFloor } from "../../../base/ids.ts";
 import { type BudgetSpan, budgetSpans } from "../../../call/limits.ts";
 import { dayMs } from "../../../ledger/rollups.ts";
 import type { BudgetSpend, LimitsChange, LimitsOwner, LimitsSet } from "../../../ledger/store.ts";
 import { fromLimits } from "../../sql/ledger/limits-text.ts";
 import { announceChange, writeAudit } from "../changes.ts";
+import { lockSql } from "../locks.ts";
 import { transact } from "../transaction.ts";
+
+/** All commits wait while a budget is set: it gives way to one that takes long, and tries again. */
+const waitMs = 1_000;
+const attempts = 5;
+/** A process that stops in the middle must not keep all others waiting. */
+const silentMs = 2_000;
 
 /**
  * A budget starts with what was charged in its period. While that is added up no process commits
- * receipts, because each commit shares the lock of its epoch: a receipt is in the sum, or it comes
- * later, finds that the limits have changed since its call was let in, and is added by its commit.
+ * receipts, because all commits share the lock of limits: a receipt is in the sum, or it comes later,
+ * finds that the limits have changed since its call was let in, and is added by its commit.
  */
 export async function setLimits(pool: Pool, change: LimitsChange): Promise<void> {
-  const set = await transact(pool, (client) => writeLimits(client, change));
-  change.onSet(set);
+  for (let left = attempts; ; left--)
+    try {
+      const set = await transact(pool, (client) => writeLimits(client, change));
+      return change.onSet(set);
+    } catch (error) {
+      if (left === 0 || !isLockTimeout(error)) throw error;
+    }
+}
+
+const isLockTimeout = (error: unknown) => error instanceof DatabaseError && error.code === "55P03";
+
+async function lockLimits(client: PoolClient): Promise<void> {
+  await client.query(`set local lock_timeout = ${waitMs}`);
+  await client.query(`set local idle_in_transaction_session_timeout = ${silentMs}`);
+  await client.query(lockSql("limits"));
 }
 
 async function writeLimits(client: PoolClient, change: LimitsChange): Promise<LimitsSet> {
@@ -23,8 +43,7 @@ async function writeLimits(client: PoolClient, change: LimitsChange): Promise<Li
   const ownerId = keyId ?? accountId;
   const topic = keyId === undefined ? "accounts" : "keys";
   const budget = limits?.budget;
-  if (budget !== undefined)
-    await client.query("select 1 from epochs where is_open order by id for update");
+  if (budget !== undefined) await lockLimits(client);
   const nowMs = change.nowMs();
   const text = fromLimits(limits);
   const changed = await client.query<{ version: number }>(

@@ -177,7 +177,7 @@ export function commitValues(
     JSON.stringify(known.map(({ owner, version }) => ({ owner, version }))),
     JSON.stringify(claimsOf(writes)),
     writes.flatMap((write) => (write.type === "claim-release" ? [write.id] : [])),
-    JSON.stringify(voidsOf(writes)),
+    JSON.stringify(voidsOf(writes, known)),
     nowMs,
     openMs ?? null,
   ];
@@ -207,18 +207,19 @@ function budgetsOf(
   receipts: readonly ReceiptWrite[],
   known: readonly KnownLimits[],
 ): readonly BudgetRow[] {
-  const changed = new Map(known.map(({ owner, limits }) => [owner, limits]));
+  const changed = new Map(known.map((one) => [one.owner, one]));
   return receipts.flatMap(({ receipt, hold }) => {
-    const { id, accountId, keyId } = receipt;
+    const { id } = receipt;
     const held = hold.budgets.map(({ ownerId, periodStartMs: period }) => ({
       id,
       owner: ownerId,
       period,
       is_late: false,
     }));
-    const late = [accountId, keyId].flatMap((owner) => {
-      const limits = changed.get(owner);
-      const budget = typeof limits === "string" ? readLimits(limits).budget : undefined;
+    const late = ownersOf(receipt).flatMap(({ owner, version }) => {
+      const now = changed.get(owner);
+      if (now === undefined || now.version === version || now.limits === null) return [];
+      const { budget } = readLimits(now.limits);
       if (budget === undefined) return [];
       const period = periodStartMs(budget.period, idTimeMs(id));
       const isHeld = held.some((one) => one.owner === owner && one.period === period);
@@ -228,17 +229,24 @@ function budgetsOf(
   });
 }
 
-/** One row for each budget that it counted for, and one where there is none. */
-const voidsOf = (writes: readonly LedgerWrite[]) =>
+/** With the versions of their limits that the call was let in by. */
+const ownersOf = ({ accountId, keyId, terms }: Receipt) => [
+  { owner: accountId, version: terms?.accountLimits ?? 0 },
+  { owner: keyId, version: terms?.keyLimits ?? 0 },
+];
+
+/**
+ * One row for each budget that it counts for if it stands, and one where there is none. A budget that
+ * was set since counts it too, whether that came before its commit or after.
+ */
+const voidsOf = (writes: readonly LedgerWrite[], known: readonly KnownLimits[]) =>
   writes.flatMap((write) => {
     if (write.type !== "void") return [];
-    const { receipt, hold, claim } = write.of;
-    const budgets = hold.budgets.map(({ ownerId, periodStartMs: period }) => ({
-      owner: ownerId,
-      period,
-    }));
-    const rows = budgets.length === 0 ? [{ owner: null, period: null }] : budgets;
-    return rows.map((row) => ({ id: receipt.id, claim: claim?.id ?? null, ...row }));
+    const { receipt, claim } = write.of;
+    const { id, accountId: account, keyId: key } = receipt;
+    const budgets = budgetsOf([write.of], known);
+    const rows = budgets.length === 0 ? [{ id }] : budgets;
+    return rows.map((row) => ({ claim: claim?.id, account, key, ...row }));
   });
 
 const claimsOf = (writes: readonly LedgerWrite[]) =>

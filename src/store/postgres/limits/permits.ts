@@ -45,7 +45,7 @@ function toRow(ask: PermitAsk, place: number): object {
 }
 
 /**
- * For who closes an epoch, in its transaction, which holds the row of the epoch. Its places
+ * For who closes an epoch, in its transaction, which holds the lock of the epoch. Its places
  * are free again; units of rates expire by themselves, after having counted as used.
  */
 export async function releasePermits(client: ClientBase, epoch: number): Promise<void> {

@@ -163,8 +163,7 @@ declare
   ask permit_ask;
 begin
   -- The process that closes the epoch waits for this, or this for it: nothing is lent afterwards.
-  perform 1 from epochs where id = of_epoch and is_open for share;
-  if not found then return; end if;
+  if svc_enter(of_epoch) is not true then return; end if;
   -- All processes lock in one order.
   for ask in select * from jsonb_populate_recordset(null::permit_ask, asks) one
     order by one.owner_id collate "C", one.kind collate "C"

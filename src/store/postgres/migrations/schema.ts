@@ -202,27 +202,31 @@ const ledger = [
     address text not null,
     pid integer not null,
     epoch bigint not null,
-    is_draining boolean not null default false,
-    load text not null default '{}'
+    is_draining boolean not null default false
   )`,
   `create table epochs (
     id bigint generated always as identity primary key,
     node ${text} not null,
     is_open boolean not null default true,
     opened_at timestamptz not null default clock_timestamp(),
-    renewed_at timestamptz not null default clock_timestamp(),
     -- When it has not been renewed for this time, none of its calls can still run.
     gone_after interval not null default interval '1 hour',
     closed_at timestamptz,
-    -- The newest change that it has in memory.
-    seen_sequence bigint not null default 0,
     -- From this hour on its sums may lack receipts; null: they lack none.
     open_from_ms bigint,
     -- How many times sums were added: whether the last time stands is seen by it.
-    sums_added bigint not null default 0,
-    -- Of report_requests: the newest for which it has written its sums.
-    reports_done bigint not null default 0
+    sums_added bigint not null default 0
   )`,
+  // Apart from the epoch: no commit and no report that takes long keeps a node from being heard.
+  `create table heartbeats (
+    epoch bigint primary key references epochs (id),
+    renewed_at timestamptz not null default clock_timestamp(),
+    -- The newest change that it has in memory.
+    seen_sequence bigint not null default 0,
+    -- Of report_requests: the newest for which it has written its sums.
+    reports_done bigint not null default 0,
+    load text not null default '{}'
+  ) with (fillfactor = 50)`,
   "create index epochs_open on epochs (node) where is_open",
   "create index epochs_summing on epochs (open_from_ms) where open_from_ms is not null",
   `create table leases (

@@ -4,6 +4,7 @@ import type { Rollup, RollupFilter, RollupStore } from "../../../ledger/rollups.
 import type { StoredSums } from "../../../ledger/store.ts";
 import { readRollups, readStoredSums } from "../../sql/reports/stored-sums.ts";
 import type { Db } from "../../sql/schema.ts";
+import { epochLockSql } from "../locks.ts";
 import { transact, UnknownCommitError } from "../transaction.ts";
 import { foldPiece } from "./fold.ts";
 import { recountFrom } from "./recount.ts";
@@ -72,6 +73,8 @@ export class PostgresRollups implements RollupStore {
   async recount(fromMs: number): Promise<void> {
     await this.#settle();
     await transact(this.#pool, async (client) => {
+      // No commit of this process comes in between.
+      await client.query(epochLockSql, [this.#epoch]);
       await client.query("select 1 from epochs where id = $1 for update", [this.#epoch]);
       await recountFrom(client, { epoch: this.#epoch, fromMs });
     });

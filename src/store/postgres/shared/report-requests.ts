@@ -51,8 +51,8 @@ export class ReportRequests {
   async #isWaiting(wanted: number): Promise<boolean> {
     const [row] = await query<{ waiting: boolean }>(this.#pool, {
       name: "svc_reports_waiting",
-      text: `select exists (select from epochs where is_open and reports_done < $1
-        and renewed_at > clock_timestamp() - $2::interval) as waiting`,
+      text: `select exists (select from epochs join heartbeats on epoch = id
+        where is_open and reports_done < $1 and renewed_at > clock_timestamp() - $2::interval) as waiting`,
       values: [wanted, silentAfter],
       answerMs,
     });

@@ -69,7 +69,7 @@ test("a report waits until all nodes have written their sums", async () => {
   await asking;
   // A node that comes later has nothing that anybody asked for.
   await join("eu-3");
-  const { rows } = await postgres().pool.query("select reports_done from epochs");
+  const { rows } = await postgres().pool.query("select reports_done from heartbeats");
   expect(rows).toEqual(Array.from({ length: 3 }, () => ({ reports_done: reports })));
 });
 
@@ -77,7 +77,7 @@ test("a report waits for no node that is silent, and no longer than a second for
   const { pool } = postgres();
   const silent = await join("eu-1");
   await pool.query(
-    "update epochs set renewed_at = renewed_at - interval '1 minute' where id = $1",
+    "update heartbeats set renewed_at = renewed_at - interval '1 minute' where epoch = $1",
     [silent.epoch],
   );
   const reader = new PostgresFleet({ pool, db: postgres().db, goneAfterMs: 60_000 });

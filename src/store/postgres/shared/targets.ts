@@ -19,7 +19,7 @@ export class PostgresTargets {
     await query(this.#pool, {
       // Whoever closes the epoch waits for this, or this finds it closed: no row stays behind.
       text: `insert into target_health (epoch, targets)
-        select id, $2 from epochs where id = $1 and is_open for share
+        select $1, $2 where svc_enter($1)
         on conflict (epoch) do update set targets = excluded.targets`,
       values: [epoch, JSON.stringify(targets)],
       answerMs,
@@ -30,7 +30,8 @@ export class PostgresTargets {
   async health(): Promise<readonly TargetHealth[]> {
     const { rows } = await this.#pool.query<{ node: string; targets: string }>(
       `select node, targets from target_health join epochs on epochs.id = target_health.epoch
-        where is_open and renewed_at > clock_timestamp() - $1::interval order by epoch`,
+          join heartbeats on heartbeats.epoch = epochs.id
+        where is_open and renewed_at > clock_timestamp() - $1::interval order by epochs.id`,
       [heardWithin],
     );
     return mergeHealth(

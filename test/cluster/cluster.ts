@@ -18,11 +18,11 @@ export const callNano = 100_000n;
 export const callUsd = "0.0001";
 const png = `data:image/png;base64,${Buffer.from(fixtureBytes("tiny.png")).toString("base64")}`;
 
-const manifest = (baseUrl: string) => `
+const manifest = (baseUrl: string, usd = callUsd) => `
 providers:
   fake: { kind: openai, base_url: "${baseUrl}", api_key: k, allow_private: true }
 models:
-  ${model}: { endpoint: embeddings, input: media, price: { image: "${callUsd}", video_second: 0 }, routes: [{ provider: fake, model: upstream-media }] }
+  ${model}: { endpoint: embeddings, input: media, price: { image: "${usd}", video_second: 0 }, routes: [{ provider: fake, model: upstream-media }] }
 `;
 
 /** It is stopped without a warning: what it has confirmed must be on the disk. */
@@ -170,14 +170,7 @@ export class Cluster {
         ...environment,
       },
     });
-    await cluster.operate((operations) =>
-      operations.manifest.apply({
-        text: manifest(upstream.baseUrl),
-        file: "svc.yaml",
-        dryRun: false,
-        isOwnFile: true,
-      }),
-    );
+    await cluster.setPrice(callNano);
     await Promise.all([...cluster.gateways, cluster.platform].map((one) => one.start()));
     return cluster;
   }
@@ -191,16 +184,24 @@ export class Cluster {
     return withLedger(this.#configuration(), (reader) => verifyLedger(reader));
   }
 
-  /** Of these requests, how many receipts were charged. */
-  countReceipts(ids: readonly string[]): Promise<number> {
+  /** Of each of these requests, what its receipt charged; undefined where there is none. */
+  charged(ids: readonly string[]): Promise<readonly (bigint | undefined)[]> {
     return withLedger(this.#configuration(), async (reader) => {
-      let found = 0;
+      const charged: (bigint | undefined)[] = [];
       for (const id of ids) {
         const receipt = await reader.receipt(id);
-        if (receipt?.charged === callNano && receipt.outcome === "ok") found++;
+        charged.push(receipt?.outcome === "ok" ? receipt.charged : undefined);
       }
-      return found;
+      return charged;
     });
+  }
+
+  /** Applies the file; returns when all gateways have it. */
+  async setPrice(nano: bigint): Promise<void> {
+    const text = manifest(this.upstream.baseUrl, `0.${String(nano).padStart(9, "0")}`);
+    await this.operate((operations) =>
+      operations.manifest.apply({ text, file: "svc.yaml", dryRun: false, isOwnFile: true }),
+    );
   }
 
   #configuration() {

@@ -1,7 +1,7 @@
 /** npm run test:cluster. Ends with 1 when anything was found. */
 
 import { parseArgs } from "node:util";
-import { Cluster, type ClusterProcess, callNano } from "./cluster.ts";
+import { Cluster, type ClusterProcess, callNano, callOnce } from "./cluster.ts";
 import { killGateways, Load, raceForMoney, untilRefused, untilServed } from "./scenarios.ts";
 
 const help = `npm run test:cluster [-- OPTIONS]
@@ -74,12 +74,13 @@ async function main(words: readonly string[]): Promise<number> {
     await runRevokes(cluster, options, results);
     await runPause(cluster, key, options, results);
     await runRestart(cluster, key);
-    await runPrices(cluster);
+    const withdrawals = await runWithdrawals(cluster, results);
+    await runPrices(cluster, key, results);
     await load.end();
     results.figures["calls served under faults"] = load.served.length;
     for (const [name, count] of load.refused) results.figures[`refused: ${name}`] = count;
     await runRaces(cluster, options, results);
-    await judge(cluster, load, results);
+    await judge(cluster, [...load.served, ...withdrawals.served], results);
   } finally {
     await cluster.stop();
   }
@@ -143,13 +144,41 @@ async function runRestart(cluster: Cluster, key: string): Promise<void> {
   for (const gateway of cluster.gateways) await untilServed(gateway, key);
 }
 
-/** Each receipt says by which version of the price it was charged; verify looks at all of them. */
-async function runPrices(cluster: Cluster): Promise<void> {
-  const { id } = await cluster.openAccount("withdrawals", "5");
-  for (let at = 0; at < 20; at++)
+/** Once the command has returned, every gateway charges the new price. */
+async function runPrices(cluster: Cluster, key: string, results: Results): Promise<void> {
+  const { problems, figures } = results;
+  const changes = 20;
+  for (let at = 1; at <= changes; at++) {
+    const nano = at === changes ? callNano : callNano + BigInt(at);
+    await cluster.setPrice(nano);
+    const calls = await Promise.all(cluster.gateways.map((gateway) => callOnce(gateway, key)));
+    const charged = await cluster.charged(calls.map(({ requestId }) => requestId));
+    for (const one of charged)
+      if (one !== nano) problems.push(`after a change to ${nano} a call was charged ${one}`);
+  }
+  figures["changes of the price"] = changes;
+}
+
+/** From an account whose money all gateways are using; the last one asks for too much. */
+async function runWithdrawals(cluster: Cluster, { problems, figures }: Results): Promise<Load> {
+  const { id, key } = await cluster.openAccount("withdrawals", "5");
+  const load = new Load(cluster, key, 4);
+  const withdrawals = 14;
+  for (let at = 0; at < withdrawals; at++)
     await cluster.operate(({ entries }) =>
       entries.add({ account: id, kind: "withdrawal", usd: "0.25" }),
     );
+  const tooMuch = cluster.operate(({ entries }) =>
+    entries.add({ account: id, kind: "withdrawal", usd: "1.51" }),
+  );
+  await tooMuch.then(
+    () => problems.push("more was withdrawn than there was"),
+    () => {},
+  );
+  await load.end();
+  figures["withdrawals"] = withdrawals;
+  figures["calls served meanwhile"] = load.served.length;
+  return load;
 }
 
 async function runRaces(
@@ -177,14 +206,20 @@ async function runRaces(
   figures["races that served fewer than they could"] = fewer;
 }
 
-async function judge(cluster: Cluster, load: Load, { problems, figures }: Results): Promise<void> {
+async function judge(
+  cluster: Cluster,
+  served: readonly string[],
+  { problems, figures }: Results,
+): Promise<void> {
   const findings = await cluster.verify();
   for (const one of findings.problems)
     problems.push(`verify: ${one.kind} ${one.subject}: ${one.expected}, not ${one.found}`);
   figures["receipts"] = findings.receipts;
-  const found = await cluster.countReceipts(load.served);
-  if (found !== load.served.length || new Set(load.served).size !== load.served.length)
-    problems.push(`${load.served.length} replies have ${found} receipts`);
+  const charged = await cluster.charged(served);
+  // At the price, or at one of those that it was changed to for a moment.
+  const found = charged.filter((nano) => nano !== undefined && nano - callNano < 20n).length;
+  if (found !== served.length || new Set(served).size !== served.length)
+    problems.push(`${served.length} replies have ${found} receipts`);
   for (const { name, log } of cluster.gateways)
     if (/unhandled/i.test(log)) problems.push(`${name} logged an unhandled rejection`);
 }

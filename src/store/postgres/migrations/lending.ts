@@ -18,15 +18,21 @@ begin
 end $$`;
 
 /**
- * How much of what is free a process gets: what its calls need, or a quarter. Where that is too
- * little for any of them and others can give some back, it stays, so that two processes do not each
- * keep a part that is of no use to either.
+ * How much of what is free a process gets: what its calls need, or a quarter, which it does not keep
+ * while others wait for it. Where there is too little for any of its calls and others can give some
+ * back, it stays, so that two processes do not each keep a part that is of no use to either.
  */
-const share = `create function svc_share(p_free numeric, p_need bigint, p_least bigint,
-  p_may_come boolean) returns bigint language sql immutable as $$
-  select case when p_free < p_least and p_may_come then 0 else
-    least(p_free, greatest(p_need, div(p_free, 4)), 9000000000000000000)::bigint end
-$$`;
+const share = `create function svc_share(p_owner text, p_free numeric, p_need bigint, p_least bigint,
+  p_may_come boolean) returns bigint language plpgsql stable as $$
+begin
+  if p_free <= 0 or (p_free < p_least and p_may_come) then
+    return 0;
+  elsif exists (select from recalls
+      where owner_id = p_owner and until > clock_timestamp()) then
+    return least(p_free, p_need);
+  end if;
+  return least(p_free, greatest(p_need, div(p_free, 4)), 9000000000000000000);
+end $$`;
 
 /**
  * Lends what calls need, or a quarter of what no process has. Where there is too little, others are
@@ -66,7 +72,8 @@ begin
         from leases join heartbeats on heartbeats.epoch = leases.epoch
         where account_id = r.account and leases.epoch <> p_epoch;
     end if;
-    v_given := svc_share(v_unleased, r.need, r.least, v_elsewhere > v_silent and not r.is_last);
+    v_given := svc_share(r.account, v_unleased, r.need, r.least,
+      v_elsewhere > v_silent and not r.is_last);
     if v_given > 0 then
       update accounts set unleased = unleased - v_given where id = r.account;
       insert into leases (account_id, epoch, granted, spent)
@@ -158,7 +165,8 @@ begin
         from budget_leases b join heartbeats on heartbeats.epoch = b.epoch
         where b.owner_id = r.owner and b.period_start_ms = r.period and b.epoch <> p_epoch;
     end if;
-    v_given := svc_share(v_free, r.need, r.least, v_elsewhere > v_silent and not r.is_last);
+    v_given := svc_share(r.owner, v_free, r.need, r.least,
+      v_elsewhere > v_silent and not r.is_last);
     if v_given > 0 then
       insert into budget_leases (owner_id, period_start_ms, epoch, granted, spent)
         values (r.owner, r.period, p_epoch, v_given, 0)

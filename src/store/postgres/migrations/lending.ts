@@ -34,6 +34,49 @@ begin
   return least(p_free, greatest(p_need, div(p_free, 4)), 9000000000000000000);
 end $$`;
 
+/** The leases that a loan is taken from. */
+interface Leases {
+  readonly table: string;
+  /** Those of the owner that is asked for. */
+  readonly isOwners: string;
+}
+
+const ofAccount: Leases = { table: "leases", isOwners: "account_id = r.account" };
+const ofBudget: Leases = {
+  table: "budget_leases",
+  isOwners: "owner_id = r.owner and period_start_ms = r.period",
+};
+
+const declared = `declare
+  v_answers json[] := '{}';
+  v_free numeric;
+  v_given bigint;
+  v_elsewhere bigint;
+  v_silent bigint;
+  r record;
+`;
+
+/** Of what is free, how much is given; where it is too little, others are asked for theirs. */
+const shareOut = (owner: string, { table, isOwners }: Leases) => `v_elsewhere := 0;
+    v_silent := 0;
+    if v_free < r.need then
+      select coalesce(sum(granted - spent), 0)::bigint, coalesce(sum(granted - spent)
+          filter (where renewed_at < clock_timestamp() - p_silent), 0)::bigint
+        into v_elsewhere, v_silent
+        from ${table} l join heartbeats on heartbeats.epoch = l.epoch
+        where ${isOwners} and l.epoch <> p_epoch;
+    end if;
+    v_given := svc_share(${owner}, v_free, r.need, r.least,
+      v_elsewhere > v_silent and not r.is_last);
+    if v_given < r.need and v_elsewhere > v_silent then
+      perform svc_recall(${owner});
+    end if;`;
+
+const answer = (names: string, { table, isOwners }: Leases) =>
+  `v_answers := v_answers || json_build_object(${names}, 'granted', (
+        select coalesce(sum(granted), 0)::text from ${table} where ${isOwners} and epoch = p_epoch),
+      'free', (v_free - v_given)::text, 'elsewhere', v_elsewhere::text, 'silent', v_silent::text);`;
+
 /**
  * Lends what calls need, or a quarter of what no process has. Where there is too little, others are
  * asked to give back what they do not use; the answer says what they have, and how much of that is
@@ -41,15 +84,7 @@ end $$`;
  */
 const lend = `create function svc_lend(p_epoch bigint, p_wants json, p_silent interval)
 returns json language plpgsql as $$
-declare
-  v_answers json[] := '{}';
-  v_unleased bigint;
-  v_granted bigint;
-  v_given bigint;
-  v_elsewhere bigint;
-  v_silent bigint;
-  r record;
-begin
+${declared}begin
   if svc_enter(p_epoch) is not true then
     return null;
   end if;
@@ -58,35 +93,19 @@ begin
       as w(account text, need bigint, least bigint, is_last boolean)
       order by account collate "C"
   loop
-    select unleased into v_unleased from accounts where id = r.account;
-    continue when v_unleased is null;
-    if v_unleased > 0 then
-      select unleased into v_unleased from accounts where id = r.account for update;
+    select unleased into v_free from accounts where id = r.account;
+    continue when v_free is null;
+    if v_free > 0 then
+      select unleased into v_free from accounts where id = r.account for update;
     end if;
-    v_elsewhere := 0;
-    v_silent := 0;
-    if v_unleased < r.need then
-      select coalesce(sum(granted - spent), 0)::bigint, coalesce(sum(granted - spent)
-          filter (where renewed_at < clock_timestamp() - p_silent), 0)::bigint
-        into v_elsewhere, v_silent
-        from leases join heartbeats on heartbeats.epoch = leases.epoch
-        where account_id = r.account and leases.epoch <> p_epoch;
-    end if;
-    v_given := svc_share(r.account, v_unleased, r.need, r.least,
-      v_elsewhere > v_silent and not r.is_last);
+    ${shareOut("r.account", ofAccount)}
     if v_given > 0 then
       update accounts set unleased = unleased - v_given where id = r.account;
       insert into leases (account_id, epoch, granted, spent)
         values (r.account, p_epoch, v_given, 0)
         on conflict (account_id, epoch) do update set granted = leases.granted + v_given;
     end if;
-    if v_given < r.need and v_elsewhere > v_silent then
-      perform svc_recall(r.account);
-    end if;
-    select granted into v_granted from leases where account_id = r.account and epoch = p_epoch;
-    v_answers := v_answers || json_build_object('owner', r.account,
-      'granted', coalesce(v_granted, 0)::text, 'free', (v_unleased - v_given)::text,
-      'elsewhere', v_elsewhere::text, 'silent', v_silent::text);
+    ${answer("'owner', r.account", ofAccount)}
   end loop;
   return to_json(v_answers);
 end $$`;
@@ -119,15 +138,7 @@ end $$`;
 /** The same for a budget: it has what its limit says, less what was spent and what is lent. */
 const lendBudgets = `create function svc_lend_budgets(p_epoch bigint, p_wants json, p_silent interval)
 returns json language plpgsql as $$
-declare
-  v_answers json[] := '{}';
-  v_version integer;
-  v_free numeric;
-  v_given bigint;
-  v_granted bigint;
-  v_elsewhere bigint;
-  v_silent bigint;
-  r record;
+${declared}  v_version integer;
 begin
   perform ${shareCall("limits")};
   if svc_enter(p_epoch) is not true then
@@ -156,31 +167,14 @@ begin
         where owner_id = r.owner and period_start_ms = r.period for update;
       v_free := svc_budget_left(r.owner, r.period, r.nano);
     end if;
-    v_elsewhere := 0;
-    v_silent := 0;
-    if v_free < r.need then
-      select coalesce(sum(granted - spent), 0)::bigint, coalesce(sum(granted - spent)
-          filter (where renewed_at < clock_timestamp() - p_silent), 0)::bigint
-        into v_elsewhere, v_silent
-        from budget_leases b join heartbeats on heartbeats.epoch = b.epoch
-        where b.owner_id = r.owner and b.period_start_ms = r.period and b.epoch <> p_epoch;
-    end if;
-    v_given := svc_share(r.owner, v_free, r.need, r.least,
-      v_elsewhere > v_silent and not r.is_last);
+    ${shareOut("r.owner", ofBudget)}
     if v_given > 0 then
       insert into budget_leases (owner_id, period_start_ms, epoch, granted, spent)
         values (r.owner, r.period, p_epoch, v_given, 0)
         on conflict (owner_id, period_start_ms, epoch)
         do update set granted = budget_leases.granted + v_given;
     end if;
-    if v_given < r.need and v_elsewhere > v_silent then
-      perform svc_recall(r.owner);
-    end if;
-    select granted into v_granted from budget_leases
-      where owner_id = r.owner and period_start_ms = r.period and epoch = p_epoch;
-    v_answers := v_answers || json_build_object('owner', r.owner, 'period', r.period,
-      'granted', coalesce(v_granted, 0)::text, 'free', (v_free - v_given)::text,
-      'elsewhere', v_elsewhere::text, 'silent', v_silent::text);
+    ${answer("'owner', r.owner, 'period', r.period", ofBudget)}
   end loop;
   return to_json(v_answers);
 end $$`;

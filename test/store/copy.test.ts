@@ -2,8 +2,11 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { idTimeMs } from "../../src/base/ids.ts";
+import { Minutes } from "../../src/ledger/minutes.ts";
+import { hourMs } from "../../src/ledger/rollups.ts";
 import { verifyLedger } from "../../src/ledger/verify/verify.ts";
 import { createSecrets, masterSecret } from "../../src/secrets/secrets.ts";
+import { type CopyStep, copyDatabase } from "../../src/store/copy/copy.ts";
 import { copiedTables } from "../../src/store/copy/tables.ts";
 import { openLedgerReader } from "../../src/store/postgres/ledger/reader.ts";
 import { createPlainStore } from "../../src/store/postgres/ledger-store.ts";
@@ -122,6 +125,41 @@ test("a copy has all that the source has, its ledger is right, and servers can u
     expect(weeks.length).toBeGreaterThanOrEqual(3);
     const other = await postgres.pool.query("select 1 from receipts_other");
     expect(other.rowCount).toBe(0);
+  });
+});
+
+test("the chart of the last hour goes on, also where a copy ended during the comparison", async () => {
+  const query = { fromMs: noonMs - hourMs, toMs: noonMs, by: "key", grain: "minute" } as const;
+  const lastHour = async (store: Store) => {
+    const clock = { nowMs: () => noonMs };
+    const reports = store.openReports({ clock, flush: async () => {}, minutes: new Minutes() });
+    return reports.usage(query).finally(() => reports.close());
+  };
+  const source = await openSource();
+  const expected = await lastHour(source);
+  await source.close();
+  expect(expected.length).toBeGreaterThan(3);
+  await withTarget(async (postgres) => {
+    const asked = {
+      path: path(),
+      postgres,
+      fingerprint: fingerprint(),
+      nowMs: () => noonMs,
+      onProgress: () => {},
+    };
+    let wasAtTables = false;
+    const endAtComparison = ({ table }: CopyStep) => {
+      wasAtTables ||= table !== undefined;
+      if (wasAtTables && table === undefined) throw new Error("the copy was ended");
+    };
+    await expect(copyDatabase({ ...asked, onProgress: endAtComparison })).rejects.toThrow(
+      "the copy was ended",
+    );
+    expect((await copyDatabase(asked)).isResumed).toBe(true);
+    const shared = await createPostgresStore(postgres, fingerprint());
+    expect(await lastHour(createPlainStore({ postgres, shared, nowMs: asked.nowMs }))).toEqual(
+      expected,
+    );
   });
 });
 

@@ -50,6 +50,11 @@ export async function copyDatabase(options: CopyOptions): Promise<CopyResult> {
     refuseWrong(facts);
     const target = await CopyTarget.open(asked);
     await copyTables(source, target, onProgress);
+    await target.writeRest({
+      feedSequence: source.feedSequence(),
+      meta: source.meta(),
+      nowMs: nowMs(),
+    });
     await ensurePartitions(postgres.db, nowMs());
     onReceipts(0);
     await verifyCopy({ source, target, facts, postgres, onReceipts });
@@ -75,7 +80,6 @@ async function copyTables(
       onProgress({ table: table.name, doneRows, totalRows });
     }
   }
-  await target.writeRest({ feedSequence: source.feedSequence(), meta: source.meta() });
 }
 
 /** In a message; more of them say nothing new. */

@@ -1,14 +1,17 @@
 import { sql } from "kysely";
 import type { PoolClient } from "pg";
-import { idTimeMs } from "../../base/ids.ts";
+import { idFloor, idTimeMs } from "../../base/ids.ts";
 import { Problem } from "../../base/problem.ts";
+import { minuteMs, minutesMs } from "../../ledger/minutes.ts";
 import { lockSql } from "../postgres/locks.ts";
 import { migrate } from "../postgres/migrations/migrations.ts";
 import { ensureWeekOf, weekOf } from "../postgres/partitions.ts";
 import type { Postgres } from "../postgres/postgres.ts";
+import { postgresWords } from "../postgres/reports/postgres-reader.ts";
 import { transact } from "../postgres/transaction.ts";
 import { copyKey } from "../postgres/unfinished-copy.ts";
 import { readMeta } from "../sql/meta.ts";
+import { startOf, sumColumns, sumsOfReceipts } from "../sql/reports/rollup-columns.ts";
 import { checkSecret } from "../sql/secret.ts";
 import type { Batch, Position } from "./source.ts";
 import { type CopiedTable, copiedTables } from "./tables.ts";
@@ -118,6 +121,7 @@ export class CopyTarget {
   async writeRest(rest: {
     readonly feedSequence: number;
     readonly meta: ReadonlyMap<string, string>;
+    readonly nowMs: number;
   }): Promise<void> {
     const { from, stamp, epoch } = this.#progress;
     const progress = { from, stamp, epoch, table: copiedTables.length, doneRows: 0 };
@@ -129,6 +133,7 @@ export class CopyTarget {
             on conflict (key) do update set value = excluded.value`,
           [key, value],
         );
+      await sumMinutes(client, rest.nowMs);
     });
     // Without it, the first queries would be planned for empty tables.
     await sql`analyze`.execute(this.#postgres.db);
@@ -178,6 +183,20 @@ export class CopyTarget {
     this.#text = text;
     this.#progress = progress;
   }
+}
+
+/**
+ * The last hour by minutes, for charts. A process on SQLite has it in memory. The copy may have been
+ * here before, and was killed later.
+ */
+async function sumMinutes(client: PoolClient, nowMs: number): Promise<void> {
+  await client.query("delete from minute_sums");
+  await client.query(
+    `insert into minute_sums (start_ms, account_id, key_id, model, epoch, ${sumColumns.join()})
+      select ${startOf(minuteMs, postgresWords)}, account_id, key_id, model, epoch, ${sumsOfReceipts}
+      from receipts where id >= $1 group by 1, 2, 3, 4, 5`,
+    [idFloor("req", nowMs - minutesMs)],
+  );
 }
 
 const takenOver = () =>

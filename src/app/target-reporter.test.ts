@@ -1,27 +1,16 @@
 import { expect, test } from "bun:test";
+import { healthOf } from "../../test/store/catalog-samples.ts";
 import type { TargetHealth } from "../catalog/health.ts";
 import { reportTargets } from "./target-reporter.ts";
 
-const target: TargetHealth = {
-  provider: "acme",
-  model: "large",
-  key: null,
-  state: "closed",
-  reason: null,
-  sinceMs: null,
-  untilMs: null,
-  requests: 1,
-  failures: 0,
-  hasServed: true,
-};
-
 test("a state that changes is written at once, and again if that failed; counts alone are not", async () => {
   const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const target = healthOf();
   const states: TargetHealth[] = [
     target,
-    { ...target, requests: 2 },
-    { ...target, requests: 3 },
-    { ...target, state: "open", requests: 4 },
+    healthOf({ requests: 2 }),
+    healthOf({ requests: 3 }),
+    healthOf({ state: "open", requests: 4 }),
   ];
   const written: (readonly TargetHealth[])[] = [];
   const { promise: isOpen, resolve: onOpen } = Promise.withResolvers<void>();

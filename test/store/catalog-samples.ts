@@ -1,4 +1,5 @@
 import type { Price } from "../../src/call/price.ts";
+import type { TargetHealth } from "../../src/catalog/health.ts";
 import type { Model, ProviderEntry } from "../../src/catalog/model.ts";
 
 export const provider: ProviderEntry = {
@@ -36,3 +37,17 @@ export const plainModel: Model = {
   lifecycle: {},
 };
 export const price: Price = { input: 300_000_000n, output: 123_456_789_012_345_678_901n };
+
+export const healthOf = (changes: Partial<TargetHealth> = {}): TargetHealth => ({
+  provider: "acme",
+  model: "large",
+  key: null,
+  state: "closed",
+  reason: null,
+  sinceMs: null,
+  untilMs: null,
+  requests: 1,
+  failures: 0,
+  hasServed: false,
+  ...changes,
+});

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { newId } from "../../src/base/ids.ts";
 import type {
   Rejection,
   RejectionBounds,
@@ -7,9 +6,10 @@ import type {
   RejectionStore,
 } from "../../src/rejections/rejection.ts";
 import { auditOf } from "./audit-sample.ts";
+import { noonMs } from "./ledger-samples.ts";
+import { rejectionCountOf, rejectionOf } from "./rejection-samples.ts";
 import type { OpenTables } from "./tables-contract.ts";
 
-const noonMs = Date.parse("2027-03-04T12:00:00Z");
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 const bounds = { rows: 1_000, rowsOfAccount: 1_000, counts: 1_000, countsOfAccount: 1_000 };
 
@@ -17,32 +17,6 @@ interface RejectionTables extends OpenTables {
   openRejections(bounds: RejectionBounds): RejectionStore;
 }
 
-const rowOf = (rest: Partial<Rejection> & { readonly atMs?: number } = {}): Rejection => {
-  const { atMs = noonMs, ...more } = rest;
-  return {
-    id: newId("req", atMs),
-    accountId: "acct_1",
-    keyId: "key_1",
-    model: "m",
-    endpoint: "chat",
-    status: 402,
-    code: "insufficient_quota",
-    message: "Not enough credit.",
-    reason: "",
-    count: 1,
-    ...more,
-  };
-};
-const countOf = (rest: Partial<RejectionCount> = {}): RejectionCount => ({
-  minuteMs: noonMs,
-  accountId: "acct_1",
-  keyId: "key_1",
-  model: "m",
-  code: "insufficient_quota",
-  status: 402,
-  count: 1,
-  ...rest,
-});
 const add = (
   store: RejectionStore,
   rows: readonly Rejection[],
@@ -107,7 +81,7 @@ async function countsIn(
 
 function countTests(open: Open, tables: () => OpenTables): void {
   test("a row that is written again adds its count, also within one batch", async () => {
-    const row = rowOf({ count: 5 });
+    const row = rejectionOf({ count: 5 });
     await add(open(), [row]);
     await add(open(), [
       { ...row, count: 7, model: "" },
@@ -122,7 +96,7 @@ function countTests(open: Open, tables: () => OpenTables): void {
     await add(
       store,
       [],
-      times.map((minutes) => countOf({ minuteMs: noonMs - minutes * minuteMs })),
+      times.map((minutes) => rejectionCountOf({ minuteMs: noonMs - minutes * minuteMs })),
     );
     await eraseAll(store);
     expect((await countsIn(tables(), "minute")).map(([ago]) => ago)).toEqual([61, 59, 1, 0]);
@@ -140,11 +114,11 @@ function countTests(open: Open, tables: () => OpenTables): void {
     await store.add({
       rows: [],
       counts: [
-        countOf({ minuteMs: noonMs - 5 * minuteMs, count: 3 }),
-        countOf({ minuteMs: noonMs - 2 * minuteMs, count: 9, model: "other" }),
-        countOf({ status: 429, code: "rate_limit_exceeded", count: 20 }),
-        countOf({ minuteMs: noonMs - 2 * hourMs, count: 500 }),
-        countOf({ accountId: "acct_2", keyId: "key_2", count: 7 }),
+        rejectionCountOf({ minuteMs: noonMs - 5 * minuteMs, count: 3 }),
+        rejectionCountOf({ minuteMs: noonMs - 2 * minuteMs, count: 9, model: "other" }),
+        rejectionCountOf({ status: 429, code: "rate_limit_exceeded", count: 20 }),
+        rejectionCountOf({ minuteMs: noonMs - 2 * hourMs, count: 500 }),
+        rejectionCountOf({ accountId: "acct_2", keyId: "key_2", count: 7 }),
       ],
       keys: [
         { keyId: "key_1", lastMs: noonMs },
@@ -167,8 +141,10 @@ function countTests(open: Open, tables: () => OpenTables): void {
 function boundTests(open: Open, tables: () => OpenTables): void {
   test("rows go after 30 days, in steps", async () => {
     const store = open();
-    const old = Array.from({ length: 1_200 }, (_, at) => rowOf({ atMs: noonMs - 31 * dayMs + at }));
-    const kept = [rowOf({ atMs: noonMs - 29 * dayMs }), rowOf()];
+    const old = Array.from({ length: 1_200 }, (_, at) =>
+      rejectionOf({ atMs: noonMs - 31 * dayMs + at }),
+    );
+    const kept = [rejectionOf({ atMs: noonMs - 29 * dayMs }), rejectionOf()];
     await add(store, [...old, ...kept]);
     expect(await store.erase(noonMs)).toBe(true);
     // In steps: no transaction holds up the calls for long.
@@ -179,12 +155,12 @@ function boundTests(open: Open, tables: () => OpenTables): void {
 
   test("what one account has too much goes, the oldest first, without touching another's", async () => {
     const store = open({ rowsOfAccount: 10, countsOfAccount: 5 });
-    const rows = Array.from({ length: 50 }, (_, at) => rowOf({ atMs: noonMs - 50 + at }));
-    const other = rowOf({ accountId: "acct_2", atMs: noonMs - 1_000 });
+    const rows = Array.from({ length: 50 }, (_, at) => rejectionOf({ atMs: noonMs - 50 + at }));
+    const other = rejectionOf({ accountId: "acct_2", atMs: noonMs - 1_000 });
     const counts = Array.from({ length: 20 }, (_, at) =>
-      countOf({ minuteMs: noonMs - at * hourMs, keyId: `key_${at}` }),
+      rejectionCountOf({ minuteMs: noonMs - at * hourMs, keyId: `key_${at}` }),
     );
-    await add(store, [...rows, other], [...counts, countOf({ accountId: "acct_2" })]);
+    await add(store, [...rows, other], [...counts, rejectionCountOf({ accountId: "acct_2" })]);
     await eraseAll(store);
     expect(await rowsIn(tables(), "acct_1")).toEqual(rows.slice(-10).toReversed());
     expect(await rowsIn(tables(), "acct_2")).toEqual([other]);
@@ -195,7 +171,7 @@ function boundTests(open: Open, tables: () => OpenTables): void {
 
   test("counts of one moment go one by one, down to the bound", async () => {
     const store = open({ countsOfAccount: 5 });
-    const counts = Array.from({ length: 12 }, (_, at) => countOf({ keyId: `key_${at}` }));
+    const counts = Array.from({ length: 12 }, (_, at) => rejectionCountOf({ keyId: `key_${at}` }));
     await add(store, [], counts);
     await eraseAll(store);
     expect(await countsIn(tables(), "minute")).toHaveLength(5);
@@ -204,7 +180,7 @@ function boundTests(open: Open, tables: () => OpenTables): void {
 
   test("what all accounts have too much goes, also what an earlier process left", async () => {
     const rows = Array.from({ length: 700 }, (_, at) =>
-      rowOf({ atMs: noonMs - 700 + at, accountId: `acct_${at % 9}` }),
+      rejectionOf({ atMs: noonMs - 700 + at, accountId: `acct_${at % 9}` }),
     );
     await add(open(), rows);
     await eraseAll(open({ rows: 60 }));
@@ -213,13 +189,13 @@ function boundTests(open: Open, tables: () => OpenTables): void {
 
   test("between the steps an account that is within its bounds loses nothing", async () => {
     const rows = Array.from({ length: 1_400 }, (_, at) =>
-      rowOf({ atMs: noonMs - 1_400 + at, accountId: `acct_${at % 9}` }),
+      rejectionOf({ atMs: noonMs - 1_400 + at, accountId: `acct_${at % 9}` }),
     );
     const store = open({ rows: 60 });
     await add(store, rows);
     expect(await store.erase(noonMs)).toBe(true);
     const own = rows.filter(({ accountId }) => accountId === "acct_3").slice(-6);
-    await add(store, [], [countOf({ accountId: "acct_3" })]);
+    await add(store, [], [rejectionCountOf({ accountId: "acct_3" })]);
     await eraseAll(store);
     expect(await rowsIn(tables())).toEqual(rows.slice(-60).toReversed());
     expect((await rowsIn(tables(), "acct_3")).slice(0, 6)).toEqual(own.toReversed());

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { newId } from "../../src/base/ids.ts";
 import type { KeyRecord } from "../../src/keys/directory.ts";
 import { openPostgres, type Postgres } from "../../src/store/postgres/postgres.ts";
 import { createRejectionStore } from "../../src/store/postgres/rejections/store.ts";
@@ -9,8 +8,10 @@ import { createMigratedDatabase } from "../setup/empty-postgres.ts";
 import { createDatabase, dropDatabase } from "../setup/postgres.ts";
 import { auditOf } from "./audit-sample.ts";
 import { model, price, provider } from "./catalog-samples.ts";
+import { noonMs } from "./ledger-samples.ts";
 import { join } from "./people-contract.ts";
 import { inviteOf, sessionOf, userOf } from "./people-samples.ts";
+import { rejectionCountOf, rejectionOf } from "./rejection-samples.ts";
 
 /** Each has connections of its own, as a process has. */
 async function openStore(url: string, fingerprint = "x"): Promise<SharedStore> {
@@ -261,40 +262,21 @@ describe("eight processes on one database", () => {
 });
 
 describe("processes that count refused calls", () => {
-  const noonMs = Date.parse("2027-03-04T12:00:00Z");
   const dayMs = 86_400_000;
-  const rowOf = (at: number) => ({
-    id: newId("req", noonMs + at),
-    accountId: "acct_1",
-    keyId: "key_1",
-    model: "m",
-    endpoint: "chat",
-    status: 402,
-    code: "insufficient_quota",
-    message: "",
-    reason: "" as const,
-    count: 1,
-  });
 
   test("add to the same sums, and erase together no more than one would", async () => {
     const url = await createMigratedDatabase();
     const open = () => openPostgres({ url, connections: 2 });
     const opened = await Promise.all([open(), open(), open(), open()]);
     const bounds = { rows: 9_999, rowsOfAccount: 900, counts: 9_999, countsOfAccount: 20 };
-    const counts = Array.from({ length: 30 }, (_, at) => ({
-      minuteMs: noonMs,
-      accountId: "acct_1",
-      keyId: `key_${at}`,
-      model: "m",
-      code: "insufficient_quota",
-      status: 402,
-      count: 1,
-    }));
+    const counts = Array.from({ length: 30 }, (_, at) => rejectionCountOf({ keyId: `key_${at}` }));
     const add = async ({ db }: Postgres, at: number) => {
       const store = createRejectionStore(db);
       for (let round = 0; round < 10; round++) {
-        const rows = Array.from({ length: 50 }, (_, row) => rowOf(round * 50 + row));
-        const old = rows.map((_, row) => rowOf(row - 31 * dayMs));
+        const rows = Array.from({ length: 50 }, (_, row) =>
+          rejectionOf({ atMs: noonMs + round * 50 + row }),
+        );
+        const old = rows.map((_, row) => rejectionOf({ atMs: noonMs + row - 31 * dayMs }));
         const inOrder = at % 2 === 0 ? counts : counts.toReversed();
         await store.add({ rows: [...rows, ...old], counts: inOrder, keys: [] });
         while (await store.erase(noonMs));

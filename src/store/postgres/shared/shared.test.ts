@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { usePostgres } from "../../../../test/setup/use-postgres.ts";
 import { auditOf } from "../../../../test/store/audit-sample.ts";
+import { healthOf } from "../../../../test/store/catalog-samples.ts";
 import { FeedFollower } from "../../../base/feed.ts";
-import type { TargetHealth } from "../../../catalog/health.ts";
 import { createFeedStore } from "../../sql/feed.ts";
 import { PostgresFleet } from "../fleet.ts";
 import { createEndedOwnerStore } from "./ended-owners.ts";
@@ -19,29 +19,15 @@ async function join(name: string): Promise<{ fleet: PostgresFleet; epoch: number
   return { fleet, ...(await fleet.join(node)) };
 }
 
-const target = (changes: Partial<TargetHealth>): TargetHealth => ({
-  provider: "acme",
-  model: "large",
-  key: null,
-  state: "closed",
-  reason: null,
-  sinceMs: null,
-  untilMs: null,
-  requests: 1,
-  failures: 0,
-  hasServed: false,
-  ...changes,
-});
-
 test("a target is as well as it is for the node with the most trouble, and which nodes have some", async () => {
   const targets = new PostgresTargets(postgres().pool);
   const [one, other, third] = [await join("eu-1"), await join("eu-2"), await join("eu-3")];
-  await targets.write(one.epoch, [target({ hasServed: true, requests: 5 })]);
-  const open = target({ state: "open", reason: "auth", sinceMs: 50, untilMs: 90, failures: 2 });
+  await targets.write(one.epoch, [healthOf({ hasServed: true, requests: 5 })]);
+  const open = healthOf({ state: "open", reason: "auth", sinceMs: 50, untilMs: 90, failures: 2 });
   await targets.write(other.epoch, [{ ...open, sinceMs: 70 }]);
-  await targets.write(third.epoch, [open, target({ model: "small" })]);
+  await targets.write(third.epoch, [open, healthOf({ model: "small" })]);
   const merged = { requests: 7, failures: 4, hasServed: true, nodes: ["eu-2", "eu-3"] };
-  expect(await targets.health()).toEqual([{ ...open, ...merged }, target({ model: "small" })]);
+  expect(await targets.health()).toEqual([{ ...open, ...merged }, healthOf({ model: "small" })]);
   await targets.write(third.epoch, []);
   expect(await targets.health()).toMatchObject([{ sinceMs: 70, nodes: ["eu-2"] }]);
 });
@@ -50,10 +36,10 @@ test("what a node wrote counts no more when its epoch is closed, also what it wr
   const { pool } = postgres();
   const targets = new PostgresTargets(pool);
   const { fleet, epoch } = await join("eu-1");
-  await targets.write(epoch, [target({})]);
+  await targets.write(epoch, [healthOf()]);
   await fleet.leave();
   expect(await targets.health()).toEqual([]);
-  await targets.write(epoch, [target({})]);
+  await targets.write(epoch, [healthOf()]);
   expect((await pool.query("select * from target_health")).rows).toEqual([]);
 });
 

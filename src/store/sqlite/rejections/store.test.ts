@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openEmptyDatabase } from "../../../../test/setup/empty-database.ts";
-import { idTimeMs, newId } from "../../../base/ids.ts";
+import { noonMs } from "../../../../test/store/ledger-samples.ts";
+import { rejectionCountOf, rejectionOf } from "../../../../test/store/rejection-samples.ts";
+import { idTimeMs } from "../../../base/ids.ts";
 import {
   mostCounted,
   otherNames,
@@ -19,7 +21,6 @@ import { createRejectionStore } from "./store.ts";
 const folder = mkdtempSync(join(tmpdir(), "svc-rejections-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const noonMs = Date.parse("2027-03-04T12:00:00Z");
 const dayMs = 86_400_000;
 const bounds = { rows: 1_000, rowsOfAccount: 1_000, counts: 1_000, countsOfAccount: 1_000 };
 
@@ -45,32 +46,6 @@ function open(given: Partial<RejectionBounds> = {}) {
 }
 type Store = ReturnType<typeof open>;
 
-const rowOf = (rest: Partial<Rejection> & { readonly atMs?: number } = {}): Rejection => {
-  const { atMs = noonMs, ...more } = rest;
-  return {
-    id: newId("req", atMs),
-    accountId: "acct_1",
-    keyId: "key_1",
-    model: "m",
-    endpoint: "chat",
-    status: 402,
-    code: "insufficient_quota",
-    message: "Not enough credit.",
-    reason: "",
-    count: 1,
-    ...more,
-  };
-};
-const countOf = (rest: Partial<RejectionCount> = {}): RejectionCount => ({
-  minuteMs: noonMs,
-  accountId: "acct_1",
-  keyId: "key_1",
-  model: "m",
-  code: "insufficient_quota",
-  status: 402,
-  count: 1,
-  ...rest,
-});
 const add = (store: Store, rows: readonly Rejection[], counts: readonly RejectionCount[] = []) =>
   store.add({ rows, counts, keys: [] });
 const reader = () => createSqliteReader(sqlite.raw);
@@ -89,7 +64,7 @@ const counted = (query: Partial<Parameters<typeof readRejected>[1]> = {}) =>
 test("pages are newest first, follow each other without a gap, and keep to every filter", async () => {
   const store = open();
   const rows = Array.from({ length: 25 }, (_, at) =>
-    rowOf({
+    rejectionOf({
       atMs: noonMs + at,
       accountId: at % 2 === 0 ? "acct_1" : "acct_2",
       keyId: `key_${at % 3}`,
@@ -136,7 +111,11 @@ test("pages are newest first, follow each other without a gap, and keep to every
 });
 
 test("a total counts calls, and says where it looked at no more", async () => {
-  await add(open(), [rowOf({ count: 5 }), rowOf(), rowOf({ accountId: "acct_2" })]);
+  await add(open(), [
+    rejectionOf({ count: 5 }),
+    rejectionOf(),
+    rejectionOf({ accountId: "acct_2" }),
+  ]);
   expect(await countRejections(reader(), {})).toEqual({ count: 7, isCapped: false });
   expect(await countRejections(reader(), { accountId: "acct_1" })).toMatchObject({ count: 6 });
   sqlite.raw.run(`insert into rejections with recursive n(i) as
@@ -148,7 +127,7 @@ test("a total counts calls, and says where it looked at no more", async () => {
 test("by a group, every name that is asked for and the most frequent are counted, the others as one", async () => {
   const store = open();
   const counts = Array.from({ length: 40 }, (_, at) =>
-    countOf({ keyId: `key_${at}`, count: at + 1 }),
+    rejectionCountOf({ keyId: `key_${at}`, count: at + 1 }),
   );
   await add(store, [], counts);
   const found = await counted({ by: "key", names: ["key_0", "key_1"] });

@@ -151,10 +151,13 @@ export function nodeName(text: string): string | Wrong {
     : new Wrong("up to 64 letters, digits, dots, underscores and hyphens");
 }
 
-/** A database address without its password. */
+/** A database address without its password and that of its TLS key. */
 export function withoutPassword(text: string): string {
   const url = URL.parse(text);
-  if (url === null || url.password === "") return text;
-  url.password = "***";
+  if (url === null) return text;
+  const inQuery = ["password", "sslpassword"].filter((name) => url.searchParams.has(name));
+  if (url.password === "" && inQuery.length === 0) return text;
+  if (url.password !== "") url.password = "***";
+  for (const name of inQuery) url.searchParams.set(name, "***");
   return url.href;
 }

@@ -114,6 +114,8 @@ test("a database password is never shown, not even in an address that is wrong",
   expect(shown.find(({ name }) => name === "SVC_DATABASE_URL")?.value).toBe(
     "postgresql://svc:***@db:5432/svc",
   );
+  const inQuery = "postgres://db/svc?password=geheim&sslmode=require&sslpassword=geheim";
+  expect(JSON.stringify(read({ SVC_DATABASE_URL: inQuery }).inForce)).not.toContain("geheim");
   expect(read({ SVC_DATABASE_URL: "mysql://svc:geheim@db/svc" }).problems).toEqual([
     'SVC_DATABASE_URL must be sqlite:PATH or a PostgreSQL address such as postgres://host:5432/svc, not "mysql://svc:***@db/svc".',
   ]);

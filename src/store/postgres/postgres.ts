@@ -1,9 +1,8 @@
-import { readFileSync } from "node:fs";
-import { type ConnectionOptions, checkServerIdentity } from "node:tls";
 import { Kysely, PostgresDialect } from "kysely";
 import { Client, type ClientConfig, Pool, type PoolClient, types } from "pg";
 import { Problem } from "../../base/problem.ts";
 import type { Db } from "../sql/schema.ts";
+import { takeTls } from "./tls.ts";
 
 export interface Postgres {
   readonly db: Db;
@@ -116,10 +115,7 @@ async function toConfig(options: PostgresOptions): Promise<ClientConfig> {
   const { url, name = "svc" } = options;
   const { connectMs = defaultConnectMs, statementMs = defaultStatementMs } = options;
   const parsed = parseUrl(url);
-  const mode = parsed.searchParams.get("sslmode") ?? "prefer";
-  const rootCert = parsed.searchParams.get("sslrootcert");
-  // These are ours to read: the driver takes `require` for more than the word says elsewhere.
-  for (const known of ["sslmode", "sslrootcert"]) parsed.searchParams.delete(known);
+  const { isOptional, options: ssl } = takeTls(parsed);
   const config: ClientConfig = {
     connectionString: parsed.toString(),
     application_name: name,
@@ -129,9 +125,8 @@ async function toConfig(options: PostgresOptions): Promise<ClientConfig> {
     keepAlive: true,
     types: { getTypeParser: parserOf as typeof types.getTypeParser },
   };
-  if (mode === "prefer" || mode === "allow")
-    return (await offersTls(config)) ? { ...config, ssl: { rejectUnauthorized: false } } : config;
-  return { ...config, ssl: tlsOf(mode, rootCert, hostOf(parsed)) };
+  const withTls = { ...config, ssl };
+  return isOptional && !(await offersTls(withTls)) ? { ...config, ssl: false } : withTls;
 }
 
 function parseUrl(url: string): URL {
@@ -156,36 +151,9 @@ export function toPostgresUrl(text: string): URL | undefined {
   return parsed ?? undefined;
 }
 
-/** Without the brackets of an IPv6 address. */
-const hostOf = ({ hostname }: URL) => hostname.replace(/^\[(.*)\]$/, "$1");
-
-/** The words of `sslmode` mean what they mean to every other PostgreSQL client. */
-function tlsOf(mode: string, rootCert: string | null, host: string): ConnectionOptions | false {
-  const ca = rootCert === null ? {} : { ca: readFileSync(rootCert, "utf8") };
-  switch (mode) {
-    case "disable":
-      return false;
-    case "require":
-      // With a certificate of its own, `require` checks it, as libpq does.
-      return rootCert === null
-        ? { rejectUnauthorized: false }
-        : { ...ca, checkServerIdentity: () => undefined };
-    case "verify-ca":
-      return { ...ca, checkServerIdentity: () => undefined };
-    case "verify-full":
-      // Not by `servername`, which must not be an address.
-      return { ...ca, checkServerIdentity: (_, shown) => checkServerIdentity(host, shown) };
-    default:
-      throw new Problem({
-        code: "invalid",
-        message: `SVC_DATABASE_URL has sslmode=${mode}. Use disable, prefer, require, verify-ca or verify-full.`,
-      });
-  }
-}
-
 /** Encrypted where the server can, and plain where it cannot: what clients do unless told. */
 async function offersTls(config: ClientConfig): Promise<boolean> {
-  const client = new Client({ ...config, ssl: { rejectUnauthorized: false } });
+  const client = new Client(config);
   client.on("error", () => {});
   try {
     await client.connect();

@@ -1,5 +1,6 @@
 import { Problem } from "../../base/problem.ts";
 import { onlyReading, toPostgresUrl } from "./postgres.ts";
+import { tlsFiles } from "./tls.ts";
 
 /**
  * A message for a person in place of a stack: what is wrong with the database server, and what to
@@ -9,7 +10,7 @@ export function toPostgresProblem(error: unknown, url: string): unknown {
   const place = placeOf(url);
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
     const fault = faultOf(at);
-    if (fault.path !== "" && fault.path !== place.rootCert) continue;
+    if (fault.path !== "" && !place.files.has(fault.path)) continue;
     const rule = rules.find(
       ({ code, text }) => (code?.test(fault.code) ?? true) && (text?.test(fault.text) ?? true),
     );
@@ -26,14 +27,15 @@ interface Place {
   readonly host: string;
   readonly user: string;
   readonly database: string;
-  readonly rootCert: string | undefined;
+  /** Of TLS, with the word that names each. */
+  readonly files: ReadonlyMap<string, string>;
 }
 
 interface Fault {
   /** Of the server or the system; "" where the driver gives none. */
   readonly code: string;
   readonly text: string;
-  /** Of a file that could not be read; only that of `sslrootcert` is ours. */
+  /** Of a file that could not be read; only those of TLS are ours. */
   readonly path: string;
 }
 
@@ -45,7 +47,7 @@ function placeOf(url: string): Place {
     server: `${host}:${parsed?.port || "5432"}`,
     user: decodeURIComponent(parsed?.username ?? ""),
     database: decodeURIComponent(parsed?.pathname.slice(1) ?? ""),
-    rootCert: parsed?.searchParams.get("sslrootcert") ?? undefined,
+    files: new Map(tlsFiles.map((name) => [parsed?.searchParams.get(name) ?? "", name])),
   };
 }
 
@@ -70,8 +72,8 @@ const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 const connecting: readonly Rule[] = [
   {
     code: /^(ENOENT|EACCES|EISDIR|ENOTDIR)$/,
-    say: ({ path, code }) =>
-      `The file ${path} cannot be read (${code}). Correct sslrootcert in SVC_DATABASE_URL.`,
+    say: ({ path, files, code }) =>
+      `The file ${path} cannot be read (${code}). Correct ${files.get(path)} in SVC_DATABASE_URL.`,
   },
   {
     code: /^ECONNREFUSED$/,
@@ -147,6 +149,32 @@ const tls: readonly Rule[] = [
   },
 ];
 
+/** The certificate that this side shows. */
+const clientCertificate: readonly Rule[] = [
+  {
+    code: /^ERR_(OSSL_\w+|BORINGSSL)$/,
+    say: ({ code }) =>
+      `The certificate files for the database server cannot be used (${code}). In SVC_DATABASE_URL, sslcert and sslrootcert must name PEM certificates, sslkey the key of sslcert, and sslpassword the password of the key if it has one.`,
+  },
+  {
+    code: /^ERR_SSL_\w+_ALERT_(UNKNOWN_CA|\w*CERTIFICATE\w*)$/,
+    say: ({ server, code }) =>
+      `The database server at ${server} rejects the client certificate (${code}). Name a valid one of an authority that it trusts in SVC_DATABASE_URL: sslcert=FILE and sslkey=FILE.`,
+  },
+  {
+    code: /^28000$/,
+    text: /valid client certificate/,
+    say: ({ user, code }) =>
+      `The database server requires a client certificate from user ${quoted(user)} (${code}). Name its files in SVC_DATABASE_URL: sslcert=FILE and sslkey=FILE.`,
+  },
+  {
+    code: /^28000$/,
+    text: /certificate authentication failed/,
+    say: ({ user, code }) =>
+      `The client certificate is not for user ${quoted(user)} of the database server (${code}). Correct the user or sslcert in SVC_DATABASE_URL.`,
+  },
+];
+
 const access: readonly Rule[] = [
   {
     code: /^28P01$/,
@@ -218,4 +246,4 @@ const running: readonly Rule[] = [
   },
 ];
 
-const rules: readonly Rule[] = [...connecting, ...tls, ...access, ...running];
+const rules: readonly Rule[] = [...connecting, ...tls, ...clientCertificate, ...access, ...running];

@@ -22,7 +22,7 @@ export async function openSums(postgres: Postgres): Promise<PostgresSums> {
     "insert into epochs (node) values ('test') returning id",
   );
   const epoch = rows[0]?.id ?? 0;
-  const rollups = new PostgresRollups({ pool, db, epoch });
+  const rollups = new PostgresRollups({ pool, db, epoch, foldedAtOnce: 30 });
   let listener: (receipt: Receipt) => void = () => {};
   return {
     epoch,

@@ -23,6 +23,8 @@ export interface NodeStoreOptions {
   readonly shared: SharedStore;
   readonly epoch: number;
   readonly nowMs: () => number;
+  /** So many rows of sums are added to their days in one transaction. */
+  readonly foldedAtOnce?: number;
 }
 
 /** Of an epoch that no process has: what belongs to one is empty. */
@@ -61,10 +63,10 @@ export function createPlainStore(options: Omit<NodeStoreOptions, "epoch">): Stor
 }
 
 export function createNodeStore(options: NodeStoreOptions): NodeStore {
-  const { postgres, epoch, nowMs } = options;
+  const { postgres, epoch, nowMs, foldedAtOnce } = options;
   const { pool, db } = postgres;
   const { promise: fenced, resolve: onClosed } = Promise.withResolvers<void>();
-  const rollups = new PostgresRollups({ db, pool, epoch });
+  const rollups = new PostgresRollups({ db, pool, epoch, foldedAtOnce });
   let watcher: (receipt: Receipt) => void = () => {};
   const writer = new LedgerWriter({
     pool,

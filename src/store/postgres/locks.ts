@@ -1,7 +1,11 @@
+import { hourMs } from "../../ledger/rollups.ts";
+
 /** Of the database's advisory locks: the first number is ours, the second says what for. */
 const ours = 0x737663;
 /** The same for epochs, each with its own. */
 const ofEpochs = ours + 1;
+/** The second number is the hour. */
+const ofHours = ours + 2;
 
 /** Processes that charge or lend share it; one that closes the epoch has it alone. */
 export const epochShareCall = (epoch: string) =>
@@ -27,6 +31,17 @@ export const releaseSql = (lock: Lock) => `select pg_advisory_unlock(${ours}, ${
 /** Does not wait: `has` is false when another holds it. */
 export const tryLockSql = (lock: Lock) =>
   `select pg_try_advisory_xact_lock(${ours}, ${places[lock]}) as has`;
+
+/** The sums of one hour. */
+export const lockHourSql = (ms: number) =>
+  `select pg_advisory_xact_lock(${ofHours}, ${Math.floor(ms / hourMs)})`;
+
+/** In the order of time: of two who lock several, none waits for the other in turn. */
+export const shareHoursSql = (hours: Iterable<number>) =>
+  `select ${[...hours]
+    .toSorted((one, other) => one - other)
+    .map((ms) => `pg_advisory_xact_lock_shared(${ofHours}, ${Math.floor(ms / hourMs)})`)
+    .join(", ")}`;
 
 type Lock = keyof typeof places;
 

@@ -12,7 +12,7 @@ import {
   totalColumn,
   totalKeys,
 } from "../../sql/reports/rollup-columns.ts";
-import { shareSql } from "../locks.ts";
+import { shareHoursSql, shareSql } from "../locks.ts";
 import { postgresWords as words } from "./postgres-reader.ts";
 import { unnestSql } from "./unnest.ts";
 
@@ -26,8 +26,9 @@ export async function addRollups(
   { epoch, rollups }: { readonly epoch: number; readonly rollups: readonly Rollup[] },
 ): Promise<void> {
   if (rollups.length === 0) return;
-  // Shared by all who add: from here to the commit nobody folds, so that the mark stays.
+  // Shared by all who add: from here to the commit nobody folds these hours, nor skips any.
   await client.query(shareSql("sums"));
+  await client.query(shareHoursSql(new Set(rollups.map(({ hourMs }) => hourMs))));
   const mark = await readMark(client);
   const rows = mergeSame(rollups);
   const fresh = unnestSql([...rollupKeys, ...sumColumns], rows.map(rollupValues));

@@ -17,7 +17,7 @@ import type { Receipt } from "../../../ledger/receipt.ts";
 import { dayMs, hourMs, type Rollups, toHour } from "../../../ledger/rollups.ts";
 import { Problems } from "../../../ledger/verify/problems.ts";
 import { checkFolded } from "../../../ledger/verify/sums.ts";
-import { lockSql } from "../locks.ts";
+import { lockHourSql, lockSql } from "../locks.ts";
 import { openPostgres } from "../postgres.ts";
 import { transact } from "../transaction.ts";
 import { recountEpoch } from "./recount.ts";
@@ -151,7 +151,7 @@ test("who adds waits for a fold, and finds its rows folded", async () => {
   const rows = sumUp([receiptOf()]);
   let adding = Promise.resolve();
   await transact(postgres().pool, async (client) => {
-    await client.query(lockSql("sums"));
+    await client.query(lockHourSql(noonMs));
     adding = rollups.add(rows, undefined);
     await whenWaiting(adding);
     await client.query(`insert into meta values ('rollups_folded_to_ms', '${noonMs + hourMs}')`);
@@ -162,10 +162,57 @@ test("who adds waits for a fold, and finds its rows folded", async () => {
   expect(stored.days.map(({ receipts }) => receipts)).toEqual([1]);
 });
 
-test("a fold waits for who adds, and has their rows", async () => {
-  const { epoch, rollups, readSums } = await openSums(postgres());
-  let folding = Promise.resolve(false);
+test("who adds to another hour does not wait for a fold", async () => {
+  const { rollups, readSums } = await openSums(postgres());
+  const rows = sumUp([receiptOf({ id: newId("req", noonMs + hourMs) })]);
   await transact(postgres().pool, async (client) => {
+    await client.query(lockHourSql(noonMs));
+    await rollups.add(rows, undefined);
+  });
+  expect((await readSums()).list).toHaveLength(1);
+});
+
+test("a late row of an hour that a fold skips goes to its day as well", async () => {
+  const { rollups, readSums } = await openSums(postgres());
+  const hoursLater = (hours: number) =>
+    sumUp([receiptOf({ id: newId("req", noonMs + hours * hourMs) })]);
+  await rollups.add(hoursLater(0), undefined);
+  await rollups.add(hoursLater(3), undefined);
+  while (await rollups.fold(noonMs + 4 * hourMs));
+  await rollups.add(hoursLater(1), undefined);
+  const stored = await readSums();
+  expectFolded(stored);
+  expect(stored.days.map(({ receipts }) => receipts)).toEqual([3]);
+});
+
+test("no hour is skipped while somebody adds to it", async () => {
+  const { rollups, readSums } = await openSums(postgres());
+  await rollups.add(sumUp([receiptOf({ id: newId("req", noonMs + hourMs) })]), undefined);
+  let adding = Promise.resolve();
+  await transact(postgres().pool, async (client) => {
+    // As a fold does that skips an hour.
+    await client.query(lockSql("sums"));
+    adding = rollups.add(sumUp([receiptOf()]), undefined);
+    await whenWaiting(adding);
+    await client.query(`insert into meta values ('rollups_folded_to_ms', '${noonMs + hourMs}')`);
+  });
+  await adding;
+  while (await rollups.fold(noonMs + 2 * hourMs));
+  const stored = await readSums();
+  expectFolded(stored);
+  expect(stored.days.map(({ receipts }) => receipts)).toEqual([2]);
+});
+
+test.each([
+  ["that it skips hours to", noonMs - dayMs],
+  ["that is next", noonMs],
+])("a fold of an hour %s waits for who adds, and has their rows", async (_, markMs) => {
+  const { epoch, rollups, readSums } = await openSums(postgres());
+  const { pool } = postgres();
+  await pool.query(`insert into meta values ('rollups_folded_to_ms', '${markMs}')`);
+  await rollups.add(sumUp([receiptOf()]), undefined);
+  let folding = Promise.resolve(false);
+  await transact(pool, async (client) => {
     await addRollups(client, { epoch, rollups: sumUp([receiptOf()]) });
     folding = rollups.fold(noonMs + hourMs);
     await whenWaiting(folding);
@@ -173,7 +220,7 @@ test("a fold waits for who adds, and has their rows", async () => {
   expect(await folding).toBe(true);
   const stored = await readSums();
   expectFolded(stored);
-  expect(stored.days.map(({ receipts }) => receipts)).toEqual([1]);
+  expect(stored.days.map(({ receipts }) => receipts)).toEqual([2]);
 });
 
 /** Numbers that look random, and are the same for the same seed. */

@@ -11,6 +11,9 @@ import { recountFrom } from "./recount.ts";
 import { addRollups } from "./rollup-rows.ts";
 import { SumsMark } from "./sums-mark.ts";
 
+/** This process adds nothing meanwhile: a piece takes about 100 ms. */
+const usualFoldedAtOnce = 1_000;
+
 /** Sums that were sent, and whose transaction may stand or not. */
 interface Doubt {
   /** What `epochs.sums_added` is if it stands. */
@@ -23,7 +26,7 @@ interface Doubt {
  * Sums by hour of one start of one process: each epoch has rows of its own, so that processes do not
  * wait for each other. What accounts have spent is in their leases, and no part of it.
  *
- * Locks are taken in this order: the row of the epoch, `sums`, rows of rollups, days, totals.
+ * Locks are taken in this order: the row of the epoch, `sums`, hours, rows of rollups, days, totals.
  */
 export class PostgresRollups implements RollupStore {
   readonly rowsAtOnce = 500;
@@ -32,12 +35,19 @@ export class PostgresRollups implements RollupStore {
   readonly #db: Db;
   readonly #pool: Pool;
   readonly #epoch: number;
+  readonly #foldedAtOnce: number;
   #doubt: Doubt | undefined;
 
-  constructor(options: { readonly db: Db; readonly pool: Pool; readonly epoch: number }) {
+  constructor(options: {
+    readonly db: Db;
+    readonly pool: Pool;
+    readonly epoch: number;
+    readonly foldedAtOnce?: number | undefined;
+  }) {
     this.#db = options.db;
     this.#pool = options.pool;
     this.#epoch = options.epoch;
+    this.#foldedAtOnce = options.foldedAtOnce ?? usualFoldedAtOnce;
   }
 
   /** Where the connection breaks during the commit, the next call finds out, and adds what is missing. */
@@ -82,7 +92,7 @@ export class PostgresRollups implements RollupStore {
   }
 
   fold(beforeMs: number): Promise<boolean> {
-    return foldPiece(this.#pool, beforeMs);
+    return foldPiece(this.#pool, { beforeMs, rowsAtOnce: this.#foldedAtOnce });
   }
 
   list(filter: RollupFilter): Promise<readonly Rollup[]> {

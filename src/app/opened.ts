@@ -2,7 +2,7 @@ import type { TargetHealth } from "../catalog/health.ts";
 import type { FleetClock } from "../fleet/clock.ts";
 import type { FleetStore } from "../fleet/store.ts";
 import type { EndedOwnerStore } from "../keys/signed-keys.ts";
-import type { LeaseStore } from "../ledger/lender.ts";
+import type { LeaseStore } from "../ledger/lease-store.ts";
 import type { MinuteStore } from "../ledger/minutes.ts";
 import type { PermitStore } from "../limits/permit-store.ts";
 import type { TryCounter } from "../people/tries.ts";

@@ -38,6 +38,7 @@ export class FleetNode {
   #recoveredMs = Number.NEGATIVE_INFINITY;
   #running: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #isRecovering = false;
   #isStopped = false;
   #isAway = false;
   #isWrong = false;
@@ -126,14 +127,18 @@ export class FleetNode {
 
   #recover(sentMs: number): void {
     const { store, log } = this.#options;
-    if (sentMs - this.#recoveredMs < recoverEveryMs) return;
+    if (this.#isRecovering || sentMs - this.#recoveredMs < recoverEveryMs) return;
     this.#recoveredMs = sentMs;
+    this.#isRecovering = true;
     // Beside the ticks: it may take a while.
     store
       .recover()
       .then((closed) => {
         if (closed > 0) log.warn("closed the leases of nodes that are gone", { count: closed });
       })
-      .catch(() => {});
+      .catch(() => {})
+      .finally(() => {
+        this.#isRecovering = false;
+      });
   }
 }

@@ -43,7 +43,7 @@ export interface TickReply {
   readonly sequence: number;
   /** Nodes that run, this one included. */
   readonly nodes: number;
-  /** Accounts whose idle money another node waits for. */
+  /** Accounts, and as `budget ID` budgets, whose idle money another node waits for. */
   readonly recalls: readonly string[];
   /** Raised whenever somebody looks at a report: sums that are not written yet are wanted. */
   readonly reports: number;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { release, setUp, turn, watch } from "../../test/store/journal-samples.ts";
 import { receiptOf, write } from "../../test/store/ledger-samples.ts";
 import { maxBatch } from "./journal.ts";
-import { FencedError, NotSyncedError } from "./store.ts";
+import { FencedError, NotSyncedError, UnconfirmedError } from "./store.ts";
 
 const receiptWrite = (id: string) => write(receiptOf({ id }));
 
@@ -42,6 +42,21 @@ describe("a store that another process has taken over", () => {
     await turn();
     expect(before.now).toBe("written");
     expect(journal.isFailing).toBe(true);
+  });
+
+  test("is asked to undo what may stand though its caller got an error, until it has answered", async () => {
+    const { journal, next, failNext } = setUp();
+    const state = watch(journal.append(receiptWrite("a"), true));
+    await failNext(new UnconfirmedError("no answer"));
+    (await next()).fail(new FencedError());
+    await turn();
+    expect(state.now).toBe("taken back");
+    await failNext(new UnconfirmedError("no answer again"));
+    const undone = await next();
+    expect(undone.ids).toEqual(["void a"]);
+    undone.fail(new FencedError());
+    await turn();
+    expect(await journal.idle(1_000)).toEqual([]);
   });
 
   test("takes back nothing that stands and was never confirmed", async () => {

@@ -175,9 +175,9 @@ export class Journal {
     if (error instanceof ClaimsLostError) return this.#written(batch, error);
     this.#inFlight--;
     if (error instanceof FencedError) this.#fenced ??= error;
-    if (this.#fenced !== undefined) return this.#giveUp(batch, this.#fenced);
+    if (this.#fenced !== undefined) return this.#giveUp(batch, this.#fenced, error);
     if (error instanceof UnwritableError) return this.#isolate(batch, error);
-    const { log, nowMs, patienceMs, retryMs } = this.#options;
+    const { log, nowMs, patienceMs } = this.#options;
     const isWritten = error instanceof NotSyncedError;
     const now = nowMs();
     if (this.#failingSinceMs === undefined) {
@@ -197,19 +197,31 @@ export class Journal {
     }
     this.#line = [...batch, ...this.#line];
     if (now - this.#failingSinceMs >= patienceMs) this.#sendAway(error);
+    this.#retry();
+  }
+
+  #retry(): void {
     if (this.#isRetrying || this.#isClosed) return;
     this.#isRetrying = true;
     setTimeout(() => {
       this.#isRetrying = false;
       if (!this.#isClosed) this.#flush();
-    }, retryMs);
+    }, this.#options.retryMs);
   }
 
-  /** None of it will ever be charged, except what is on disk already. */
-  #giveUp(batch: readonly Pending[], error: FencedError): void {
+  /** None of it will ever be charged, except what is on disk already; that may have to be undone. */
+  #giveUp(batch: readonly Pending[], fenced: FencedError, error: unknown): void {
     this.#failingSinceMs ??= this.#options.nowMs();
-    for (const { isWritten, reject } of batch) reject(new JournalError(!isWritten, error));
-    if (this.#line.length > 0) this.#flush();
+    const isAnswered = error instanceof FencedError;
+    const left = batch.filter((pending) => {
+      const { isWritten, mayTakeBack, isDoubtful, reject } = pending;
+      reject(new JournalError(!isWritten, fenced));
+      if (pending.write.type === "void") return !isAnswered;
+      return mayTakeBack && isDoubtful && toVoid(pending);
+    });
+    this.#line = [...left, ...this.#line];
+    if (this.#line.length > 0 && isAnswered) this.#flush();
+    else if (this.#line.length > 0) this.#retry();
     this.#tellIdle();
   }
 
@@ -232,15 +244,11 @@ export class Journal {
   /** Who waits is told; what has been delivered, in part, is still owed and stays in line. */
   #sendAway(cause: unknown): void {
     this.#line = this.#line.filter((pending) => {
-      const { mayTakeBack, isWritten, isDoubtful, write, reject } = pending;
+      const { mayTakeBack, isWritten, isDoubtful, reject } = pending;
       // It stands and is paid for: the reply leaves when the disk has confirmed it, however late.
       if (mayTakeBack && isWritten) return true;
       reject(new JournalError(mayTakeBack, cause));
-      if (!mayTakeBack || !isDoubtful || write.type !== "receipt") return !mayTakeBack;
-      // If it stands after all, it goes before anything else is charged.
-      pending.write = { type: "void", of: write };
-      pending.mayTakeBack = false;
-      return true;
+      return mayTakeBack ? isDoubtful && toVoid(pending) : true;
     });
     this.#tellIdle();
   }
@@ -250,6 +258,14 @@ export class Journal {
     for (const resolve of this.#whenIdle) resolve();
     this.#whenIdle = [];
   }
+}
+
+/** If it stands after all, it goes before anything else is charged. False where there is no charge. */
+function toVoid(pending: Pending): boolean {
+  if (pending.write.type !== "receipt") return false;
+  pending.write = { type: "void", of: pending.write };
+  pending.mayTakeBack = false;
+  return true;
 }
 
 function batchLength(line: readonly Pending[], most: number): number {

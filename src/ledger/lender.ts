@@ -1,70 +1,11 @@
 import { monotonicMs } from "../base/clock.ts";
+import { budgetName, type LeaseStore, type Loan, type Want } from "./lease-store.ts";
 import type { BudgetPot, Pot } from "./purse.ts";
-
-/** Money that this process wants. */
-export interface Want {
-  /** What its waiting calls need, together. */
-  readonly need: bigint;
-  /** What is of use to one of them: less is wanted only where others have nothing to give back. */
-  readonly least: bigint;
-  /** A call waits no longer: it takes what there is. */
-  readonly isLast: boolean;
-}
-
-export interface LoanRequest extends Want {
-  readonly accountId: string;
-}
-
-/** The same of a budget. */
-export interface BudgetLoanRequest extends Want {
-  readonly ownerId: string;
-  readonly isKey: boolean;
-  readonly periodStartMs: number;
-  /** As this process knows the limits: of others nothing is lent. */
-  readonly version: number;
-  readonly nano: bigint;
-}
-
-/** What this process may spend now, and what there is besides. */
-export interface Loan {
-  readonly granted: bigint;
-  /** What nobody has. */
-  readonly free: bigint;
-  /** What other processes have, and how much of it is with those that do not answer any more. */
-  readonly elsewhere: bigint;
-  readonly silent: bigint;
-}
-
-export interface GivenBack {
-  readonly accountId: string;
-  readonly nano: bigint;
-}
-
-export interface BudgetGivenBack {
-  readonly ownerId: string;
-  readonly periodStartMs: number;
-  readonly nano: bigint;
-}
-
-/** This process's epoch was closed by another: it has no leases any more. */
-export class LeasesClosedError extends Error {
-  override readonly name = "LeasesClosedError";
-}
-
-/** Implemented by a store that several processes share. Rejects with a LeasesClosedError for good. */
-export interface LeaseStore {
-  /** By account; one that does not exist has no loan. */
-  lend(requests: readonly LoanRequest[]): Promise<ReadonlyMap<string, Loan>>;
-  /** By owner and period, as `budgetName` has it; none where the limits have changed. */
-  lendBudgets(requests: readonly BudgetLoanRequest[]): Promise<ReadonlyMap<string, Loan>>;
-  giveBack(rows: readonly GivenBack[]): Promise<void>;
-  giveBackBudgets(rows: readonly BudgetGivenBack[]): Promise<void>;
-}
-
-export const budgetName = (ownerId: string, periodStartMs: number) => `${ownerId} ${periodStartMs}`;
 
 interface WaitingCall {
   readonly nano: bigint;
+  /** All that it needs it of. */
+  readonly leased: readonly LeasedPot[];
   /** It has waited long enough. */
   isLast: boolean;
   /** Money has come; it may be for another call. */
@@ -170,6 +111,7 @@ export class Lender {
     const leased = this.#leased.get(pot);
     if (leased === undefined || "accountId" in leased.source) return;
     Object.assign(leased.source, of);
+    leased.emptyUntilMs = 0;
     this.#return(leased);
     this.#work().catch(() => {});
   }
@@ -212,11 +154,11 @@ export class Lender {
     const nowMs = this.#elapsedMs();
     if (leased.some(({ pot, emptyUntilMs }) => pot.free < least && nowMs < emptyUntilMs))
       return "short";
-    const call: WaitingCall = { nano, isLast: false, wake: () => {} };
+    const call: WaitingCall = { nano, leased, isLast: false, wake: () => {} };
     for (const { waiting } of leased) waiting.add(call);
     try {
       for (;;) {
-        for (const one of leased) this.#wanted.add(one);
+        for (const one of leased) if (one.pot.free < nano) this.#wanted.add(one);
         await this.#work();
         const taken = take(false);
         if (taken !== undefined) return taken;
@@ -239,7 +181,7 @@ export class Lender {
     const owners = new Set(recalled);
     for (const leased of this.#leased.values()) {
       const { source, usedTick } = leased;
-      const owner = "accountId" in source ? source.accountId : source.ownerId;
+      const owner = "accountId" in source ? source.accountId : `budget ${source.ownerId}`;
       // What it may have without knowing is found out first, and given back with a later tick.
       if (leased.isUnsure) this.#wanted.add(leased);
       else if (owners.has(owner) || this.#tick - usedTick > idleTicks) this.#return(leased);
@@ -336,7 +278,7 @@ export class Lender {
       leased.isStale = loan === undefined && !("accountId" in source);
       leased.isUnsure = false;
       leased.last = loan;
-      const isEmpty = loan?.free === 0n && loan.elsewhere === 0n;
+      const isEmpty = loan?.free === 0n && loan.elsewhere === 0n && !this.#returned.has(leased);
       leased.emptyUntilMs = isEmpty ? this.#elapsedMs() + askEveryMs : 0;
       if (loan === undefined) continue;
       // What is on its way back is not ours any more.
@@ -354,12 +296,12 @@ function wantOf({ pot, waiting }: LeasedPot): Want {
   return { need: missing(need), least: missing(smallest), isLast };
 }
 
-/** What calls that wait here are about to take: that does not go to others. */
+/** What calls that wait here are about to take, because they have all of it: others do not get that. */
 function usable(free: bigint, waiting: ReadonlySet<WaitingCall>): bigint {
-  if (waiting.size === 0) return 0n;
-  const { need, smallest } = sumUp(waiting);
-  if (free < smallest) return 0n;
-  return free < need ? free : need;
+  let usable = 0n;
+  for (const { nano, leased } of waiting)
+    if (leased.every(({ pot }) => pot.free >= nano)) usable += nano;
+  return usable < free ? usable : free;
 }
 
 function sumUp(waiting: ReadonlySet<WaitingCall>) {

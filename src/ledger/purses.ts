@@ -1,6 +1,7 @@
 import { type BudgetLimit, type Limits, periodStartMs } from "../call/limits.ts";
 import type { Account, AccountStore } from "./account.ts";
-import { budgetName, type Lender, type Uncovered } from "./lender.ts";
+import { budgetName } from "./lease-store.ts";
+import type { Lender, Uncovered } from "./lender.ts";
 import { BudgetPot, type HeldCall, Hold, Pot } from "./purse.ts";
 import type { LedgerStore, LimitsOwner, LimitsSet } from "./store.ts";
 

@@ -40,6 +40,8 @@ async function createNodes(): Promise<ContractDatabase> {
       const fleet = new PostgresFleet({ pool, db, goneAfterMs: 60_000 });
       const node = { name: "a", instance: "a", version: "0", address: "", pid: 1 };
       const { epoch } = await fleet.join(node);
+      // As with its first tick.
+      await fleet.recover();
       return createNodeStore({ postgres, shared, epoch, nowMs: Date.now, foldedAtOnce: 30 });
     },
     openReader: async () => {

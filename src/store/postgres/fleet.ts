@@ -9,7 +9,7 @@ import { silentAfter } from "./ledger/leases.ts";
 import { query } from "./query.ts";
 import { recountEpoch } from "./reports/recount.ts";
 import { ReportRequests } from "./shared/report-requests.ts";
-import { transact } from "./transaction.ts";
+import { brief, transact } from "./transaction.ts";
 
 export interface FleetStoreOptions {
   readonly pool: Pool;
@@ -38,26 +38,27 @@ export class PostgresFleet implements FleetStore {
   }
 
   async join(node: NodeRecord): Promise<{ readonly epoch: number }> {
-    const { pool } = this.#options;
-    let left: readonly number[] = [];
-    const epoch = await transact(pool, async (client) => {
-      left = await this.#takeName(client, node);
-      for (const id of left) await closeEpoch(client, id);
-      const { rows } = await client.query<{ id: number }>(
-        // It has nothing that anybody asked for before.
-        `with opened as (
+    const epoch = await transact(
+      this.#options.pool,
+      async (client) => {
+        const left = await this.#takeName(client, node);
+        for (const id of left) await closeEpoch(client, id);
+        const { rows } = await client.query<{ id: number }>(
+          // It has nothing that anybody asked for before.
+          `with opened as (
             insert into epochs (node, gone_after) values ($1, $2 * interval '1 millisecond')
             returning id)
           insert into heartbeats (epoch, reports_done)
             select opened.id, wanted from opened, report_requests where report_requests.id = 1
           returning epoch as id`,
-        [node.name, this.#options.goneAfterMs],
-      );
-      const id = rows[0]?.id ?? 0;
-      await client.query("update nodes set epoch = $2 where name = $1", [node.name, id]);
-      return id;
-    });
-    for (const id of left) await transact(pool, (client) => recountEpoch(client, id));
+          [node.name, this.#options.goneAfterMs],
+        );
+        const id = rows[0]?.id ?? 0;
+        await client.query("update nodes set epoch = $2 where name = $1", [node.name, id]);
+        return id;
+      },
+      brief,
+    );
     this.#joined = { name: node.name, epoch };
     return { epoch };
   }
@@ -135,7 +136,7 @@ export class PostgresFleet implements FleetStore {
   async leave(): Promise<void> {
     const { pool } = this.#options;
     const { epoch } = this.#own();
-    await transact(pool, (client) => closeEpoch(client, epoch));
+    await transact(pool, (client) => closeEpoch(client, epoch), brief);
     await transact(pool, (client) => recountEpoch(client, epoch));
   }
 
@@ -150,7 +151,8 @@ export class PostgresFleet implements FleetStore {
     );
     let closed = 0;
     for (const { id, is_open: isOpen } of rows) {
-      if (isOpen && (await transact(pool, (client) => closeEpoch(client, id, "gone")))) closed++;
+      if (isOpen && (await transact(pool, (client) => closeEpoch(client, id, "gone"), brief)))
+        closed++;
       // In a transaction of its own, because it may take long. A receipt that came after its epoch
       // was closed is not in the sums either.
       await transact(pool, (client) => recountEpoch(client, id));
@@ -219,7 +221,7 @@ const ms = (moment: string) => `floor(extract(epoch from ${moment}) * 1000)::big
 
 const tickSql = `with renewed as (
     update heartbeats set renewed_at = clock_timestamp(), seen_sequence = $5, load = $3
-      where epoch = $1 and exists (select from epochs where id = $1 and is_open) returning epoch)
+      where epoch = $1 and not is_closed returning epoch)
   select exists (select 1 from renewed) as is_open,
     coalesce((select is_draining from nodes where name = $2 and epoch = $1), false) as is_draining,
     (select sequence from feed where id = 1) as sequence,
@@ -229,7 +231,7 @@ const tickSql = `with renewed as (
       exists (select 1 from leases
         where account_id = owner_id and epoch = $1 and granted > spent)
       or exists (select 1 from budget_leases b
-        where b.owner_id = recalls.owner_id and b.epoch = $1 and b.granted > b.spent))) as recalls,
+        where 'budget ' || b.owner_id = recalls.owner_id and b.epoch = $1 and b.granted > b.spent))) as recalls,
     (select wanted from report_requests where id = 1) as reports,
     ${ms("clock_timestamp()")} as now_ms`;
 

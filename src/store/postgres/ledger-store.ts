@@ -1,4 +1,4 @@
-import type { LeaseStore } from "../../ledger/lender.ts";
+import type { LeaseStore } from "../../ledger/lease-store.ts";
 import type { MinuteStore } from "../../ledger/minutes.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
 import type { SharedStore, Store } from "../store.ts";

@@ -4,14 +4,15 @@ import { hourMs } from "../../ledger/rollups.ts";
 const ours = 0x737663;
 /** The same for epochs, each with its own. */
 const ofEpochs = ours + 1;
+const mostLocks = 2 ** 31 - 1;
 /** The second number is the hour. */
 const ofHours = ours + 2;
 
 /** Processes that charge or lend share it; one that closes the epoch has it alone. */
 export const epochShareCall = (epoch: string) =>
-  `pg_advisory_xact_lock_shared(${ofEpochs}, cast(${epoch} as integer))`;
+  `pg_advisory_xact_lock_shared(${ofEpochs}, cast(${epoch} % ${mostLocks} as integer))`;
 
-export const epochLockSql = `select pg_advisory_xact_lock(${ofEpochs}, cast($1 as integer))`;
+export const epochLockSql = `select pg_advisory_xact_lock(${ofEpochs}, cast($1::bigint % ${mostLocks} as integer))`;
 
 /** Waits, and is released with its transaction. */
 export const lockSql = (lock: Lock) => `select pg_advisory_xact_lock(${ours}, ${places[lock]})`;

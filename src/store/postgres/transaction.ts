@@ -8,6 +8,11 @@ export interface TransactionOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Others wait for what it locks: a process that stops in the middle loses it soon. */
+export const brief: TransactionOptions = {
+  begin: "begin; set local idle_in_transaction_session_timeout = 2000",
+};
+
 /** The connection broke before the server answered the COMMIT: nobody knows whether it stands. */
 export class UnknownCommitError extends Error {
   override readonly name = "UnknownCommitError";

@@ -16,13 +16,14 @@ export async function closeEpoch(
 ): Promise<boolean> {
   await client.query(shareSql("limits"));
   await client.query(epochLockSql, [epoch]);
-  // A tick waits from here on, and finds the epoch closed.
+  // A tick waits from here on, and finds it closed.
   const found = await client.query(
     `select 1 from epochs join heartbeats on epoch = id where id = $1 and is_open
       and (not $2 or renewed_at < clock_timestamp() - gone_after) for update of heartbeats`,
     [epoch, only === "gone"],
   );
   if (found.rowCount === 0) return false;
+  await client.query("update heartbeats set is_closed = true where epoch = $1", [epoch]);
   // Accounts in the order of their ids, as everywhere.
   await client.query(
     `select id from accounts
@@ -47,7 +48,11 @@ export async function closeEpoch(
   );
   await releasePermits(client, epoch);
   await forgetTargets(client, epoch);
-  await client.query("delete from claims where epoch = $1 and is_done = 0", [epoch]);
+  await client.query(
+    `delete from claims where id in (
+      select id from claims where epoch = $1 and is_done = 0 order by id for update)`,
+    [epoch],
+  );
   await client.query(
     "update epochs set is_open = false, closed_at = clock_timestamp() where id = $1",
     [epoch],

@@ -8,6 +8,7 @@ import {
   openNode,
   potOf,
   useLeases,
+  want,
 } from "../../../../test/setup/lease-nodes.ts";
 import { auditOf } from "../../../../test/store/audit-sample.ts";
 import { claimOf, receiptOf, write } from "../../../../test/store/ledger-samples.ts";
@@ -23,6 +24,16 @@ useLeases();
 
 const noAccounts = { list: async () => [] } as unknown as AccountStore;
 
+const setAccountBudget = (node: LeaseNode) =>
+  node.ledger.setLimits({
+    owner: { accountId: "acct_1", keyId: undefined },
+    limits: { budget: { nano: 500n, period: "total" } },
+    audit: auditOf(),
+    nowMs: () => Date.now(),
+    unwritten: () => 0n,
+    onSet: () => {},
+  });
+
 describe("commits", () => {
   const spend = (node: LeaseNode, charged: bigint, rest: Partial<Receipt> = {}) =>
     node.ledger.commit([write(receiptOf({ charged, cost: charged, ...rest }))]);
@@ -35,6 +46,16 @@ describe("commits", () => {
     await node.ledger.commit(batch);
     expect(await balanceOf(node)).toBe(85n);
     expect(node.told).toHaveLength(2);
+  });
+
+  test("more than was lent is lent on the spot, if the account has it", async () => {
+    const node = await openNode("a");
+    await credit(node, 100n);
+    const pot = potOf(node);
+    expect(await want(node, pot, 1n)).toBe("held");
+    expect(pot.limit).toBe(25n);
+    await spend(node, 30n);
+    expect(await balanceOf(node)).toBe(70n);
   });
 
   test("more than an account has is charged to nobody", async () => {
@@ -159,14 +180,7 @@ describe("commits", () => {
   test("one that must not stand leaves the budget that was set before its commit, too", async () => {
     const node = await openNode("a");
     await credit(node, 100n);
-    await node.ledger.setLimits({
-      owner: { accountId: "acct_1", keyId: undefined },
-      limits: { budget: { nano: 500n, period: "total" } },
-      audit: auditOf(),
-      nowMs: () => Date.now(),
-      unwritten: () => 0n,
-      onSet: () => {},
-    });
+    await setAccountBudget(node);
     const of = write(receiptOf({ charged: 10n })) as Extract<LedgerWrite, { type: "receipt" }>;
     await node.ledger.commit([of, write(receiptOf({ charged: 5n }))]);
     const spent = async () => (await node.ledger.budgetSpends(0)).map((one) => one.spent);
@@ -188,14 +202,26 @@ describe("commits", () => {
       { type: "receipt" }
     >;
     await a.ledger.commit([of, write(receiptOf({ charged: 3n }), budgets)]);
+    // Counts it as well, because it was set after the call was let in.
+    await setAccountBudget(a);
     await a.fleet.leave();
     expect(await balanceOf(b)).toBe(87n);
-    await expect(a.ledger.commit([{ type: "void", of }])).rejects.toBeInstanceOf(FencedError);
+    const late = receiptOf({ charged: 4n });
+    const both: LedgerWrite[] = [{ type: "void", of }, write(late)];
+    await expect(a.ledger.commit(both)).rejects.toBeInstanceOf(FencedError);
     expect(await balanceOf(b)).toBe(97n);
+    const kept = await b.postgres.pool.query("select charged from receipts where id = $1", [
+      late.id,
+    ]);
+    expect(kept.rows).toEqual([{ charged: 0 }]);
     await b.fleet.recover();
     const sums = await b.postgres.pool.query("select sum(charged) as charged from rollups");
     expect(sums.rows).toEqual([{ charged: 3 }]);
-    expect((await b.ledger.budgetSpends(0)).map((one) => one.spent)).toEqual([3n]);
+    const spends = await b.ledger.budgetSpends(0);
+    expect(spends.map(({ ownerId, spent }) => [ownerId, spent]).toSorted()).toEqual([
+      ["acct_1", 3n],
+      ["key_1", 3n],
+    ]);
   });
 
   test("what a vendor says of itself is kept as far as the database can keep it", async () => {

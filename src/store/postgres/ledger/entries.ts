@@ -4,7 +4,7 @@ import { maxEntryNano } from "../../../base/money.ts";
 import type { Entry, EntryOutcome } from "../../../ledger/store.ts";
 import { type EntryRow, toEntry } from "../../sql/ledger/entry-row.ts";
 import { announceChange, writeAudit } from "../changes.ts";
-import { transact } from "../transaction.ts";
+import { brief, transact } from "../transaction.ts";
 
 export const entryFields =
   "id, account_id, kind, cast(nano as text) as nano, reference, note, created_at_ms";
@@ -20,7 +20,7 @@ export async function addEntry(
   audit: AuditRecord,
 ): Promise<EntryOutcome> {
   for (let left = attempts; ; left--) {
-    const outcome = await transact(pool, (client) => tryEntry(client, entry, audit));
+    const outcome = await transact(pool, (client) => tryEntry(client, entry, audit), brief);
     if (outcome.result !== "lent" || left === 0) return outcome;
     await new Promise((resolve) => setTimeout(resolve, waitMs));
   }

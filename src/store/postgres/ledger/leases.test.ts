@@ -13,7 +13,7 @@ import {
 import { auditOf } from "../../../../test/store/audit-sample.ts";
 import { entryOf, receiptOf, write } from "../../../../test/store/ledger-samples.ts";
 import { Lender } from "../../../ledger/lender.ts";
-import { Pot } from "../../../ledger/purse.ts";
+import { BudgetPot, Pot } from "../../../ledger/purse.ts";
 import { createLeaseStore } from "./leases.ts";
 
 useLeases();
@@ -132,6 +132,28 @@ describe("leases", () => {
     b.lender.heard(pots[1]);
     expect(await want(b, pots[1], 1n)).toBe("held");
   });
+});
+
+test("calls that wait for a budget draw no money from their account, and get it when the budget is raised", async () => {
+  const node = await openNode("a");
+  await credit(node, 1_000_000n);
+  const account = potOf(node);
+  const limit = { nano: 0n, period: "total" as const };
+  const budget = new BudgetPot({ ownerId: "acct_1", budget: limit, spent: 0n, nowMs: 0 });
+  node.lender.addBudget(budget, { isKey: false, version: 0, nano: 0n });
+  const call = () =>
+    node.lender.cover({
+      pots: [account, budget],
+      nano: 10n,
+      least: 10n,
+      take: () => (account.free < 10n ? undefined : hold(budget, 10n)()),
+    });
+  const outcomes = await Promise.all(Array.from({ length: 4 }, call));
+  expect(outcomes).toEqual(Array(4).fill("short"));
+  await call();
+  expect(account.limit).toBeLessThanOrEqual(250_000n);
+  node.lender.changeBudget(budget, { version: 0, nano: 100n });
+  expect(await call()).toBe("held");
 });
 
 test("money whose loan was never confirmed is found again and given to who needs it", async () => {

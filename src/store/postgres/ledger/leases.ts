@@ -5,7 +5,7 @@ import {
   LeasesClosedError,
   type Loan,
   type Want,
-} from "../../../ledger/lender.ts";
+} from "../../../ledger/lease-store.ts";
 import { query } from "../query.ts";
 
 interface Answer {

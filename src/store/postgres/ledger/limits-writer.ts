@@ -6,13 +6,11 @@ import type { BudgetSpend, LimitsChange, LimitsOwner, LimitsSet } from "../../..
 import { fromLimits } from "../../sql/ledger/limits-text.ts";
 import { announceChange, writeAudit } from "../changes.ts";
 import { lockSql } from "../locks.ts";
-import { transact } from "../transaction.ts";
+import { brief, transact } from "../transaction.ts";
 
 /** All commits wait while a budget is set: it gives way to one that takes long, and tries again. */
 const waitMs = 1_000;
 const attempts = 5;
-/** A process that stops in the middle must not keep all others waiting. */
-const silentMs = 2_000;
 
 /**
  * A budget starts with what was charged in its period. While that is added up no process commits
@@ -22,7 +20,7 @@ const silentMs = 2_000;
 export async function setLimits(pool: Pool, change: LimitsChange): Promise<void> {
   for (let left = attempts; ; left--)
     try {
-      const set = await transact(pool, (client) => writeLimits(client, change));
+      const set = await transact(pool, (client) => writeLimits(client, change), brief);
       return change.onSet(set);
     } catch (error) {
       if (left === 0 || !isLockTimeout(error)) throw error;
@@ -33,7 +31,6 @@ const isLockTimeout = (error: unknown) => error instanceof DatabaseError && erro
 
 async function lockLimits(client: PoolClient): Promise<void> {
   await client.query(`set local lock_timeout = ${waitMs}`);
-  await client.query(`set local idle_in_transaction_session_timeout = ${silentMs}`);
   await client.query(lockSql("limits"));
 }
 

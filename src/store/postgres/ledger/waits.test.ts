@@ -13,6 +13,9 @@ import { auditOf } from "../../../../test/store/audit-sample.ts";
 import { receiptOf, write } from "../../../../test/store/ledger-samples.ts";
 import { FencedError } from "../../../ledger/store.ts";
 import { shareSql } from "../locks.ts";
+import { recountEpoch } from "../reports/recount.ts";
+import { transact } from "../transaction.ts";
+import { closeEpoch } from "./close-epoch.ts";
 
 useLeases();
 
@@ -42,6 +45,11 @@ afterEach(async () => {
   for (const client of open.splice(0)) await end(client);
 });
 
+async function untilOneWaits({ postgres }: LeaseNode): Promise<void> {
+  const isWaiting = "select 1 from pg_locks where locktype = 'advisory' and not granted";
+  while ((await postgres.pool.query(isWaiting)).rowCount === 0);
+}
+
 const setBudget = (node: LeaseNode) =>
   node.ledger.setLimits({
     owner: { accountId: "acct_1", keyId: undefined },
@@ -57,8 +65,7 @@ test("commits that overlap without a pause keep neither a tick nor who closes th
   const first = await begin(a, "select svc_enter($1)", [a.epoch]);
   expect((await a.fleet.tick(load, 7)).isOpen).toBe(true);
   const closing = a.fleet.leave();
-  const isWaiting = "select 1 from pg_locks where locktype = 'advisory' and not granted";
-  while ((await b.postgres.pool.query(isWaiting)).rowCount === 0);
+  await untilOneWaits(b);
   // Comes after the one that waits, though it could share the lock with the first.
   const later = a.ledger
     .commit([write(receiptOf({ charged: 0n }))])
@@ -71,13 +78,20 @@ test("commits that overlap without a pause keep neither a tick nor who closes th
 test("while the sums of a dead node are added up, others commit, borrow and set budgets", async () => {
   const [dead, node] = [await openNode("a"), await openNode("b")];
   await credit(node, 100n);
-  await dead.fleet.leave();
-  const adding = await begin(node, "select 1 from epochs where id = $1 for update", [dead.epoch]);
+  await transact(node.postgres.pool, (client) => closeEpoch(client, dead.epoch));
+  await node.postgres.pool.query("update epochs set open_from_ms = 0 where id = $1", [dead.epoch]);
+  // A report that is being written keeps it from its end.
+  const report = await begin(node, shareSql("sums"), []);
+  const adding = transact(node.postgres.pool, (client) => recountEpoch(client, dead.epoch));
+  await untilOneWaits(node);
   await node.ledger.commit([write(receiptOf({ charged: 1n, cost: 1n }))]);
   await setBudget(node);
   expect(await want(node, potOf(node), 50n)).toBe("held");
   expect((await node.fleet.tick(load, 0)).isOpen).toBe(true);
-  await end(adding);
+  // Another one leaves it to that one.
+  await node.fleet.recover();
+  await end(report);
+  await adding;
 });
 
 test("a budget gives way to a commit that takes long, and is set after it", async () => {
@@ -92,4 +106,49 @@ test("a budget gives way to a commit that takes long, and is set after it", asyn
   expect(await b.ledger.budgetSpends(0)).toEqual([
     { ownerId: "acct_1", periodStartMs: 0, spent: 1n },
   ]);
+});
+
+test("a tick that waited for who closes its epoch finds it closed", async () => {
+  const node = await openNode("a");
+  const closing = await node.postgres.pool.connect();
+  open.push(closing);
+  await closing.query("begin");
+  await closeEpoch(closing, node.epoch);
+  const tick = node.fleet.tick(load, 0);
+  const isWaiting = "select 1 from pg_stat_activity where wait_event_type = 'Lock'";
+  while ((await node.postgres.pool.query(isWaiting)).rowCount === 0);
+  await end(closing);
+  expect((await tick).isOpen).toBe(false);
+});
+
+test("held and late receipts of one budget, and loans of it, never wait for each other in turn", async () => {
+  const [a, b] = [await openNode("a"), await openNode("b")];
+  await credit(a, 1_000_000n);
+  await setBudget(a);
+  const budgets = [{ ownerId: "acct_1", periodStartMs: 0 }];
+  const wants = [
+    { owner: "acct_1", is_key: false, period: 0, version: 1, nano: 500, need: 5, least: 5 },
+  ].map((one) => ({ ...one, is_last: false }));
+  const borrow = (node: LeaseNode) =>
+    node.postgres.pool.query("select svc_lend_budgets($1, $2, '1 minute')", [
+      node.epoch,
+      JSON.stringify(wants),
+    ]);
+  await Promise.all([borrow(a), borrow(b)]);
+  const terms = { keyLimits: 0, hold: { input: 0, output: 0, audio: 0, image: 0, video: 0 } };
+  const spend = (node: LeaseNode) =>
+    node.ledger.commit([
+      write(receiptOf({ charged: 1n, terms: { ...terms, accountLimits: 1 } }), budgets),
+      write(receiptOf({ charged: 1n, terms: { ...terms, accountLimits: 0 } })),
+    ]);
+  const work = [a, b].flatMap((node) => [spend, borrow].map((one) => ({ node, one })));
+  await Promise.all(
+    work.map(async ({ node, one }) => {
+      for (let at = 0; at < 25; at++) await one(node);
+    }),
+  );
+  const { rows } = await a.postgres.pool.query(
+    "select (select sum(spent) from budget_leases) + (select sum(spent) from budget_spends) as spent",
+  );
+  expect(rows).toEqual([{ spent: 100 }]);
 });

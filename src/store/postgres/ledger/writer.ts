@@ -74,6 +74,17 @@ export class LedgerWriter {
 
   /** Resolves when the writes are durable. */
   async commit(writes: readonly LedgerWrite[]): Promise<void> {
+    const voids = writes.filter(({ type }) => type === "void");
+    if (voids.length === 0 || voids.length === writes.length) return this.#commit(writes);
+    // Each locks rows in their order; one after the other would not.
+    await this.#commit(voids).catch((error: unknown) => {
+      // The others are told the same.
+      if (!(error instanceof FencedError)) throw error;
+    });
+    await this.#commit(writes.filter(({ type }) => type !== "void"));
+  }
+
+  async #commit(writes: readonly LedgerWrite[]): Promise<void> {
     const receipts = receiptsOf(writes);
     const hour = receipts.length === 0 ? noHour : this.#options.mark.open(oldestHour(receipts));
     let reply: CommitReply;
@@ -82,7 +93,10 @@ export class LedgerWriter {
     } catch (error) {
       if (isRefused(error)) {
         hour.dropped();
-        throw isOfTheWrites(error) ? new UnwritableError(String(error), { cause: error }) : error;
+        if (!isOfTheWrites(error)) throw error;
+        // Alone, it is dropped for good.
+        if (writes.length === 1) for (const { receipt } of receipts) this.#settle(receipt.id);
+        throw new UnwritableError(String(error), { cause: error });
       }
       this.#doubt(receipts, hour);
       throw new UnconfirmedError("the database did not confirm the write", { cause: error });

@@ -49,5 +49,12 @@ function toRow(ask: PermitAsk, place: number): object {
  * are free again; units of rates expire by themselves, after having counted as used.
  */
 export async function releasePermits(client: ClientBase, epoch: number): Promise<void> {
-  await client.query("delete from permits where epoch = $1", [epoch]);
+  // In the order in which they are borrowed.
+  await client.query(
+    `delete from permits where epoch = $1 and (owner_id, kind) in (
+      select owner_id, kind from limit_levels
+        where (owner_id, kind) in (select owner_id, kind from permits where epoch = $1)
+        order by owner_id, kind for update)`,
+    [epoch],
+  );
 }

@@ -43,6 +43,19 @@ begin
       raise exception 'receipts as old as these are no longer kept' using errcode = 'SV003';
     end if;
   end if;
+  if json_array_length(p_voids) > 0 then
+    select json_agg(json_build_object('owner', owner, 'version', version)) into v_stale from (
+      select o.id as owner, o.limits_version as version
+        from json_to_recordset(p_voids) as v(account text, key text),
+        lateral (select k.id, k.limits_version from keys k where k.id = v.key
+          union all select a.id, a.limits_version from accounts a where a.id = v.account) o
+      except
+      select owner, version from json_to_recordset(p_known) as n(owner text, version integer)
+    ) stale;
+    if v_stale is not null then
+      return json_build_object('is_open', v_is_open, 'stale', v_stale);
+    end if;
+  end if;
   v_base.epoch := p_epoch;
   v_rows := array(select x from json_populate_recordset(v_base, p_receipts) x);
   if not v_is_open then
@@ -67,10 +80,6 @@ begin
     select a.id, a.limits_version from unnest(v_rows) u
       join accounts a on a.id = u.account_id
       where a.limits_version <> coalesce(u.account_limits_version, 0)
-    union
-    select o.id, o.limits_version from json_to_recordset(p_voids) as v(account text, key text),
-      lateral (select k.id, k.limits_version from keys k where k.id = v.key
-        union all select a.id, a.limits_version from accounts a where a.id = v.account) o
     except
     select owner, version from json_to_recordset(p_known) as n(owner text, version integer)
   ) stale;
@@ -91,7 +100,9 @@ begin
     select b.owner, b.period, b.is_late, sum(u.charged)::bigint as charged
       from json_to_recordset(p_budgets) as b(id text, owner text, period bigint, is_late boolean)
       join unnest(v_rows) u on u.id = b.id
-      where u.charged > 0 and u.id = any (v_added) group by 1, 2, 3 order by b.owner collate "C", b.period, b.is_late
+      where u.charged > 0 and u.id = any (v_added) group by 1, 2, 3
+      -- Spends before leases, as those do who lend.
+      order by b.owner collate "C", b.period, b.is_late desc
   loop
     if not r.is_late then
       update budget_leases set spent = spent + r.charged
@@ -117,7 +128,8 @@ begin
       v_lost := v_lost || r.id;
     end if;
   end loop;
-  delete from claims where id = any (p_releases) and is_done = 0 and epoch = p_epoch;
+  delete from claims where id in (select id from claims
+    where id = any (p_releases) and is_done = 0 and epoch = p_epoch order by id for update);
   perform svc_tell_live('receipts', v_added);
   return json_build_object('is_open', true, 'added', to_json(v_added), 'lost', to_json(v_lost));
 end $$`;
@@ -148,7 +160,7 @@ begin
     union all
     select 2, asked.owner, asked.period, asked.is_late, sum(charged)::bigint, null
       from gone join asked on asked.id = gone.id where asked.owner is not null group by 2, 3, 4
-    order by 1, 2, 3, 4
+    order by 1, 2, 3, 4 desc
   loop
     if r.step = 1 then
       v_gone := v_gone || r.ids;
@@ -190,10 +202,12 @@ begin
     raise exception 'account % does not have % nano-USD', p_account, p_nano
       using errcode = 'SV001';
   end if;
-  insert into leases (account_id, epoch, granted, spent)
-    values (p_account, p_epoch, v_missing, p_nano)
-    on conflict (account_id, epoch)
-    do update set granted = leases.granted + v_missing, spent = leases.spent + p_nano;
+  update leases set granted = granted + v_missing, spent = spent + p_nano
+    where account_id = p_account and epoch = p_epoch;
+  if not found then
+    insert into leases (account_id, epoch, granted, spent)
+      values (p_account, p_epoch, v_missing, p_nano);
+  end if;
 end $$`;
 
 export const commitStatements: readonly string[] = [charge, voids, commit];

@@ -2,6 +2,7 @@ import { shareCall } from "../locks.ts";
 
 /** Money that calls wait for: processes that have some of it idle give it back. */
 const recalls = `create table recalls (
+  -- Of an account, or of the budget of an owner: then with the word budget before it.
   owner_id text collate "C" primary key,
   until timestamptz not null
 )`;
@@ -167,7 +168,7 @@ begin
         where owner_id = r.owner and period_start_ms = r.period for update;
       v_free := svc_budget_left(r.owner, r.period, r.nano);
     end if;
-    ${shareOut("r.owner", ofBudget)}
+    ${shareOut("'budget ' || r.owner", ofBudget)}
     if v_given > 0 then
       insert into budget_leases (owner_id, period_start_ms, epoch, granted, spent)
         values (r.owner, r.period, p_epoch, v_given, 0)

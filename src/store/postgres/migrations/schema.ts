@@ -225,7 +225,8 @@ const ledger = [
     seen_sequence bigint not null default 0,
     -- Of report_requests: the newest for which it has written its sums.
     reports_done bigint not null default 0,
-    load text not null default '{}'
+    load text not null default '{}',
+    is_closed boolean not null default false
   ) with (fillfactor = 50)`,
   "create index epochs_open on epochs (node) where is_open",
   "create index epochs_summing on epochs (open_from_ms) where open_from_ms is not null",

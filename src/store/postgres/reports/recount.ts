@@ -13,11 +13,12 @@ const sums = sumColumns.join(", ");
 
 /**
  * Closes the sums of an epoch that is closed: sums up again what its process may not have added, and
- * takes its mark away. Once more changes nothing. Within a transaction of its own.
+ * takes its mark away. Once more changes nothing, and beside another one nothing either. Within a
+ * transaction of its own.
  */
 export async function recountEpoch(client: ClientBase, epoch: number): Promise<void> {
   const { rows } = await client.query<{ open_from_ms: number | null }>(
-    "select open_from_ms from epochs where id = $1 and not is_open for update",
+    "select open_from_ms from epochs where id = $1 and not is_open for update skip locked",
     [epoch],
   );
   const fromMs = rows[0]?.open_from_ms ?? undefined;

@@ -9,7 +9,7 @@ import type { Configuration } from "../config/load.ts";
 import { embeddedModels } from "../engine/embedded.ts";
 import { EngineSupervisor } from "../engine/supervisor.ts";
 import { serverStart } from "../platform/audit/author.ts";
-import type { Opened } from "./opened.ts";
+import { inFirstStart, type Opened } from "./opened.ts";
 
 /**
  * Adds the embedded models to an empty catalog. With an `engine:` section, also adds those that an
@@ -21,13 +21,21 @@ export async function addEmbedded(options: {
   readonly follower: FeedFollower;
   readonly clock: Clock;
 }): Promise<void> {
+  if (await inFirstStart(options.opened, () => addLacking(options)))
+    await options.follower.catchUp();
+}
+
+/** Whether there were any to add. */
+async function addLacking(
+  options: Pick<Parameters<typeof addEmbedded>[0], "configuration" | "opened" | "clock">,
+): Promise<boolean> {
   const { namesEngine } = options.configuration;
   const { store } = options.opened;
   const { models } = await store.catalog.load();
-  if (models.length > 0 && !namesEngine) return;
+  if (models.length > 0 && !namesEngine) return false;
   const nowMs = options.clock.nowMs();
   const lacking = embeddedModels(models, nowMs);
-  if (lacking.saveModels.length === 0) return;
+  if (lacking.saveModels.length === 0) return false;
   const { address, ...actor } = serverStart;
   await store.catalog.write(
     { atMs: nowMs, ...lacking },
@@ -41,7 +49,7 @@ export async function addEmbedded(options: {
       address,
     },
   );
-  await options.follower.catchUp();
+  return true;
 }
 
 /** The names that routes give to models of the engine. */

@@ -1,5 +1,6 @@
 import type { Settings } from "../config/settings.ts";
 import type { Operations } from "../platform/operations.ts";
+import { inFirstStart, type Opened } from "./opened.ts";
 
 /** The account of the first key. */
 const firstAccount = "default";
@@ -14,10 +15,11 @@ export interface FirstStart {
 
 /** Creates an account with some credit, a key and an operator link in a new installation. */
 export async function completeFirstStart(
-  operations: Operations,
+  { operations, opened }: { readonly operations: Operations; readonly opened: Opened },
   { firstKey }: Pick<Settings, "firstKey">,
 ): Promise<FirstStart> {
-  const key = firstKey === "on" ? await createFirstKey(operations) : undefined;
+  const key =
+    firstKey === "on" ? await inFirstStart(opened, () => createFirstKey(operations)) : undefined;
   const operator = await operations.operators.first({});
   return { key, operatorLink: operator?.link };
 }

@@ -37,9 +37,15 @@ export interface SharedProcesses {
   readonly targets: Pick<RunningGateway, "health" | "resetHealth" | "forgetServed">;
   readonly endedOwners: EndedOwnerStore;
   readonly signInTries?: TryCounter | undefined;
+  /** One process at a time does what a new installation needs once. */
+  readonly firstStart: <T>(work: () => Promise<T>) => Promise<T>;
   /** Receipts and refused calls of all gateways. */
   readonly live: Pick<LiveOptions, "watchers" | "rejectionWatchers" | "listening">;
 }
+
+/** Does what a new installation needs once, alone among the processes that share its database. */
+export const inFirstStart = <T>({ shared }: Opened, work: () => Promise<T>): Promise<T> =>
+  shared === undefined ? work() : shared.firstStart(work);
 
 export interface Opened {
   readonly store: Store;

@@ -5,6 +5,7 @@ import type { Configuration } from "../config/load.ts";
 import type { Operations } from "../platform/operations.ts";
 import { processMetrics } from "../telemetry/metrics.ts";
 import { linkAcrossProcesses } from "./gateway-link.ts";
+import type { Opened } from "./opened.ts";
 import { startPlatformRole } from "./platform-role.ts";
 import { applyAtStart, openStore, problemOf } from "./store.ts";
 import { Undo } from "./undo.ts";
@@ -12,6 +13,7 @@ import { Undo } from "./undo.ts";
 export interface PlatformProcess {
   readonly url: string;
   readonly operations: Operations;
+  readonly opened: Opened;
   stop(): Promise<void>;
 }
 
@@ -39,7 +41,7 @@ export async function startPlatformProcess(options: {
     await applyAtStart({ configuration, opened, operations, log });
     opened.lock.describe({ pid: process.pid, address: platform.url });
     let stopped: Promise<void> | undefined;
-    return { url: platform.url, operations, stop: () => (stopped ??= undo.run()) };
+    return { url: platform.url, operations, opened, stop: () => (stopped ??= undo.run()) };
   } catch (error) {
     await undo.run().catch(() => {});
     throw await problemOf(error, configuration);

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDatabase, dropDatabase } from "../../test/setup/postgres.ts";
+import { systemClock } from "../base/clock.ts";
 import { FeedFollower } from "../base/feed.ts";
 import { fromTargetSubject, type TargetHealth } from "../catalog/health.ts";
 import { loadConfiguration } from "../config/load.ts";
@@ -10,6 +11,7 @@ import { migrate } from "../store/postgres/migrations/migrations.ts";
 import { openPostgres } from "../store/postgres/postgres.ts";
 import { createFeedStore } from "../store/sql/feed.ts";
 import { writeMeta } from "../store/sql/meta.ts";
+import { addEmbedded } from "./engine.ts";
 import { announceToGateways } from "./gateway-news.ts";
 import { takePlace } from "./postgres.ts";
 import { openStore } from "./store.ts";
@@ -89,6 +91,33 @@ test("what an operator resets reaches every gateway that follows the feed", asyn
     expect(heard).toEqual([...news, ...news]);
   } finally {
     await postgres.close();
+    await dropDatabase(url);
+  }
+});
+
+test("machines that start at once on an empty catalog add the embedded models once", async () => {
+  const url = await createDatabase();
+  const environment = { SVC_DATABASE_URL: url, SVC_SECRET: "the same on all machines of a fleet" };
+  const machines = await Promise.all(
+    ["eu-1", "eu-2", "eu-3"].map(async (node) => {
+      const own = { SVC_NODE: node, SVC_DATA_DIR: join(dataDir, node) };
+      const configuration = configurationOf({ ...environment, ...own });
+      const opened = await openStore(configuration, { kind: "supervisor" });
+      const reload = async () => {};
+      const follower = new FeedFollower(opened.store.feed, { changed: reload, reloadAll: reload });
+      await follower.start();
+      return { configuration, opened, follower, clock: systemClock };
+    }),
+  );
+  try {
+    await Promise.all(machines.map((machine) => addEmbedded(machine)));
+    for (const { opened } of machines) {
+      const { models } = await opened.store.catalog.load();
+      expect(new Set(models.map(({ prices }) => prices.length))).toEqual(new Set([1]));
+      expect((await opened.store.audit.list({ limit: 10 })).records).toHaveLength(1);
+    }
+  } finally {
+    for (const { opened } of machines) await opened.close();
     await dropDatabase(url);
   }
 });

@@ -16,12 +16,14 @@ import { PostgresFleet } from "../store/postgres/fleet.ts";
 import { openLedgerReader } from "../store/postgres/ledger/reader.ts";
 import { createNodeStore, createPlainStore } from "../store/postgres/ledger-store.ts";
 import { PostgresPermits } from "../store/postgres/limits/permits.ts";
+import { lockSql } from "../store/postgres/locks.ts";
 import { openPostgres, type Postgres } from "../store/postgres/postgres.ts";
 import { createEndedOwnerStore } from "../store/postgres/shared/ended-owners.ts";
 import { LiveCalls } from "../store/postgres/shared/live.ts";
 import { SignInTries } from "../store/postgres/shared/sign-in-tries.ts";
 import { PostgresTargets } from "../store/postgres/shared/targets.ts";
 import { createPostgresStore } from "../store/postgres/store.ts";
+import { transact } from "../store/postgres/transaction.ts";
 import { refuseUnfinishedCopy } from "../store/postgres/unfinished-copy.ts";
 import { readMeta } from "../store/sql/meta.ts";
 import { type DataLock, lockDataDir } from "../store/sqlite/lock.ts";
@@ -219,6 +221,11 @@ function shareProcesses({ db, pool, newClient }: Postgres) {
     targets: { health, ...announceToGateways(db, { health }) },
     endedOwners: createEndedOwnerStore(db),
     signInTries: new SignInTries(pool),
+    firstStart: <T>(work: () => Promise<T>) =>
+      transact(pool, async (client) => {
+        await client.query(lockSql("first start"));
+        return work();
+      }),
     // What is not heard is read: pages show it a moment later.
     live: new LiveCalls({ pool, newClient, onError: () => {} }),
   };

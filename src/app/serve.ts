@@ -37,7 +37,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     : startOne(started));
   // Before the first output, because a reader may stop us right after it.
   const stopped = stopOnSignal(server, signals, configuration.settings.graceMs);
-  const first = await completeFirstStart(server.operations, configuration.settings);
+  const first = await completeFirstStart(server, configuration.settings).catch(endOf(server));
   const screen = await printServing({ server, configuration, version, first });
   void server.prepared.then(releaseStartMemory);
   output.write = (line) => screen.above(() => writeLog(line));
@@ -93,10 +93,16 @@ export async function servePlatform(options: ServeOptions): Promise<void> {
   ]);
   const platform = await startPlatformProcess({ configuration, version, log });
   const stopped = stopOnSignal({ log, ...platform }, signals, configuration.settings.graceMs);
-  const first = await completeFirstStart(platform.operations, configuration.settings);
+  const first = await completeFirstStart(platform, configuration.settings).catch(endOf(platform));
   printPlatform({ url: platform.url, configuration, version, first });
   await stopped;
 }
+
+/** What fails right after the start must not leave a node behind that others wait for. */
+const endOf = (server: { stop(): Promise<void> }) => async (error: unknown) => {
+  await server.stop();
+  throw error;
+};
 
 function checkShared({ settings }: Configuration, what: string): void {
   if (isPostgresUrl(settings.databaseUrl)) return;

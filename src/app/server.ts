@@ -20,6 +20,7 @@ export interface RunningServer {
   readonly gatewayUrl: string;
   readonly platformUrl: string;
   readonly operations: Operations;
+  readonly opened: Opened;
   readonly log: Log;
   /** The embedded models' keeper; absent when they are switched off. */
   readonly engine: EngineSupervisor | undefined;
@@ -97,6 +98,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       gatewayUrl: gateway.publicUrl,
       platformUrl: platform.url,
       operations,
+      opened,
       log,
       engine,
       applied,

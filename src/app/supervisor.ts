@@ -75,6 +75,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Runni
       gatewayUrl: link.publicUrl,
       platformUrl: platform.url,
       operations,
+      opened,
       log,
       engine,
       applied,

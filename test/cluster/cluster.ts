@@ -73,11 +73,11 @@ export class ClusterProcess {
     });
     this.#child = child;
     void this.#read(child.stderr);
+    const path = this.#role === "gateway" ? "/readyz" : "/healthz";
     for (;;) {
       if (child.exitCode !== null) throw new Error(`${this.name} ended: ${this.#log}`);
-      const reply = await fetch(`${this.origin}/readyz`).catch(() => undefined);
-      // The platform has no such path: any reply of it will do.
-      if (reply?.ok === true || (this.#role === "platform" && reply !== undefined)) return;
+      const reply = await fetch(`${this.origin}${path}`).catch(() => undefined);
+      if (reply?.ok === true) return;
       await Bun.sleep(50);
     }
   }

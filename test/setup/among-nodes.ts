@@ -45,6 +45,7 @@ export async function openNodes(): Promise<NodesHome> {
         endedOwners: createEndedOwnerStore(db),
         live,
         clock: new FleetClock(),
+        firstStart: <T>(work: () => Promise<T>) => work(),
       };
       return { ...opened, shared };
     },

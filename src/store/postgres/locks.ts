@@ -54,4 +54,5 @@ const places = {
   erasing: 5,
   copying: 6,
   limits: 7,
+  "first start": 8,
 } as const;

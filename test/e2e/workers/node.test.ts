@@ -59,7 +59,9 @@ async function openShared(configuration: Parameters<typeof openStore>[0]): Promi
   };
   const live = { watchers: new Set<never>(), rejectionWatchers: new Set<never>() };
   const clock = new FleetClock();
-  return { ...opened, store, shared: { fleet, clock, targets, endedOwners, live } };
+  const firstStart = <T>(work: () => Promise<T>) => work();
+  const shared = { fleet, clock, targets, endedOwners, live, firstStart };
+  return { ...opened, store, shared };
 }
 
 beforeEach(async () => {

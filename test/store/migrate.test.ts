@@ -2,7 +2,12 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Kysely, sql } from "kysely";
-import { migrate, pendingOf } from "../../src/store/postgres/migrations/migrations.ts";
+import {
+  migrate,
+  migrateAtStart,
+  migrations,
+  pendingOf,
+} from "../../src/store/postgres/migrations/migrations.ts";
 import { openPostgres, type Postgres } from "../../src/store/postgres/postgres.ts";
 import { createHome, type Home } from "../setup/child.ts";
 import { createDatabase, dropDatabase } from "../setup/postgres.ts";
@@ -88,6 +93,26 @@ describe("svc migrate on PostgreSQL", () => {
     expect(code).toBe(1);
   });
 
+  test("versions that a newer schema is compatible with start on it, and older ones do not", async () => {
+    const { db } = postgres;
+    const up = async () => {};
+    const second = { ...migrations, "0002-next": { up, compatibleFrom: "0001-foundation" } };
+    const third = { ...second, "0003-later": { up, compatibleFrom: "0002-next" } };
+    // Its own step changes nothing that the second version needs, but the one before did.
+    const fourth = { ...third, "0004-last": { up, compatibleFrom: "0001-foundation" } };
+    const refused = (names: string) =>
+      `The database was written by a newer version (it has the migrations ${names}). Start that version, or use another SVC_DATABASE_URL.`;
+    await migrate(db, second);
+    expect(await migrateAtStart(db)).toEqual([]);
+    await expect(migrate(db)).rejects.toThrow(refused("0002-next"));
+    await expect(pendingOf(db)).rejects.toThrow(refused("0002-next"));
+    for (const newest of [third, fourth]) {
+      await migrate(db, newest);
+      expect(await migrateAtStart(db, second)).toEqual([]);
+      await expect(migrateAtStart(db)).rejects.toThrow("written by a newer version");
+    }
+  });
+
   test("of several processes that migrate at once, one does it, and the others wait", async () => {
     const others = await Promise.all([1, 2, 3].map(() => openPostgres({ url })));
     const applied = await Promise.all(others.map(({ db }) => migrate(db)));
@@ -98,13 +123,16 @@ describe("svc migrate on PostgreSQL", () => {
   test("a migration that fails leaves nothing, takes its time, and is applied the next time", async () => {
     const table = (db: Kysely<unknown>) =>
       db.schema.createTable("half").addColumn("id", "text").execute();
-    const first = { "0001-first": { up: async () => {} } };
-    await migrate(postgres.db, first);
+    await migrate(postgres.db);
+    const stepOf = (up: (db: Kysely<unknown>) => Promise<void>) => ({
+      ...migrations,
+      "0002-half": { up, compatibleFrom: "0001-foundation" },
+    });
     const failing = async (db: Kysely<unknown>) => {
       await table(db);
       throw new Error("the connection broke");
     };
-    await expect(migrate(postgres.db, { ...first, "0002-half": { up: failing } })).rejects.toThrow(
+    await expect(migrate(postgres.db, stepOf(failing))).rejects.toThrow(
       "The database migration failed and changed nothing",
     );
     const limits: string[] = [];
@@ -114,9 +142,7 @@ describe("svc migrate on PostgreSQL", () => {
       limits.push(rows[0]?.limit ?? "");
       await table(db);
     };
-    expect(await migrate(postgres.db, { ...first, "0002-half": { up: whole } })).toEqual([
-      "0002-half",
-    ]);
+    expect(await migrate(postgres.db, stepOf(whole))).toEqual(["0002-half"]);
     // No limit while it runs, and the usual one again behind it.
     expect(limits).toEqual(["0"]);
     const { rows } = await postgres.pool.query<{ limit: string }>(

@@ -9,7 +9,7 @@ import { createPeopleStore } from "../sql/people/people.ts";
 import { createProviderFailureStore } from "../sql/reports/provider-reading.ts";
 import { checkSecret } from "../sql/secret.ts";
 import type { SharedStore } from "../store.ts";
-import { migrate } from "./migrations/migrations.ts";
+import { migrateAtStart } from "./migrations/migrations.ts";
 import type { Postgres } from "./postgres.ts";
 import { createRejectionStore } from "./rejections/store.ts";
 import { refuseUnfinishedCopy } from "./unfinished-copy.ts";
@@ -22,7 +22,7 @@ export async function createPostgresStore(
   { db, close }: Postgres,
   secretFingerprint: string,
 ): Promise<SharedStore> {
-  await migrate(db);
+  await migrateAtStart(db);
   await refuseUnfinishedCopy(db);
   await checkSecret(db, { fingerprint: secretFingerprint, advice: otherSecret });
   return {

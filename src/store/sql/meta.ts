@@ -10,6 +10,8 @@ type MetaKey =
   | "rollups_open_from_ms"
   | "rollups_folded_to_ms"
   | "rollups_counted_from_ms"
+  /** The newest migration that a process must know to work with the schema as it is. */
+  | "schema_compatible_from"
   /** While a copy fills the database: how far it is. */
   | "store_copy";
 

@@ -11,14 +11,16 @@ export interface Schema {
   readonly hasAny: (db: Db) => Promise<boolean>;
   /** The setting that names another database. */
   readonly setting: string;
+  /** Whether this version works with the schema of a newer one; absent: with none. */
+  readonly worksOnNewer?: (db: Db) => Promise<boolean>;
 }
 
-/** The migrations that the database lacks; refuses a schema that a newer version wrote. */
+/** The migrations that the database lacks; refuses a newer schema that this version cannot use. */
 export async function pendingMigrations(db: Db, schema: Schema): Promise<readonly string[]> {
   const { known, setting } = schema;
   const applied = await appliedNames(db, schema);
   const newer = applied.filter((name) => known[name] === undefined);
-  if (newer.length > 0)
+  if (newer.length > 0 && !(await schema.worksOnNewer?.(db)))
     throw new Problem({
       code: "failed",
       message: `The database was written by a newer version (it has the migrations ${newer.join(", ")}). Start that version, or use another ${setting}.`,

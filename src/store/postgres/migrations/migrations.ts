@@ -1,15 +1,38 @@
 import { sql } from "kysely";
-import { type Migrations, migrateSchema, pendingMigrations } from "../../sql/migrate.ts";
+import type { Migration } from "kysely/migration";
+import { readMeta, writeMeta } from "../../sql/meta.ts";
+import { migrateSchema, pendingMigrations, type Schema } from "../../sql/migrate.ts";
 import type { Db } from "../../sql/schema.ts";
 import { foundation } from "./schema.ts";
 
+/** A step of the schema. */
+interface Step extends Migration {
+  /** The newest step of the oldest version that works with the schema behind this step. */
+  readonly compatibleFrom: string;
+}
+
+export type Steps = Readonly<Record<string, Step>>;
+
 /** In the order of their names. One that has shipped is never changed. */
-const migrations: Migrations = {
-  "0001-foundation": { up: foundation },
+export const migrations: Steps = {
+  "0001-foundation": { up: foundation, compatibleFrom: "0001-foundation" },
 };
 
-const schemaOf = (known: Migrations) => ({
-  known,
+/** `svc migrate`: brings the schema up to date; the names of what this call has applied. */
+export const migrate = (db: Db, known = migrations) => migrateAlone(db, schemaOf(known));
+
+/**
+ * A start: the same, but a process of an older version also starts on a newer schema, if it can work
+ * with it. In the middle of an upgrade, machines of both versions restart (README.md).
+ */
+export const migrateAtStart = (db: Db, known = migrations) =>
+  migrateAlone(db, { ...schemaOf(known), worksOnNewer: (of) => worksOnNewer(of, known) });
+
+/** What `migrate` would apply. */
+export const pendingOf = (db: Db, known = migrations) => pendingMigrations(db, schemaOf(known));
+
+const schemaOf = (steps: Steps): Schema => ({
+  known: recorded(steps),
   setting: "SVC_DATABASE_URL",
   hasAny: async (db: Db) => {
     const found = await sql`select 1 where to_regclass('kysely_migration') is not null`.execute(db);
@@ -18,15 +41,34 @@ const schemaOf = (known: Migrations) => ({
 });
 
 /**
- * Brings the schema up to date; the names of what this call has applied. Processes of the version
- * before go on working with it (README.md).
+ * Each step leaves in the database which versions work with it: older versions do not know the step,
+ * so they have to read it there. No version is older than the first step.
  */
-export function migrate(db: Db, known = migrations): Promise<readonly string[]> {
+function recorded(steps: Steps): Schema["known"] {
+  let compatibleFrom = "";
+  const entries = Object.entries(steps).map(([name, step], at) => {
+    if (step.compatibleFrom > compatibleFrom) ({ compatibleFrom } = step);
+    const needed = compatibleFrom;
+    const up = async (db: Db) => {
+      await step.up(db);
+      if (at > 0) await writeMeta(db, "schema_compatible_from", needed);
+    };
+    return [name, { up }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+async function worksOnNewer(db: Db, known: Steps): Promise<boolean> {
+  const needed = await readMeta(db, "schema_compatible_from");
+  return needed !== undefined && Object.keys(known).some((name) => name >= needed);
+}
+
+function migrateAlone(db: Db, schema: Schema): Promise<readonly string[]> {
   return db.connection().execute(async (connection) => {
     // A migration takes as long as it takes, and so does waiting for the process that migrates.
     for (const name of timeouts) await sql.raw(`set ${name} = 0`).execute(connection);
     try {
-      return await migrateSchema(connection, schemaOf(known));
+      return await migrateSchema(connection, schema);
     } finally {
       for (const name of timeouts) await sql.raw(`reset ${name}`).execute(connection);
     }
@@ -34,6 +76,3 @@ export function migrate(db: Db, known = migrations): Promise<readonly string[]> 
 }
 
 const timeouts = ["statement_timeout", "idle_in_transaction_session_timeout"];
-
-/** What `migrate` would apply. */
-export const pendingOf = (db: Db, known = migrations) => pendingMigrations(db, schemaOf(known));

@@ -1,0 +1,117 @@
+/** A fleet is upgraded while it serves: this version is the one before, and the next one migrates. */
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Kysely, sql } from "kysely";
+import OpenAI from "openai";
+import {
+  migrate,
+  migrations,
+  pendingOf,
+  type Steps,
+} from "../../../src/store/postgres/migrations/migrations.ts";
+import { openPostgres, type Postgres } from "../../../src/store/postgres/postgres.ts";
+import { chatAnswers } from "../../fake/recordings.ts";
+import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
+import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { standardManifest } from "../../setup/harness.ts";
+import { waitUntil } from "../../setup/money-home.ts";
+import { createDatabase, dropDatabase } from "../../setup/postgres.ts";
+
+let url: string;
+let postgres: Postgres;
+let upstream: FakeUpstream;
+let home: Home;
+beforeAll(async () => {
+  url = await createDatabase();
+  postgres = await openPostgres({ url });
+  upstream = await startFakeUpstream();
+  upstream.replyWith(chatAnswers.plain());
+  home = createHome({ isBare: true });
+  home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
+});
+afterAll(async () => {
+  await home.remove();
+  await upstream.stop();
+  await postgres.close();
+  await dropDatabase(url);
+});
+
+const environment = () => ({ SVC_DATABASE_URL: url, FAKE_KEY: "x" });
+const svc = (...words: string[]) => home.svc(words, { environment: environment() });
+
+/** What the rules for migrations allow: columns with a default or without a value, and tables. */
+async function addNotes(db: Kysely<unknown>): Promise<void> {
+  await sql`alter table receipts add column note text`.execute(db);
+  await sql`alter table accounts add column is_large boolean not null default false`.execute(db);
+  await sql`create table notes (id text primary key)`.execute(db);
+}
+
+const next: Steps = {
+  ...migrations,
+  "9001-notes": { up: addNotes, compatibleFrom: Object.keys(migrations).at(-1) ?? "" },
+};
+const afterNext: Steps = {
+  ...next,
+  "9002-notes": { up: async () => {}, compatibleFrom: "9001-notes" },
+};
+
+class Callers {
+  served = 0;
+  readonly #loops: readonly Promise<void>[];
+  #isOver = false;
+
+  constructor({ baseUrl }: ChildServer, apiKey: string) {
+    const client = new OpenAI({ baseURL: baseUrl, apiKey, maxRetries: 0 });
+    this.#loops = Array.from({ length: 4 }, () => this.#run(client));
+  }
+
+  async #run(client: OpenAI): Promise<void> {
+    while (!this.#isOver) {
+      await client.chat.completions.create({
+        model: "svc-3-flash",
+        messages: [{ role: "user", content: "Hi" }],
+      });
+      this.served++;
+    }
+  }
+
+  async until(count: number): Promise<void> {
+    const reached = waitUntil("calls to be served", async () => this.served >= count);
+    await Promise.race([reached, Promise.all(this.#loops)]);
+  }
+
+  /** Rejects if any call has failed. */
+  async end(): Promise<number> {
+    this.#isOver = true;
+    await Promise.all(this.#loops);
+    return this.served;
+  }
+}
+
+test("the version before serves on the new schema, starts on it again, and on no newer one", async () => {
+  const first = await home.serve(environment());
+  expect((await svc("apply")).code).toBe(0);
+  const key = first.key ?? "";
+  const callers = new Callers(first, key);
+  await callers.until(20);
+  expect(await pendingOf(postgres.db, next)).toEqual(["9001-notes"]);
+  expect(await migrate(postgres.db, next)).toEqual(["9001-notes"]);
+  await callers.until(callers.served + 20);
+  let served = await callers.end();
+  expect((await svc("migrate")).stderr).toContain("it has the migrations 9001-notes");
+  expect(await first.stop()).toBe(0);
+
+  const again = await home.serve(environment());
+  const later = new Callers(again, key);
+  await later.until(5);
+  expect(await migrate(postgres.db, afterNext)).toEqual(["9002-notes"]);
+  await later.until(later.served + 5);
+  served += await later.end();
+  expect(await again.stop()).toBe(0);
+  await expect(home.serve(environment())).rejects.toThrow(
+    "error: The database was written by a newer version (it has the migrations 9001-notes, 9002-notes). Start that version, or use another SVC_DATABASE_URL.",
+  );
+
+  const { stdout } = await svc("ledger", "verify", "--json");
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true, receipts: served });
+});

@@ -35,6 +35,8 @@ export interface Home {
 interface ServeOptions {
   /** Gives it a process of its own, which can be killed. */
   readonly isProcess?: boolean;
+  /** Flags of the command. */
+  readonly flags?: readonly string[];
 }
 
 interface SvcOptions {
@@ -122,9 +124,9 @@ export function createHome({
       if (code !== 0) throw new Error(`svc ${words.join(" ")} ended with ${code}: ${stderr}`);
       return JSON.parse(stdout);
     },
-    async serve(environment, { isProcess = areProcesses } = {}) {
+    async serve(environment, { isProcess = areProcesses, flags = [] } = {}) {
       const start = isProcess ? startProcess : startHere;
-      const server = await listening(start(["serve"], environmentWith(environment)));
+      const server = await listening(start(["serve", ...flags], environmentWith(environment)));
       running.add(server);
       return server;
     },

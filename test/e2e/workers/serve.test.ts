@@ -1,0 +1,137 @@
+/** `svc serve --workers 2` on PostgreSQL, from the first call to the last. The tests build on each other. */
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import OpenAI, { APIError } from "openai";
+import { openPostgres, type Postgres } from "../../../src/store/postgres/postgres.ts";
+import { chatAnswers } from "../../fake/recordings.ts";
+import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
+import { readMetrics } from "../../replies/metrics-text.ts";
+import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { standardManifest } from "../../setup/harness.ts";
+import { waitUntil } from "../../setup/money-home.ts";
+import { createDatabase, dropDatabase } from "../../setup/postgres.ts";
+
+let url: string;
+let postgres: Postgres;
+let upstream: FakeUpstream;
+let home: Home;
+let server: ChildServer;
+let client: OpenAI;
+const environment = () => ({ SVC_DATABASE_URL: url, SVC_NODE: "eu", FAKE_KEY: "x" });
+const svc = <T>(...words: string[]) => home.json<T>(words, { environment: environment() });
+
+beforeAll(async () => {
+  url = await createDatabase();
+  postgres = await openPostgres({ url, connections: 2 });
+  upstream = await startFakeUpstream();
+  upstream.replyWith(chatAnswers.plain());
+  home = createHome({ isBare: true });
+  home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
+  server = await home.serve(environment(), { isProcess: true, flags: ["--workers", "2"] });
+  await svc("apply");
+  client = new OpenAI({
+    baseURL: server.baseUrl,
+    apiKey: server.key ?? "",
+    // The kernel chooses a worker for each connection.
+    fetch: (to, init) => fetch(to, { ...init, keepalive: false }),
+  });
+});
+afterAll(async () => {
+  await home.remove();
+  await upstream.stop();
+  await postgres.close();
+  await dropDatabase(url);
+});
+
+let served = 0;
+async function call(from = client): Promise<void> {
+  const messages = [{ role: "user" as const, content: "Hi" }];
+  await from.chat.completions.create({ model: "svc-3-flash", messages });
+  served++;
+}
+
+async function select<T extends object>(text: string): Promise<readonly T[]> {
+  return (await postgres.pool.query<T>(text)).rows;
+}
+
+/** Receipts of each worker since its last start. */
+async function receiptsOf(): Promise<Readonly<Record<string, number>>> {
+  const rows = await select<{ name: string; receipts: number }>(
+    `select name, (select count(*) from receipts where receipts.epoch = nodes.epoch) as receipts
+      from nodes`,
+  );
+  return Object.fromEntries(rows.map(({ name, receipts }) => [name, receipts]));
+}
+
+/** Calls until each worker has served this many since its last start. */
+async function callBoth(least: number): Promise<void> {
+  for (;;) {
+    const counts = await receiptsOf();
+    if (["eu/1", "eu/2"].every((name) => (counts[name] ?? 0) >= least)) return;
+    await call();
+  }
+}
+
+async function statesOf(): Promise<unknown> {
+  const { nodes } = await svc<{ nodes: { name: string; state: string }[] }>("nodes");
+  return nodes.map(({ name, state }) => `${name} ${state}`);
+}
+
+test("both workers serve one port, and the metrics count the calls of both", async () => {
+  await callBoth(3);
+  const metrics = readMetrics(await (await fetch(`${server.platformUrl}/metrics`)).text());
+  expect(metrics.sum("svc_requests_total", { model: "svc-3-flash" })).toBe(served);
+  expect(await statesOf()).toEqual(["eu/1 running", "eu/2 running"]);
+});
+
+test("a worker that drains rejects calls, which the other serves, until it is resumed", async () => {
+  await svc("nodes", "drain", "eu/1");
+  expect(await statesOf()).toEqual(["eu/1 draining", "eu/2 running"]);
+  const once = client.withOptions({ maxRetries: 0 });
+  const statusOf = () =>
+    call(once).then(
+      () => 200,
+      (error: unknown) => (error instanceof APIError ? error.status : undefined),
+    );
+  await waitUntil("a call to be rejected", async () => (await statusOf()) === 503);
+  const { "eu/1": before } = await receiptsOf();
+  for (let calls = 0; calls < 10; calls++) expect([200, 503]).toContain(await statusOf());
+  expect((await receiptsOf())["eu/1"]).toBe(before ?? 0);
+  await svc("nodes", "resume", "eu/1");
+  expect(await statesOf()).toEqual(["eu/1 running", "eu/2 running"]);
+  await callBoth((before ?? 0) + 1);
+});
+
+test("a worker that is killed is started again, and callers notice nothing", async () => {
+  const [killed] = await select<{ pid: number; epoch: number }>(
+    "select pid, epoch from nodes where name = 'eu/2'",
+  );
+  let isOver = false;
+  const callers = Array.from({ length: 3 }, async () => {
+    while (!isOver) await call();
+  });
+  process.kill(killed?.pid ?? 0, "SIGKILL");
+  await server.waitForLog("worker is back");
+  isOver = true;
+  await Promise.all(callers);
+  expect(server.stderr()).toContain('"worker":"eu/2","code":"SIGKILL"');
+  // It has ended its own last run, and the money of that is back.
+  const open = await select<{ node: string; id: number }>(
+    "select node, id from epochs where is_open order by node",
+  );
+  expect(open.map(({ node }) => node)).toEqual(["eu/1", "eu/2"]);
+  expect(open.map(({ id }) => id)).not.toContain(killed?.epoch);
+  await callBoth(1);
+});
+
+test("SIGTERM ends all of them, and leaves a clean ledger and no open node", async () => {
+  const workers = await select<{ pid: number }>("select pid from nodes");
+  expect(await server.stop()).toBe(0);
+  for (const { pid } of workers) expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+  expect(await select("select node from epochs where is_open")).toEqual([]);
+  expect(await statesOf()).toEqual(["eu/1 stopped", "eu/2 stopped"]);
+  const findings = await svc<{ ok: boolean; receipts: number }>("ledger", "verify");
+  expect(findings.ok).toBe(true);
+  // A killed worker may have charged a call whose reply it could not send.
+  expect(findings.receipts).toBeGreaterThanOrEqual(served);
+});

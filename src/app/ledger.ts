@@ -37,6 +37,8 @@ export interface Money {
   /** Calls that were refused: no money, but written between the receipts. */
   readonly rejections: RunningRejections["recorder"];
   flushRollups(): Promise<void>;
+  /** For a report: what is not in the store yet, and no more. */
+  writeSums(): Promise<void>;
   readonly sums: Pick<Rollups, "betweenWrites">;
   /** After the last call: everything is written. */
   close(): Promise<void>;
@@ -110,6 +112,10 @@ export async function openMoney({
     await node?.minutes.write(minutes, clock.nowMs());
     await store.trustSums();
   };
+  const writeSums = async () => {
+    await rollups.write(clock.nowMs());
+    await node?.minutes.write(minutes, clock.nowMs());
+  };
   const flush = async () => {
     await rollups.write(clock.nowMs());
     await providerFailures.flush(clock.nowMs());
@@ -171,6 +177,7 @@ export async function openMoney({
     reports,
     rejections,
     flushRollups,
+    writeSums,
     sums: rollups,
     async close() {
       await reports.close();

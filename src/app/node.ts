@@ -10,7 +10,7 @@ import type { SharedProcesses } from "./opened.ts";
 export interface FollowOptions {
   readonly shared: SharedProcesses;
   readonly state: Pick<GatewayState, "follower">;
-  readonly money: Pick<Money, "lender" | "flushRollups">;
+  readonly money: Pick<Money, "lender" | "writeSums">;
   readonly calls: Pick<ActiveCalls, "size">;
   readonly log: Log;
 }
@@ -46,7 +46,7 @@ export function followFleet({ shared, state, money, calls, log }: FollowOptions)
     reports = reply.reports;
     if (isLookedAt)
       money
-        .flushRollups()
+        .writeSums()
         .then(() => shared.fleet.reportsDone(reply.reports))
         .catch(() => {});
   };

@@ -199,3 +199,22 @@ describe("the last hour by minute", () => {
     await reports.close();
   });
 });
+
+test("reports ask for fresh sums every second, though other processes take most of it to write them", async () => {
+  let elapsedMs = 0;
+  let flushes = 0;
+  const reports = open({
+    elapsedMs: () => elapsedMs,
+    flush: async () => {
+      flushes++;
+      elapsedMs += 900;
+    },
+  });
+  for (let second = 1; second <= 4; second++) {
+    await reports.providers(noonMs);
+    await reports.providers(noonMs);
+    elapsedMs = second * 1_000;
+  }
+  expect(flushes).toBe(4);
+  await reports.close();
+});

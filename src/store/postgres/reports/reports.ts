@@ -28,6 +28,8 @@ interface Asked {
  * fails, and its connection is closed.
  */
 export class PostgresReports extends StoreReports {
+  /** Most of what a flush takes is waiting for other processes, which costs nothing. */
+  protected override readonly flushPause = 1;
   readonly #pool: Pool;
   readonly #limitMs: number;
   readonly #open = new Set<Asked>();

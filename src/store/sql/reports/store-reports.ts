@@ -34,13 +34,14 @@ import {
 import type { ReportOptions } from "../../store.ts";
 import type { ReportAnswer, ReportQuestion } from "./questions.ts";
 
-/** Sums are not written more often for who watches, nor for more than a fiftieth of the time. */
+/** Sums are not written more often for who watches. */
 const flushEveryMs = 1_000;
-const flushShare = 50;
 
 /** What reports on every database do alike: they check what is asked for, and write sums first. */
 export abstract class StoreReports implements LedgerReports, RejectionReports {
   protected readonly options: ReportOptions;
+  /** A flush is followed by a pause of so many times what it took. */
+  protected readonly flushPause: number = 50;
   #flushed: Promise<void> = Promise.resolve();
   #flushAgainMs = Number.NEGATIVE_INFINITY;
 
@@ -143,7 +144,7 @@ export abstract class StoreReports implements LedgerReports, RejectionReports {
       .catch(() => {})
       .finally(() => {
         const tookMs = elapsedMs() - beganMs;
-        this.#flushAgainMs = beganMs + Math.max(flushEveryMs, flushShare * tookMs);
+        this.#flushAgainMs = beganMs + Math.max(flushEveryMs, this.flushPause * tookMs);
       });
     return this.#flushed;
   }

@@ -12,9 +12,9 @@ import {
 import { openPostgres, type Postgres } from "../../../src/store/postgres/postgres.ts";
 import { chatAnswers } from "../../fake/recordings.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
+import { Callers } from "../../setup/callers.ts";
 import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
-import { waitUntil } from "../../setup/money-home.ts";
 import { createDatabase, dropDatabase } from "../../setup/postgres.ts";
 
 let url: string;
@@ -55,57 +55,27 @@ const afterNext: Steps = {
   "9002-notes": { up: async () => {}, compatibleFrom: "9001-notes" },
 };
 
-class Callers {
-  served = 0;
-  readonly #loops: readonly Promise<void>[];
-  #isOver = false;
-
-  constructor({ baseUrl }: ChildServer, apiKey: string) {
-    const client = new OpenAI({ baseURL: baseUrl, apiKey, maxRetries: 0 });
-    this.#loops = Array.from({ length: 4 }, () => this.#run(client));
-  }
-
-  async #run(client: OpenAI): Promise<void> {
-    while (!this.#isOver) {
-      await client.chat.completions.create({
-        model: "svc-3-flash",
-        messages: [{ role: "user", content: "Hi" }],
-      });
-      this.served++;
-    }
-  }
-
-  async until(count: number): Promise<void> {
-    const reached = waitUntil("calls to be served", async () => this.served >= count);
-    await Promise.race([reached, Promise.all(this.#loops)]);
-  }
-
-  /** Rejects if any call has failed. */
-  async end(): Promise<number> {
-    this.#isOver = true;
-    await Promise.all(this.#loops);
-    return this.served;
-  }
-}
+const clientOf = ({ baseUrl }: ChildServer, apiKey: string) =>
+  new OpenAI({ baseURL: baseUrl, apiKey, maxRetries: 0 });
 
 test("the version before serves on the new schema, starts on it again, and on no newer one", async () => {
   const first = await home.serve(environment());
   expect((await svc("apply")).code).toBe(0);
   const key = first.key ?? "";
-  const callers = new Callers(first, key);
-  await callers.until(20);
+  const callers = new Callers(clientOf(first, key));
+  await callers.serve(20);
   expect(await pendingOf(postgres.db, next)).toEqual(["9001-notes"]);
   expect(await migrate(postgres.db, next)).toEqual(["9001-notes"]);
-  await callers.until(callers.served + 20);
+  await callers.serve(20);
   let served = await callers.end();
   expect((await svc("migrate")).stderr).toContain("it has the migrations 9001-notes");
   expect(await first.stop()).toBe(0);
 
   const again = await home.serve(environment());
-  const later = new Callers(again, key);
-  await later.until(5);
+  const later = new Callers(clientOf(again, key));
+  await later.serve(5);
   expect(await migrate(postgres.db, afterNext)).toEqual(["9002-notes"]);
-  await later.until(later.served + 5);
+  await later.serve(5);
   served += await later.end();
   expect(await again.stop()).toBe(0);
   await expect(home.serve(environment())).rejects.toThrow(

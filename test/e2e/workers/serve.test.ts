@@ -6,6 +6,7 @@ import { openPostgres, type Postgres } from "../../../src/store/postgres/postgre
 import { chatAnswers } from "../../fake/recordings.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { readMetrics } from "../../replies/metrics-text.ts";
+import { Callers, chatOnce } from "../../setup/callers.ts";
 import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
 import { waitUntil } from "../../setup/money-home.ts";
@@ -45,8 +46,7 @@ afterAll(async () => {
 
 let served = 0;
 async function call(from = client): Promise<void> {
-  const messages = [{ role: "user" as const, content: "Hi" }];
-  await from.chat.completions.create({ model: "svc-3-flash", messages });
+  await chatOnce(from);
   served++;
 }
 
@@ -106,14 +106,10 @@ test("a worker that is killed is started again, and callers notice nothing", asy
   const [killed] = await select<{ pid: number; epoch: number }>(
     "select pid, epoch from nodes where name = 'eu/2'",
   );
-  let isOver = false;
-  const callers = Array.from({ length: 3 }, async () => {
-    while (!isOver) await call();
-  });
+  const callers = new Callers(client);
   process.kill(killed?.pid ?? 0, "SIGKILL");
   await server.waitForLog("worker is back");
-  isOver = true;
-  await Promise.all(callers);
+  served += await callers.end();
   expect(server.stderr()).toContain('"worker":"eu/2","code":"SIGKILL"');
   // It has ended its own last run, and the money of that is back.
   const open = await select<{ node: string; id: number }>(

@@ -69,7 +69,7 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
   const { configuration, opened, engine, version, clock, log, undo, lookup } = options;
   const { settings } = configuration;
   await checkLedger(opened.store, log);
-  opened.store.startUpkeep((detail) => log.error("database checkpoint failed", { detail }));
+  opened.store.startUpkeep((detail) => log.error("database upkeep failed", { detail }));
   const money = await openMoney({
     store: opened.store,
     sharedCounter: options.sharedCounter,

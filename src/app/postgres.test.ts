@@ -121,3 +121,20 @@ test("machines that start at once on an empty catalog add the embedded models on
     await dropDatabase(url);
   }
 });
+
+test("a store that is closed during its upkeep reports no error", async () => {
+  const url = await createDatabase();
+  try {
+    const configuration = configurationOf({ SVC_DATABASE_URL: url, SVC_SECRET: "s".repeat(32) });
+    const opened = await openStore(configuration, { kind: "command" });
+    const errors: string[] = [];
+    await opened.store.close();
+    // Its pool has ended, as it has for what was under way at the end.
+    opened.store.startUpkeep((detail) => errors.push(detail));
+    await new Promise(setImmediate);
+    expect(errors).toEqual([]);
+    await opened.close().catch(() => {});
+  } finally {
+    await dropDatabase(url);
+  }
+});

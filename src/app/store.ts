@@ -53,9 +53,7 @@ export async function openStore(
   user: StoreUser = { kind: "server" },
 ): Promise<Opened> {
   const { dataDir, secret, databaseUrl } = configuration.settings;
-  if (isPostgresUrl(databaseUrl))
-    // Loaded here, because most installations do without it.
-    return (await import("./postgres.ts")).openPostgresStore(configuration, databaseUrl, user);
+  if (isPostgresUrl(databaseUrl)) return openShared(configuration, databaseUrl, user);
   const undo: (() => void)[] = [];
   const unwind = () => {
     for (const step of undo.toReversed()) step();
@@ -85,6 +83,20 @@ export async function openStore(
   } catch (error) {
     unwind();
     throw toStoreProblem(error, path, dataDir);
+  }
+}
+
+async function openShared(
+  configuration: Configuration,
+  url: string,
+  user: StoreUser,
+): Promise<Opened> {
+  // Loaded here, because most installations do without it.
+  const { openPostgresStore } = await import("./postgres.ts");
+  try {
+    return await openPostgresStore(configuration, url, user);
+  } catch (error) {
+    throw await problemOf(error, configuration);
   }
 }
 

@@ -37,6 +37,7 @@ export function createPlainStore(options: Omit<NodeStoreOptions, "epoch">): Stor
   const { pool, db } = postgres;
   const rollups = new PostgresRollups({ db, pool, epoch: noEpoch });
   let timer: ReturnType<typeof setInterval> | undefined;
+  let isClosed = false;
   return {
     ...shared,
     ledger: createLedgerStore({ pool, watch: () => {}, rollups }),
@@ -50,12 +51,16 @@ export function createPlainStore(options: Omit<NodeStoreOptions, "epoch">): Stor
     releaseMemory: () => {},
     startUpkeep(onError) {
       const run = () =>
-        void ensurePartitions(db, nowMs()).catch((error: unknown) => onError(String(error)));
+        void ensurePartitions(db, nowMs()).catch((error: unknown) => {
+          // What the end has cut off is done by the next start.
+          if (!isClosed) onError(String(error));
+        });
       timer = setInterval(run, partitionsEveryMs);
       timer.unref();
       run();
     },
     close() {
+      isClosed = true;
       clearInterval(timer);
       return shared.close();
     },

@@ -138,7 +138,9 @@ describe("a server that cannot be reached", () => {
   test("has no connection left", async () => {
     const clients = Array.from({ length: 9 }, () => new Client({ connectionString: urlOf() }));
     await Promise.all(clients.map((client) => client.connect()));
-    expect(await saying(urlOf())).toContain("has no free connection (53300). Raise its max_conn");
+    expect(await saying(urlOf())).toContain(
+      'Raise its max_connections or the CONNECTION LIMIT of role "ann", or lower SVC_DATABASE_CONN',
+    );
     await Promise.all(clients.map((client) => client.end()));
   });
 });

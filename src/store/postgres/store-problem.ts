@@ -1,4 +1,5 @@
 import { Problem } from "../../base/problem.ts";
+import { MigrationFailure } from "../sql/migrate.ts";
 import { onlyReading, toPostgresUrl } from "./postgres.ts";
 import { tlsFiles } from "./tls.ts";
 
@@ -7,6 +8,8 @@ import { tlsFiles } from "./tls.ts";
  * do. Unknown errors are returned unchanged. The password is in no message.
  */
 export function toPostgresProblem(error: unknown, url: string): unknown {
+  // Its message is complete already, and its cause may be of another server than this one.
+  if (error instanceof Problem && !(error instanceof MigrationFailure)) return error;
   const place = placeOf(url);
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
     const fault = faultOf(at);
@@ -120,8 +123,8 @@ const connecting: readonly Rule[] = [
   },
   {
     code: /^53300$/,
-    say: ({ server, code }) =>
-      `The database server at ${server} has no free connection (${code}). Raise its max_connections, or stop other programs that use it.`,
+    say: ({ server, user, code }) =>
+      `The database server at ${server} has no free connection (${code}). Raise its max_connections or the CONNECTION LIMIT of role ${quoted(user)}, or lower SVC_DATABASE_CONNECTIONS.`,
   },
 ];
 

@@ -2,6 +2,14 @@ import { type Migration, Migrator } from "kysely/migration";
 import { Problem } from "../../base/problem.ts";
 import type { Db } from "./schema.ts";
 
+/** Its cause is what the database said, which may be said better in words. */
+export class MigrationFailure extends Problem {
+  constructor(cause: unknown) {
+    const message = `The database migration failed and changed nothing: ${String(cause)}`;
+    super({ code: "failed", message, cause });
+  }
+}
+
 /** By name, in the order of their names. */
 export type Migrations = Readonly<Record<string, Migration>>;
 
@@ -40,12 +48,7 @@ export async function migrateSchema(db: Db, schema: Schema): Promise<readonly st
     db,
     provider: { getMigrations },
   }).migrateToLatest();
-  if (error !== undefined)
-    throw new Problem({
-      code: "failed",
-      message: `The database migration failed and changed nothing: ${String(error)}`,
-      cause: error,
-    });
+  if (error !== undefined) throw new MigrationFailure(error);
   return results.map(({ migrationName }) => migrationName);
 }
 

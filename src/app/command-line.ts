@@ -25,6 +25,7 @@ export function createWiring(
       (await import("./schema.ts")).migrateStore(loadConfiguration(environment), options),
     copyStore: async (request) =>
       (await import("./copy.ts")).copyStore(loadConfiguration(environment), request),
+    cancelCopy: async () => (await import("./copy.ts")).cancelCopy(loadConfiguration(environment)),
   };
 }
 

@@ -1,11 +1,12 @@
 import { systemClock } from "../base/clock.ts";
 import { invalid, Problem } from "../base/problem.ts";
-import type { CopyRequest, CopyView } from "../cli/store-wiring.ts";
+import type { CancelView, CopyRequest, CopyView } from "../cli/store-wiring.ts";
 import type { Configuration } from "../config/load.ts";
-import { isPostgresUrl, withoutPassword } from "../config/setting-readers.ts";
+import { databasePlace, isPostgresUrl, withoutPassword } from "../config/setting-readers.ts";
 import { copyDatabase } from "../store/copy/copy.ts";
 import { openPostgres } from "../store/postgres/postgres.ts";
 import { toPostgresProblem } from "../store/postgres/store-problem.ts";
+import { markCopied, takeMarkAway } from "../store/sqlite/copied.ts";
 import { toStoreProblem } from "../store/sqlite/store-problem.ts";
 import type { Opened } from "./opened.ts";
 import { existingSqlite } from "./schema.ts";
@@ -19,7 +20,7 @@ export async function copyStore(
   const url = to ?? configuration.settings.databaseUrl;
   if (!isPostgresUrl(url))
     throw invalid({
-      to: `to must be the address of a PostgreSQL database, for example postgres://user:password@host:5432/svc.`,
+      to: `to must be the address of a PostgreSQL database, for example postgres://user:password@host:5432/svc${to === undefined ? ", or SVC_DATABASE_URL must be set to one" : ""}.`,
     });
   const path = existingSqlite(configuration);
   const opened = await openSource(configuration, path);
@@ -29,18 +30,20 @@ export async function copyStore(
     const postgres = await openPostgres({ url, name: "svc store copy", statementMs: 0 });
     const { nowMs } = systemClock;
     const { fingerprint } = opened.secrets;
-    const { isResumed, counts, findings } = await copyDatabase({
+    const { isResumed, wasComplete, counts, findings } = await copyDatabase({
       path,
       postgres,
       fingerprint,
       nowMs,
       onProgress,
+      onVerified: () => markCopied(path, databasePlace(url)),
     }).finally(() => postgres.close());
     const { accounts, entries, receipts, charged } = findings;
     return {
       from: path,
       to: withoutPassword(url),
       resumed: isResumed,
+      was_complete: wasComplete,
       rows: Object.values(counts).reduce((sum, count) => sum + count, 0),
       tables: counts,
       accounts,
@@ -59,13 +62,29 @@ export async function copyStore(
   }
 }
 
+/** `svc store copy --cancel`: the SQLite database is the one in use again. */
+export async function cancelCopy(configuration: Configuration): Promise<CancelView> {
+  const path = existingSqlite(configuration);
+  const opened = await openSource(configuration, path);
+  try {
+    const to = takeMarkAway(path);
+    if (to !== undefined) return { database: path, copied_to: to };
+  } finally {
+    await opened.close();
+  }
+  throw new Problem({
+    code: "not_found",
+    message: `The database ${path} was not copied, so there is nothing to cancel.`,
+  });
+}
+
 /** With its locks, as a server would: its schema is current, and the secret is the right one. */
 async function openSource(configuration: Configuration, path: string): Promise<Opened> {
   const { settings } = configuration;
   try {
     return await openStore(
       { ...configuration, settings: { ...settings, databaseUrl: path } },
-      { kind: "command" },
+      { kind: "copy" },
     );
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "busy") throw error;

@@ -14,7 +14,7 @@ import type { Store } from "../store/store.ts";
 
 /** Who opens the store. With PostgreSQL, servers and workers are nodes of the fleet. */
 export type StoreUser =
-  | { readonly kind: "server" | "supervisor" | "platform" | "command" }
+  | { readonly kind: "server" | "supervisor" | "platform" | "command" | "copy" }
   | { readonly kind: "worker"; readonly worker: number };
 
 /** What a process that charges calls has of a shared database. */

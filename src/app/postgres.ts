@@ -168,6 +168,7 @@ export function takePlace(settings: Settings, user: StoreUser): ProcessPlace {
   const { dataDir, node } = settings;
   switch (user.kind) {
     case "command":
+    case "copy":
       return { name: node, instance: "", dir: dataDir, lock: noLock };
     case "platform":
       return lockPlace(`${node}/platform`, join(dataDir, "platform"));

@@ -1,4 +1,5 @@
 import { SQLiteError } from "bun:sqlite";
+import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -24,6 +25,7 @@ import {
 } from "../platform/operations.ts";
 import { addressProblem } from "../providers/kit/address.ts";
 import { createSecrets, masterSecret } from "../secrets/secrets.ts";
+import { refuseCopied } from "../store/sqlite/copied.ts";
 import {
   realDatabasePath,
   refuseEmptied,
@@ -68,6 +70,7 @@ export async function openStore(
     const sqlite = openSqlite(path);
     undo.push(() => sqlite.raw.close());
     const hasDatabase = hasLedger(sqlite);
+    if (hasDatabase && user.kind !== "copy") refuseCopied(sqlite);
     if (!hasDatabase) {
       refuseEmptied(path);
       syncFolder(path);
@@ -222,6 +225,7 @@ export interface FileOptions {
 export async function applyAtStart(options: FileOptions): Promise<ApplyView | undefined> {
   const { configuration, opened, log } = options;
   if (!hasPostgres(configuration)) return applyChangedFile(options);
+  await warnOfSqlite(options);
   const { file } = configuration;
   if (file === undefined) return undefined;
   const { hash } = await opened.store.catalog.manifestState();
@@ -230,6 +234,24 @@ export async function applyAtStart(options: FileOptions): Promise<ApplyView | un
       file: file.path,
     });
   return undefined;
+}
+
+/** Who sets the address of a new database may expect to find the old accounts in it. */
+async function warnOfSqlite({ configuration, opened, log }: FileOptions): Promise<void> {
+  if ((await opened.store.accounts.list()).length > 0) return;
+  const path = join(configuration.settings.dataDir, "svc.db");
+  if (!existsSync(path)) return;
+  try {
+    const reader = openLedgerReader(path);
+    const accounts = await reader.accounts().finally(() => reader.close());
+    if (accounts.length === 0) return;
+    log.warn(
+      "the PostgreSQL database is empty, but the data directory has a SQLite database with accounts; svc store copy moves it to an empty PostgreSQL database",
+      { file: path, accounts: accounts.length },
+    );
+  } catch {
+    // A file that cannot be read is not missed by who uses PostgreSQL.
+  }
 }
 
 /**

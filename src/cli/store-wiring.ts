@@ -4,6 +4,8 @@ export interface StoreWiring {
   readonly migrate: (options: { readonly dryRun: boolean }) => Promise<MigrationView>;
   /** Copies the SQLite database to PostgreSQL; by the settings, where no address is given. */
   readonly copyStore: (options: CopyRequest) => Promise<CopyView>;
+  /** Servers can start on the SQLite database again. */
+  readonly cancelCopy: () => Promise<CancelView>;
 }
 
 export interface MigrationView {
@@ -32,6 +34,8 @@ export interface CopyView {
   readonly to: string;
   /** Whether an earlier copy was continued. */
   readonly resumed: boolean;
+  /** Whether an earlier command had copied everything, and this one nothing. */
+  readonly was_complete: boolean;
   readonly rows: number;
   readonly tables: Readonly<Record<string, number>>;
   readonly accounts: number;
@@ -39,4 +43,11 @@ export interface CopyView {
   readonly receipts: number;
   /** Nano-USD. */
   readonly charged: bigint;
+}
+
+export interface CancelView {
+  /** The SQLite database. */
+  readonly database: string;
+  /** Where its copy is, without user and password. */
+  readonly copied_to: string;
 }

@@ -151,6 +151,12 @@ export function nodeName(text: string): string | Wrong {
     : new Wrong("up to 64 letters, digits, dots, underscores and hyphens");
 }
 
+/** Where a database is: its host and its name, without user, password and options. */
+export function databasePlace(text: string): string {
+  const url = URL.parse(text);
+  return url === null ? text : `postgres://${url.host}${url.pathname}`;
+}
+
 /** A database address without its password and that of its TLS key. */
 export function withoutPassword(text: string): string {
   const url = URL.parse(text);

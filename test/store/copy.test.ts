@@ -145,6 +145,7 @@ test("the chart of the last hour goes on, also where a copy ended during the com
       postgres,
       fingerprint: fingerprint(),
       nowMs: () => noonMs,
+      onVerified: () => {},
       onProgress: () => {},
     };
     let wasAtTables = false;
@@ -248,6 +249,8 @@ test("a copy does not continue with a source that has been used since", async ()
 
 test("a copy goes into an empty database alone", async () => {
   expect((await copy()).code).toBe(0);
+  await home.svc(["store", "copy", "--cancel"]);
+  await home.svc(["account", "create", "later"]);
   await expectRefused("The PostgreSQL database is not empty: its table accounts has rows.", 4);
 });
 

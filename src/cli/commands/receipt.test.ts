@@ -101,6 +101,7 @@ const wiring: Wiring = {
   engine: absent,
   migrate: absent,
   copyStore: absent,
+  cancelCopy: absent,
 };
 
 interface Outcome {

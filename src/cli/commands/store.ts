@@ -1,6 +1,7 @@
 import { toUsd } from "../../base/money.ts";
+import { invalid } from "../../base/problem.ts";
 import { type Command, jsonFlag } from "../command.ts";
-import type { CopyProgress, CopyView, MigrationView } from "../store-wiring.ts";
+import type { CancelView, CopyProgress, CopyView, MigrationView } from "../store-wiring.ts";
 import { print, printJson, style } from "../terminal/output.ts";
 import { ProgressLine } from "../terminal/progress-line.ts";
 
@@ -35,13 +36,22 @@ const copy: Command = {
     "Copy the SQLite database to an empty PostgreSQL database. Stop the server first. If the copy is interrupted, the same command continues it.",
   flags: {
     to: { about: "address of the PostgreSQL database (default: SVC_DATABASE_URL)", value: "URL" },
+    cancel: { about: "go on with the SQLite database after a complete copy" },
     ...jsonFlag,
   },
   examples: [
     "svc store copy --to postgres://svc:password@db.example:5432/svc",
     "SVC_DATABASE_URL=postgres://db.example/svc svc store copy",
+    "svc store copy --cancel",
   ],
   async run({ flags: { to }, switches, wiring }) {
+    if (switches.has("cancel")) {
+      if (to !== undefined) throw invalid({ to: "to cannot be combined with --cancel." });
+      const canceled = await wiring.cancelCopy();
+      if (switches.has("json")) printJson(canceled);
+      else printCanceled(canceled);
+      return;
+    }
     const line = new ProgressLine();
     const isLive = process.stderr.isTTY === true;
     const onProgress = (progress: CopyProgress) =>
@@ -54,7 +64,14 @@ const copy: Command = {
 
 export const storeCommands: readonly Command[] = [migrate, copy];
 
-function printCopy({ from, to, rows, accounts, entries, receipts, charged }: CopyView): void {
+function printCanceled({ database, copied_to }: CancelView): void {
+  print(`${style.green("canceled")} Servers can start on ${database} again.`);
+  print(`Do not start one on ${copied_to} as well: money would be spent twice.`);
+}
+
+function printCopy(view: CopyView): void {
+  const { from, to, rows, accounts, entries, receipts, charged } = view;
+  if (view.was_complete) print("This copy is already complete.");
   print(`${style.green("copied")} ${from} to ${to}`);
   print(`${toCount(rows)} rows, verified: balances, budgets, sums and the rows of every table.`);
   print(

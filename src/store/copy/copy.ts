@@ -17,6 +17,8 @@ export interface CopyOptions {
   readonly fingerprint: string;
   readonly nowMs: () => number;
   readonly onProgress: (progress: CopyStep) => void;
+  /** Called before servers can start on the copy: the source must not be used from then on. */
+  readonly onVerified: () => void;
 }
 
 export interface CopyStep {
@@ -28,6 +30,8 @@ export interface CopyStep {
 
 export interface CopyResult {
   readonly isResumed: boolean;
+  /** Whether an earlier run had copied everything. */
+  readonly wasComplete: boolean;
   readonly counts: Readonly<Record<string, number>>;
   readonly findings: LedgerFindings;
 }
@@ -37,16 +41,22 @@ export interface CopyResult {
  * attempt; then recomputes both ledgers and compares them. Only after that can servers use it.
  */
 export async function copyDatabase(options: CopyOptions): Promise<CopyResult> {
-  const { path, postgres, fingerprint, nowMs, onProgress } = options;
+  const { path, postgres, fingerprint, nowMs, onProgress, onVerified } = options;
   const source = new CopySource(path);
   try {
     const totalRows = source.counts["receipts"] ?? 0;
     const onReceipts = (doneRows: number) => onProgress({ table: undefined, doneRows, totalRows });
     const asked = { postgres, fingerprint, from: path, stamp: source.stamp() };
-    await CopyTarget.check(asked);
+    const wasComplete = await CopyTarget.check(asked);
     onReceipts(0);
     const reader = openLedgerReader(path);
     const facts = await readFacts(reader, onReceipts).finally(() => reader.close());
+    const { counts } = source;
+    const { findings } = facts;
+    if (wasComplete) {
+      onVerified();
+      return { isResumed: false, wasComplete, counts, findings };
+    }
     refuseWrong(facts);
     const target = await CopyTarget.open(asked);
     await copyTables(source, target, onProgress);
@@ -58,8 +68,9 @@ export async function copyDatabase(options: CopyOptions): Promise<CopyResult> {
     await ensurePartitions(postgres.db, nowMs());
     onReceipts(0);
     await verifyCopy({ source, target, facts, postgres, onReceipts });
+    onVerified();
     await target.finish();
-    return { isResumed: target.isResumed, counts: source.counts, findings: facts.findings };
+    return { isResumed: target.isResumed, wasComplete, counts, findings };
   } finally {
     source.close();
   }

@@ -1,7 +1,7 @@
 /** A table that both databases have, with the same columns but for those named here. */
 export interface CopiedTable {
   readonly name: string;
-  /** Unique: rows are copied in this order, and an interrupted copy continues behind the last one. */
+  /** Unique: rows are copied in this order, and an interrupted copy continues after the last one. */
   readonly key: readonly string[];
   /** Columns of PostgreSQL alone, as SQLite computes them. */
   readonly computed?: Readonly<Record<string, string>>;

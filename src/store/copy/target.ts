@@ -9,7 +9,7 @@ import { ensureWeekOf, weekOf } from "../postgres/partitions.ts";
 import type { Postgres } from "../postgres/postgres.ts";
 import { postgresWords } from "../postgres/reports/postgres-reader.ts";
 import { transact } from "../postgres/transaction.ts";
-import { copyKey } from "../postgres/unfinished-copy.ts";
+import { copiedFromKey, copyKey } from "../postgres/unfinished-copy.ts";
 import { readMeta } from "../sql/meta.ts";
 import { startOf, sumColumns, sumsOfReceipts } from "../sql/reports/rollup-columns.ts";
 import { checkSecret } from "../sql/secret.ts";
@@ -60,15 +60,20 @@ export class CopyTarget {
     this.isResumed = isResumed;
   }
 
-  /** Creates the tables, and refuses a database that cannot take this copy. */
-  static async check({ postgres, fingerprint, stamp }: TargetOptions): Promise<void> {
+  /**
+   * Creates the tables, and refuses a database that cannot take this copy. True if it has all of it
+   * already.
+   */
+  static async check({ postgres, fingerprint, stamp }: TargetOptions): Promise<boolean> {
     const { db, pool } = postgres;
     await migrate(db);
     if ((await readMeta(db, "secret_fingerprint")) !== undefined)
       await checkSecret(db, { fingerprint, advice: otherSecret });
+    if ((await readMeta(db, copiedFromKey)) === stamp) return true;
     await transact(pool, async (client) => {
       await findProgress(client, stamp);
     });
+    return false;
   }
 
   /** After the check. */
@@ -153,8 +158,8 @@ export class CopyTarget {
   /** From here on servers can start on it. */
   async finish(): Promise<void> {
     const { rowCount } = await this.#postgres.pool.query(
-      "delete from meta where key = $1 and value = $2",
-      [copyKey, this.#text],
+      "update meta set key = $3, value = $4 where key = $1 and value = $2",
+      [copyKey, this.#text, copiedFromKey, this.#progress.stamp],
     );
     if (rowCount !== 1) throw takenOver();
   }

@@ -5,6 +5,9 @@ import type { Db } from "../sql/schema.ts";
 /** The row of `meta` that is there while a copy from SQLite fills the database (store/copy). */
 export const copyKey = "store_copy";
 
+/** The row of `meta` that a complete copy leaves: of which moment of its source it is. */
+export const copiedFromKey = "store_copied_from";
+
 /** What has come so far is no ledger: accounts could spend money that their receipts have spent. */
 export async function refuseUnfinishedCopy(db: Db): Promise<void> {
   const text = await readMeta(db, copyKey);

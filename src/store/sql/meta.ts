@@ -13,7 +13,9 @@ type MetaKey =
   /** The newest migration that a process must know to work with the schema as it is. */
   | "schema_compatible_from"
   /** While a copy fills the database: how far it is. */
-  | "store_copy";
+  | "store_copy"
+  /** The source of a copy that is complete. */
+  | "store_copied_from";
 
 export async function readMeta(db: Db, key: MetaKey): Promise<string | undefined> {
   const row = await db.selectFrom("meta").select("value").where("key", "=", key).executeTakeFirst();

@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { createHome, type Home } from "../setup/child.ts";
+import { createDatabase, dropDatabase } from "../setup/postgres.ts";
+
+/** What becomes of both databases after a copy. */
+setDefaultTimeout(60_000);
+
+let home: Home;
+let url: string;
+beforeEach(async () => {
+  home = createHome();
+  url = await createDatabase();
+  expect((await home.svc(["account", "create", "payer"])).code).toBe(0);
+});
+afterEach(async () => {
+  await home.remove();
+  await dropDatabase(url);
+});
+
+const copy = (...flags: readonly string[]) => home.svc(["store", "copy", ...flags]);
+const place = () => {
+  const { host, pathname } = new URL(url);
+  return `postgres://${host}${pathname}`;
+};
+
+test("a database that was copied serves no more, and can be read", async () => {
+  expect((await copy("--to", url)).code).toBe(0);
+  for (const words of [["serve"], ["account", "list"]]) {
+    const { code, stderr } = await home.svc(words);
+    expect({ code, stderr }).toEqual({
+      code: 4,
+      stderr: expect.stringMatching(
+        /^error: The database \S+svc\.db was copied to \S+\. Set SVC_DATABASE_URL to that address, or run svc store copy --cancel to go on with the SQLite database\.\n$/,
+      ),
+    });
+    expect(stderr).toContain(`${place()}.`);
+  }
+  expect((await home.svc(["ledger", "verify"])).code).toBe(0);
+  expect((await home.svc(["receipt", "list"])).code).toBe(0);
+});
+
+test("the same copy again is complete, with the totals", async () => {
+  expect((await copy("--to", url)).stdout).not.toContain("already complete");
+  const { code, stdout } = await copy("--to", url);
+  expect(code).toBe(0);
+  expect(stdout).toStartWith("This copy is already complete.\n");
+  expect(stdout).toContain("1 accounts, 0 entries, 0 receipts");
+  expect(JSON.parse((await copy("--to", url, "--json")).stdout)).toMatchObject({
+    was_complete: true,
+    accounts: 1,
+  });
+});
+
+test("a copy that is canceled leaves the SQLite database to servers again", async () => {
+  await copy("--to", url);
+  const { code, stdout } = await copy("--cancel");
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^canceled Servers can start on \S+svc\.db again\.\n/);
+  expect(stdout).toContain(`Do not start one on ${place()} as well`);
+  expect((await home.svc(["account", "list"])).code).toBe(0);
+  const again = await copy("--cancel");
+  expect(again.code).toBe(3);
+  expect(again.stderr).toContain("was not copied, so there is nothing to cancel.");
+});
+
+test("a first start on an empty PostgreSQL database mentions the SQLite database", async () => {
+  const sentence = "svc store copy moves it to an empty PostgreSQL database";
+  const server = await home.serve({ SVC_DATABASE_URL: url });
+  await server.stop();
+  expect(server.stderr()).toContain(sentence);
+  const second = await home.serve({ SVC_DATABASE_URL: url });
+  await second.stop();
+  expect(second.stderr()).not.toContain(sentence);
+});

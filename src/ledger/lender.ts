@@ -175,8 +175,11 @@ export class Lender {
     }
   }
 
-  /** With every tick: what others wait for goes back, and what nobody has used for a while. */
-  async tick(recalled: readonly string[]): Promise<void> {
+  /**
+   * With every tick: what others wait for goes back, and what nobody has used for a while. While
+   * this process drains, all that its calls do not need.
+   */
+  async tick(recalled: readonly string[], isDraining = false): Promise<void> {
     this.#tick++;
     const owners = new Set(recalled);
     for (const leased of this.#leased.values()) {
@@ -184,7 +187,8 @@ export class Lender {
       const owner = "accountId" in source ? source.accountId : `budget ${source.ownerId}`;
       // What it may have without knowing is found out first, and given back with a later tick.
       if (leased.isUnsure) this.#wanted.add(leased);
-      else if (owners.has(owner) || this.#tick - usedTick > idleTicks) this.#return(leased);
+      else if (isDraining || owners.has(owner) || this.#tick - usedTick > idleTicks)
+        this.#return(leased);
     }
     if (this.#returned.size > 0 || this.#wanted.size > 0) await this.#work();
   }

@@ -36,6 +36,21 @@ describe("leases", () => {
     ).toBe("added");
   });
 
+  test("a process that drains gives back at once what its calls do not need", async () => {
+    const node = await openNode("a");
+    await credit(node, 100n);
+    const pot = potOf(node);
+    expect(await want(node, pot, 10n)).toBe("held");
+    expect(pot.limit).toBe(25n);
+    await node.lender.tick([], true);
+    expect(pot.limit).toBe(10n);
+    const [view] = await node.fleet.nodes();
+    expect(view?.leasedNano).toBe(10n);
+    pot.held -= 10n;
+    await node.lender.tick([], true);
+    expect(pot.limit).toBe(0n);
+  });
+
   test("no two processes spend the same dollar, whatever they want at once", async () => {
     const all = await Promise.all(["a", "b", "c", "d"].map((name) => openNode(name)));
     await credit(all[0] as LeaseNode, 10n);

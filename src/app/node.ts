@@ -34,6 +34,12 @@ export function followFleet({ shared, state, money, calls, log }: FollowOptions)
   let sequence = -1;
   let reports: number | undefined;
   const onTick = async (reply: TickReply) => {
+    if (reply.isDraining !== isDraining)
+      log.info(
+        reply.isDraining
+          ? "draining; calls in flight may finish and new ones are rejected"
+          : "resumed; new calls are accepted",
+      );
     isDraining = reply.isDraining;
     server?.setDraining(isDraining);
     if (reply.sequence !== sequence) {
@@ -41,7 +47,7 @@ export function followFleet({ shared, state, money, calls, log }: FollowOptions)
       sequence = reply.sequence;
     }
     // Beside the tick: calls do not wait for it.
-    money.lender?.tick(reply.recalls).catch(() => {});
+    money.lender?.tick(reply.recalls, isDraining).catch(() => {});
     const isLookedAt = reply.reports !== reports;
     reports = reply.reports;
     if (isLookedAt)
@@ -52,7 +58,7 @@ export function followFleet({ shared, state, money, calls, log }: FollowOptions)
   };
   const node = new FleetNode({
     store: shared.fleet,
-    load: loadOf(calls),
+    load: loadOf(calls, () => isDraining),
     seen: () => state.follower.seen,
     onTick,
     onClosed,
@@ -69,7 +75,7 @@ export function followFleet({ shared, state, money, calls, log }: FollowOptions)
   };
 }
 
-function loadOf(calls: Pick<ActiveCalls, "size">): () => NodeLoad {
+function loadOf(calls: Pick<ActiveCalls, "size">, isDraining: () => boolean): () => NodeLoad {
   let before = process.cpuUsage();
   let beforeMs = performance.now();
   return () => {
@@ -81,6 +87,7 @@ function loadOf(calls: Pick<ActiveCalls, "size">): () => NodeLoad {
       calls: calls.size,
       memoryMb: Math.round(process.memoryUsage.rss() / 1024 / 1024),
       cpuMs: Math.round((user + system) / 1000 / Math.max(seconds, 0.001)),
+      isDraining: isDraining(),
     };
   };
 }

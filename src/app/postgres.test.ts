@@ -44,6 +44,8 @@ test("processes of one machine have places of their own, and one process per pla
   const again = takePlace(settings, { kind: "worker", worker: 1 });
   expect(again.instance).toBe(places[2]?.instance ?? "");
   again.lock.release();
+  // The workers of a machine are known by its own directory.
+  expect(again.instance).toBe(`${places[0]?.instance}/1`);
 });
 
 test("a machine without the secret of the database is refused, and no other secret is created", async () => {

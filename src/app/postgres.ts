@@ -176,16 +176,21 @@ export function takePlace(settings: Settings, user: StoreUser): ProcessPlace {
     case "supervisor":
       return lockPlace(node, dataDir);
     case "worker":
-      return lockPlace(`${node}/${user.worker}`, join(dataDir, `worker-${user.worker}`));
+      return lockPlace(
+        `${node}/${user.worker}`,
+        join(dataDir, `worker-${user.worker}`),
+        // By it, the workers of one machine are told from those of another with its name.
+        () => `${instanceOf(dataDir)}/${user.worker}`,
+      );
     default:
       return user satisfies never;
   }
 }
 
-function lockPlace(name: string, dir: string): ProcessPlace {
+function lockPlace(name: string, dir: string, instance = () => instanceOf(dir)): ProcessPlace {
   const lock = lockDataDir(dir);
   try {
-    return { name, dir, lock, instance: instanceOf(dir) };
+    return { name, dir, lock, instance: instance() };
   } catch (error) {
     lock.release();
     throw error;

@@ -4,7 +4,10 @@ import type { AuditRecord } from "../base/audit.ts";
 export interface NodeRecord {
   /** Unique among the nodes that run. */
   readonly name: string;
-  /** Of its data directory: a node that starts again is the same, another with its name is not. */
+  /**
+   * Of its data directory: a node that starts again is the same, another with its name is not.
+   * Workers add their number: `INSTANCE/1`.
+   */
   readonly instance: string;
   readonly version: string;
   /** Where it can be reached. */
@@ -19,6 +22,8 @@ export interface NodeLoad {
   /** Of its process: resident memory, and CPU time in milliseconds per second. */
   readonly memoryMb: number;
   readonly cpuMs: number;
+  /** Whether it has heard that it is drained. */
+  readonly isDraining?: boolean;
 }
 
 /** A node as an operator sees it. Times are those of the database. */
@@ -29,6 +34,8 @@ export interface NodeView extends NodeRecord {
   /** How long ago it was last seen, by the clock of the database. */
   readonly unseenMs: number;
   readonly state: "running" | "draining" | "silent" | "stopped";
+  /** Also while it is silent. */
+  readonly isDraining: boolean;
   readonly load: NodeLoad | undefined;
   /** How many leases it holds, and what is left in them. */
   readonly leases: number;
@@ -55,7 +62,8 @@ export interface TickReply {
 export interface FleetStore {
   /**
    * Takes the name and raises the epoch. What an earlier start of the same node left open is closed.
-   * Rejects with a Problem while another node runs by that name.
+   * Rejects with a Problem while another node runs by that name, or another machine by the name of
+   * its machine. A worker that starts again on a drained machine is drained.
    */
   join(node: NodeRecord): Promise<{ readonly epoch: number }>;
   /**
@@ -77,6 +85,17 @@ export interface FleetStore {
   /** Of a node: what `TickReply.reports` asked for up to this number is written. */
   reportsDone(reports: number): Promise<void>;
   nodes(): Promise<readonly NodeView[]>;
-  /** False when there is no such node. */
-  setDraining(name: string, isDraining: boolean, audit: AuditRecord): Promise<boolean>;
+  /**
+   * All at once. Resolves when those that answer have heard of it, or after a second, with the names
+   * that exist.
+   */
+  setDraining(nodes: readonly DrainedNode[], isDraining: boolean): Promise<readonly string[]>;
 }
+
+export interface DrainedNode {
+  readonly name: string;
+  readonly audit: AuditRecord;
+}
+
+/** The name of its machine: workers are `MACHINE/1`, `MACHINE/2`, …. */
+export const machineOf = (name: string) => name.split("/", 1)[0] ?? name;

@@ -7,6 +7,16 @@ export function alignUsd(amounts: readonly string[]): readonly string[] {
   return amounts.map((text) => " ".repeat(Math.max(0, width - text.indexOf("."))) + text);
 }
 
+/** With at most four decimals, for tables; `--json` has all. */
+export function shortUsd(usd: string): string {
+  const nano = fromUsd(usd) ?? 0n;
+  const rounded = ((nano + leastShown / 2n) / leastShown) * leastShown;
+  return rounded === 0n && nano > 0n ? `<${toUsd(leastShown)}` : toUsd(rounded);
+}
+
+/** 0.0001 USD. */
+const leastShown = 100_000n;
+
 const barWidth = 30;
 const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 const dayMs = 86_400_000;

@@ -2,17 +2,29 @@ import { oneNode } from "../../platform/nodes/operations.ts";
 import type { ChangedNodesView, NodeView } from "../../platform/nodes/schemas.ts";
 import { type Command, viewCommand } from "../command.ts";
 import { print, printTable, style } from "../terminal/output.ts";
+import { shortUsd } from "./money-text.ts";
 
 const list = viewCommand({
   name: "nodes",
-  about: "List the gateways that share the database: state, load and the money they hold.",
+  about: "List the gateways that share the database: state, load and the money they have borrowed.",
   examples: ["svc nodes", "svc nodes --json"],
   load: (operations) => operations.nodes.list({}),
   show({ is_shared: isShared, nodes }) {
     if (!isShared) return print(oneNode);
     if (nodes.length === 0) return print("No node runs. Start one: svc serve, or svc gateway");
     printTable(
-      ["name", "state", "version", "address", "uptime", "calls", "cpu", "memory", "leases", "seen"],
+      [
+        "name",
+        "state",
+        "version",
+        "address",
+        "uptime",
+        "calls",
+        "cpu",
+        "memory",
+        "borrowed",
+        "seen",
+      ],
       nodes.map((node) => [
         node.name,
         stateText(node),
@@ -22,7 +34,7 @@ const list = viewCommand({
         node.load?.calls ?? null,
         node.load === null ? null : `${node.load.cpu_percent} %`,
         node.load === null ? null : `${node.load.memory_mb} MB`,
-        node.leases === 0 ? null : `${node.leases} (${node.leased_usd} USD)`,
+        node.leases === 0 ? null : `${shortUsd(node.leased_usd)} USD`,
         node.unseen_s < 2 ? "now" : `${durationText(node.unseen_s)} ago`,
       ]),
     );
@@ -32,9 +44,9 @@ const list = viewCommand({
 const drain = viewCommand({
   name: "nodes drain",
   about:
-    "Drain a node: it finishes its calls and takes no new ones. The name of a machine stands for all of its workers.",
+    "Drain a node: it finishes its calls and takes no new ones. Workers share a port, so they are drained together, by the name of their machine.",
   positionals: ["NAME"],
-  examples: ["svc nodes drain eu-1", "svc nodes drain eu-1/2"],
+  examples: ["svc nodes drain eu-1"],
   load: (operations, { positionals: [name = ""] }) => operations.nodes.drain({ name }),
   show: (view) => printChanged(view, "draining", "Already draining."),
 });
@@ -60,7 +72,8 @@ const stateStyles = {
   stopped: style.dim,
 } as const;
 
-const stateText = ({ state }: NodeView) => stateStyles[state](state);
+const stateText = ({ state, is_draining: isDraining }: NodeView) =>
+  stateStyles[state](state === "silent" && isDraining ? "silent, drained" : state);
 
 /** With its two largest units: `3 d 4 h`, `12 min`. */
 function durationText(seconds: number): string {

@@ -1,14 +1,14 @@
 import { toDateText } from "../../base/dates.ts";
 import { toUsd } from "../../base/money.ts";
 import { Problem } from "../../base/problem.ts";
-import type { NodeView as FleetNode, FleetStore } from "../../fleet/store.ts";
+import { type NodeView as FleetNode, type FleetStore, machineOf } from "../../fleet/store.ts";
 import type { Audits, Author, Unbound } from "../audit/author.ts";
 import type { ChangedNodesView, NodesView, NodeView } from "./schemas.ts";
 
 export interface NodeOperations {
   /** Gateways that share the database; those that stopped over a day ago are left out. */
   list(input: Record<never, never>): Promise<NodesView>;
-  /** Takes no new calls. The name of a machine stands for all of its workers. */
+  /** Takes no new calls. Workers share a port: the name of their machine stands for all of them. */
   drain(input: { name: string }): Promise<ChangedNodesView>;
   resume(input: { name: string }): Promise<ChangedNodesView>;
 }
@@ -35,10 +35,11 @@ export function nodeOperations({
   const setDraining = async (name: string, isDraining: boolean, { audit }: Author) => {
     if (fleet === undefined) throw new Problem({ code: "conflict", message: oneNode });
     const found = await findNodes(fleet, name);
-    const others = found.filter((node) => (node.state === "draining") !== isDraining);
-    for (const node of others)
-      await fleet.setDraining(node.name, isDraining, audit({ subject: node.name }));
-    return { nodes: others.map((node) => node.name) };
+    refuseWorker(name, isDraining ? "drain" : "resume");
+    const changed = found
+      .filter((node) => node.isDraining !== isDraining)
+      .map((node) => ({ name: node.name, audit: audit({ subject: node.name }) }));
+    return { nodes: await fleet.setDraining(changed, isDraining) };
   };
   return {
     async list() {
@@ -49,6 +50,20 @@ export function nodeOperations({
     drain: ({ name }, author) => setDraining(name, true, author),
     resume: ({ name }, author) => setDraining(name, false, author),
   };
+}
+
+/**
+ * The kernel goes on giving a worker its share of the new connections, and the runtime cannot stop
+ * listening without a reset of some of them. So one that is drained alone would reject them.
+ */
+function refuseWorker(name: string, verb: "drain" | "resume"): void {
+  const machine = machineOf(name);
+  if (machine === name) return;
+  throw new Problem({
+    code: "conflict",
+    message: `${name} shares its port with the other workers of ${machine}: ${verb} ${machine}, which stands for all of them.`,
+    command: `nodes ${verb} ${machine}`,
+  });
 }
 
 /** That one, or all workers of a machine. */
@@ -80,7 +95,9 @@ function toNodeView(node: FleetNode): NodeView {
   const uptimeMs = lastSeenMs + unseenMs - startedAtMs;
   return {
     name,
+    machine: machineOf(name),
     state,
+    is_draining: node.isDraining,
     version,
     address,
     pid,

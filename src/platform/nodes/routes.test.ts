@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { type NodesHome, openNodes } from "../../../test/setup/among-nodes.ts";
 import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
-import { waitUntil } from "../../../test/setup/money-home.ts";
 import { joinMember, joinOperator, type Visitor } from "../../../test/setup/platform-home.ts";
 import type { NodeView } from "./schemas.ts";
 
@@ -40,7 +39,9 @@ test("nodes are listed with their load and what they hold", async () => {
   expect(mine).toMatchObject({ name: "eu-1/1", state: "running", leases: 0, leased_usd: "0.00" });
   expect(theirs).toEqual({
     name: "eu-2",
+    machine: "eu-2",
     state: "running",
+    is_draining: false,
     version: "1.2.3",
     address: "http://192.0.2.1:8080",
     pid: 1,
@@ -52,7 +53,9 @@ test("nodes are listed with their load and what they hold", async () => {
     leases: 1,
     leased_usd: "2.00",
   });
-  await pool.query("update heartbeats set renewed_at = renewed_at - interval '1 hour' where epoch = 2");
+  await pool.query(
+    "update heartbeats set renewed_at = renewed_at - interval '1 hour' where epoch = 2",
+  );
   expect((await list())[1]).toMatchObject({ state: "silent", unseen_s: 3600 });
 });
 
@@ -61,27 +64,37 @@ test("a node that has stopped is listed for a day", async () => {
   await other.leave();
   expect((await list())[1]).toMatchObject({ state: "stopped", uptime_s: null, load: null });
   const { pool } = nodes.postgres;
-  await pool.query("update heartbeats set renewed_at = renewed_at - interval '25 hours' where epoch = 2");
+  await pool.query(
+    "update heartbeats set renewed_at = renewed_at - interval '25 hours' where epoch = 2",
+  );
   expect(await states()).toEqual(["eu-1/1 running"]);
 });
 
 test("a machine is drained with all its workers, each with an audit entry, and resumed", async () => {
   await nodes.join({ name: "eu-1/2" });
   await nodes.join({ name: "eu-10" });
-  expect(await change("drain", "eu-1/2")).toEqual(["eu-1/2"]);
-  expect(await change("drain", "eu-1")).toEqual(["eu-1/1"]);
+  expect(await change("drain", "eu-1")).toEqual(["eu-1/1", "eu-1/2"]);
+  // Whoever drained it looks at it next.
+  expect(await readyz()).toBe(503);
   expect(await change("drain", "eu-1")).toEqual([]);
   expect(await states()).toEqual(["eu-1/1 draining", "eu-1/2 draining", "eu-10 running"]);
-  await waitUntil("draining", async () => (await readyz()) === 503);
   expect(await change("resume", "eu-1")).toEqual(["eu-1/1", "eu-1/2"]);
-  await waitUntil("resuming", async () => (await readyz()) === 200);
+  expect(await readyz()).toBe(200);
   const { rows } = await nodes.postgres.pool.query("select action, subject from audit order by id");
   expect(rows.map(({ action, subject }) => `${action} ${subject}`)).toEqual([
-    "node.drain eu-1/2",
     "node.drain eu-1/1",
+    "node.drain eu-1/2",
     "node.resume eu-1/1",
     "node.resume eu-1/2",
   ]);
+});
+
+test("a worker is not drained or resumed alone, because it shares its port", async () => {
+  const sentence = (verb: string) =>
+    `409 eu-1/1 shares its port with the other workers of eu-1: ${verb} eu-1, which stands for all of them.`;
+  expect(await change("drain", "eu-1/1")).toBe(sentence("drain"));
+  expect(await change("resume", "eu-1/1")).toBe(sentence("resume"));
+  expect(await states()).toEqual(["eu-1/1 running"]);
 });
 
 test("what does not run cannot be drained", async () => {

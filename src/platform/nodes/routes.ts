@@ -6,18 +6,18 @@ const route = operatorRoute("settings");
 /** The gateways that share the database. */
 export const nodeRoutes = [
   route("GET /api/nodes", {
-    about: "Lists the gateways that share the database with their state, load and leases.",
+    about: "Lists the gateways that share the database with their state, load and borrowed money.",
     reply: nodesReply,
     handle: ({ operations }) => operations.nodes.list({}),
   }),
   route("POST /api/nodes/:name/drain", {
     about:
-      "Drains a node, or all workers of a machine: it finishes its calls and takes no new ones until it is resumed or restarted.",
+      "Drains a machine with all of its workers: it finishes its calls and takes no new ones until it is resumed or restarted. The name of a single worker is refused, because workers share a port.",
     reply: changedNodesReply,
     handle: ({ operations }, { params }) => operations.nodes.drain(params),
   }),
   route("POST /api/nodes/:name/resume", {
-    about: "Lets a drained node, or all workers of a machine, take calls again.",
+    about: "Lets a drained machine with all of its workers take calls again.",
     reply: changedNodesReply,
     handle: ({ operations }, { params }) => operations.nodes.resume(params),
   }),

@@ -3,10 +3,12 @@ import { moment, nullable, oneOf, usd, type View } from "../http/schemas.ts";
 
 export const nodeReply = Type.Object({
   name: Type.String({ description: "Workers of one machine are `NAME/1`, `NAME/2`, …." }),
+  machine: Type.String({ description: "The name that drains and resumes it, without `/1`." }),
   state: oneOf(["running", "draining", "silent", "stopped"], {
     description:
       "`draining`: takes no new calls. `silent`: has not reached the database for 2 seconds.",
   }),
+  is_draining: Type.Boolean({ description: "Takes no new calls; also shown while it is silent." }),
   version: Type.String(),
   address: Type.String({ description: "Where its gateway listens." }),
   pid: Type.Integer(),
@@ -21,8 +23,8 @@ export const nodeReply = Type.Object({
       cpu_percent: Type.Integer({ description: "Of one core." }),
     }),
   ),
-  leases: Type.Integer({ description: "Accounts of which it holds money." }),
-  leased_usd: usd("Money it holds for its calls and has not charged."),
+  leases: Type.Integer({ description: "Accounts of which it has borrowed money." }),
+  leased_usd: usd("Money it has borrowed and not charged."),
 });
 export type NodeView = View<typeof nodeReply>;
 

@@ -1,11 +1,19 @@
 import type { Pool, PoolClient } from "pg";
-import type { AuditRecord } from "../../base/audit.ts";
 import { Problem } from "../../base/problem.ts";
-import type { FleetStore, NodeLoad, NodeRecord, NodeView, TickReply } from "../../fleet/store.ts";
+import {
+  type DrainedNode,
+  type FleetStore,
+  machineOf,
+  type NodeLoad,
+  type NodeRecord,
+  type NodeView,
+  type TickReply,
+} from "../../fleet/store.ts";
 import { addAudit } from "../sql/audit.ts";
 import type { Db } from "../sql/schema.ts";
 import { closeEpoch } from "./ledger/close-epoch.ts";
 import { silentAfter } from "./ledger/leases.ts";
+import { lockSql } from "./locks.ts";
 import { query } from "./query.ts";
 import { recountEpoch } from "./reports/recount.ts";
 import { ReportRequests } from "./shared/report-requests.ts";
@@ -66,33 +74,22 @@ export class PostgresFleet implements FleetStore {
   /** The epochs that an earlier start of it left open. */
   async #takeName(client: PoolClient, node: NodeRecord): Promise<readonly number[]> {
     const { name, instance, version, address, pid } = node;
+    // NAME and NAME/1 are different rows, so their locks would not keep two machines apart.
+    await client.query(lockSql("joining"));
+    await refuseOtherMachine(client, node);
     await client.query(
       `insert into nodes (name, instance, version, address, pid, epoch)
         values ($1, $2, $3, $4, $5, 0) on conflict (name) do nothing`,
       [name, instance, version, address, pid],
     );
-    const known = await client.query<{ instance: string }>(
-      "select instance from nodes where name = $1 for update",
+    const open = await client.query<{ id: number }>(
+      "select id from epochs where node = $1 and is_open order by id",
       [name],
     );
-    const open = await client.query<{ id: number; unseen_ms: number; left_ms: number }>(
-      `select id, ${ms("clock_timestamp() - renewed_at")} as unseen_ms,
-          ${ms("renewed_at + gone_after - clock_timestamp()")} as left_ms
-        from epochs join heartbeats on epoch = id where node = $1 and is_open order by id`,
-      [name],
-    );
-    const isOther = known.rows[0]?.instance !== instance;
-    const running = open.rows.find(({ left_ms: left }) => left > 0);
-    if (isOther && running !== undefined)
-      throw new Problem({
-        code: "conflict",
-        message: `Another node named ${name} uses this database (it was last seen ${seconds(running.unseen_ms)} ago). Give this one another name with SVC_NODE, or, if it is the same node with a new data directory, wait until the other one is given up in ${seconds(running.left_ms)}.`,
-        command: "nodes",
-      });
     await client.query(
-      `update nodes set instance = $2, version = $3, address = $4, pid = $5, is_draining = false
-        where name = $1`,
-      [name, instance, version, address, pid],
+      `update nodes set instance = $2, version = $3, address = $4, pid = $5,
+          is_draining = exists (${drainedWorkerSql}) where name = $1`,
+      [name, instance, version, address, pid, `${machineOf(name)}/`, silentAfter],
     );
     return open.rows.map(({ id }) => id);
   }
@@ -121,16 +118,12 @@ export class PostgresFleet implements FleetStore {
     const { pool } = this.#options;
     const latest = await pool.query<{ sequence: number }>("select sequence from feed where id = 1");
     const sequence = latest.rows[0]?.sequence ?? 0;
-    for (let left = heardWithinMs; left > 0; left -= lookEveryMs) {
-      const { rows } = await pool.query<{ behind: number }>(
-        `select count(*) as behind from epochs join heartbeats on epoch = id
-          where is_open and seen_sequence < $1
-            and renewed_at > clock_timestamp() - $2::interval`,
-        [sequence, silentAfter],
-      );
-      if (rows[0]?.behind === 0) return;
-      await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
-    }
+    await this.#untilNoneBehind(
+      `select count(*) as behind from epochs join heartbeats on epoch = id
+        where is_open and seen_sequence < $1
+          and renewed_at > clock_timestamp() - $2::interval`,
+      [sequence, silentAfter],
+    );
   }
 
   async leave(): Promise<void> {
@@ -185,18 +178,46 @@ export class PostgresFleet implements FleetStore {
     return rows.map(toView);
   }
 
-  setDraining(name: string, isDraining: boolean, audit: AuditRecord): Promise<boolean> {
-    return this.#options.db.transaction().execute(async (transaction) => {
-      const { numUpdatedRows } = await transaction
-        .withTables<{ nodes: { name: string; is_draining: boolean } }>()
-        .updateTable("nodes")
-        .set({ is_draining: isDraining })
-        .where("name", "=", name)
-        .executeTakeFirstOrThrow();
-      if (numUpdatedRows === 0n) return false;
-      await addAudit(transaction, audit);
-      return true;
+  async setDraining(
+    nodes: readonly DrainedNode[],
+    isDraining: boolean,
+  ): Promise<readonly string[]> {
+    const changed = await this.#options.db.transaction().execute(async (transaction) => {
+      const found: string[] = [];
+      for (const { name, audit } of nodes) {
+        const { numUpdatedRows } = await transaction
+          .withTables<{ nodes: { name: string; is_draining: boolean } }>()
+          .updateTable("nodes")
+          .set({ is_draining: isDraining })
+          .where("name", "=", name)
+          .executeTakeFirstOrThrow();
+        if (numUpdatedRows === 0n) continue;
+        await addAudit(transaction, audit);
+        found.push(name);
+      }
+      return found;
     });
+    if (changed.length > 0) await this.#untilDraining(changed, isDraining);
+    return changed;
+  }
+
+  /** Not a change in the feed: nodes of an older version would not know its topic. */
+  #untilDraining(names: readonly string[], isDraining: boolean): Promise<void> {
+    return this.#untilNoneBehind(
+      `select count(*) as behind from nodes n join epochs e on e.id = n.epoch
+          join heartbeats h on h.epoch = e.id
+        where n.name = any($1) and e.is_open and renewed_at > clock_timestamp() - $2::interval
+          and coalesce((h.load::jsonb->>'isDraining')::boolean, false) <> $3`,
+      [names, silentAfter, isDraining],
+    );
+  }
+
+  async #untilNoneBehind(text: string, values: readonly unknown[]): Promise<void> {
+    for (let left = heardWithinMs; left > 0; left -= lookEveryMs) {
+      const { rows } = await this.#options.pool.query<{ behind: number }>(text, [...values]);
+      if (rows[0]?.behind === 0) return;
+      await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+    }
   }
 
   #own(): { readonly name: string; readonly epoch: number } {
@@ -204,6 +225,38 @@ export class PostgresFleet implements FleetStore {
     return this.#joined;
   }
 }
+
+/** A name stands for one machine: NAME beside NAME/1 of another would be drained with it. */
+async function refuseOtherMachine(
+  client: PoolClient,
+  { name, instance }: Pick<NodeRecord, "name" | "instance">,
+): Promise<void> {
+  const machine = machineOf(name);
+  const { rows } = await client.query<{ name: string; unseen_ms: number; left_ms: number }>(
+    `select nodes.name, ${ms("clock_timestamp() - renewed_at")} as unseen_ms,
+        ${ms("renewed_at + gone_after - clock_timestamp()")} as left_ms
+      from nodes join epochs on node = nodes.name join heartbeats on heartbeats.epoch = epochs.id
+      where is_open and renewed_at + gone_after > clock_timestamp()
+        and (nodes.name = $1 or nodes.name = $2 or starts_with(nodes.name, $2 || '/'))
+        and case when nodes.name = $1 then instance <> $3
+          else split_part(instance, '/', 1) <> split_part($3, '/', 1) end
+      order by epochs.id desc limit 1`,
+    [name, machine, instance],
+  );
+  const [running] = rows;
+  if (running === undefined) return;
+  throw new Problem({
+    code: "conflict",
+    message: `Another node named ${running.name} uses this database (it was last seen ${seconds(running.unseen_ms)} ago). Give this one another name with SVC_NODE, or, if it is the same node with a new data directory, wait until the other one is given up in ${seconds(running.left_ms)}.`,
+    command: "nodes",
+  });
+}
+
+/** A worker of the same machine that runs and is drained. */
+const drainedWorkerSql = `select 1 from nodes n join epochs e on e.id = n.epoch
+    join heartbeats h on h.epoch = e.id
+  where n.name <> $1 and $1 like '%/%' and starts_with(n.name, $6) and n.is_draining and e.is_open
+    and renewed_at > clock_timestamp() - $7::interval`;
 
 const seconds = (ms: number) => `${Math.max(1, Math.ceil(ms / 1000))} s`;
 
@@ -289,6 +342,7 @@ function toView(row: NodeRow): NodeView {
     lastSeenMs: row.seen_ms,
     unseenMs: row.unseen_ms,
     state: row.is_open ? (row.is_silent ? "silent" : running) : "stopped",
+    isDraining: row.is_open && row.is_draining,
     load:
       load.calls === undefined || load.memoryMb === undefined || load.cpuMs === undefined
         ? undefined

@@ -55,4 +55,5 @@ const places = {
   copying: 6,
   limits: 7,
   "first start": 8,
+  joining: 9,
 } as const;

@@ -39,12 +39,18 @@ test("nodes that come, change and go are seen without a reload", async () => {
 
 test("a node is drained after a question, and resumed", async () => {
   const { window } = home;
-  await window.page.getByRole("button", { name: "Drain eu-1/1" }).click();
-  const question = await openedDialog(window, "Drain eu-1/1?");
+  // Workers share a port: one button stands for all of their machine.
+  const worker = await nodes.join({ name: "eu-1/2" });
+  await told(row("eu-1/2"), "Running");
+  expect(await row("eu-1/2").getByRole("button").count()).toBe(0);
+  await window.page.getByRole("button", { name: "Drain eu-1" }).click();
+  const question = await openedDialog(window, "Drain eu-1?");
   await question.getByRole("button", { name: "Drain" }).click();
   await told(row("eu-1/1"), "Draining");
-  await window.page.getByRole("button", { name: "Resume eu-1/1" }).click();
+  await told(row("eu-1/2"), /SilentDrained.*Last seen \d+ s ago/);
+  await window.page.getByRole("button", { name: "Resume eu-1" }).click();
   await told(row("eu-1/1"), "Running");
+  await worker.leave();
   expect(await window.barriers()).toEqual([]);
   expect(window.complaints).toEqual([]);
 });

@@ -38,6 +38,10 @@ test("lists the nodes in a table or as JSON", async () => {
   const other = await nodes.join({ name: "eu-2" });
   await other.tick({ calls: 3, memoryMb: 120, cpuMs: 400 }, 0);
   const { pool } = nodes.postgres;
+  await pool.query("insert into accounts (id, name, created_at_ms) values ('acct_1', 'a', 0)");
+  await pool.query(
+    "insert into leases select 'acct_1', id, 2500061200, 500000000 from epochs where node = 'eu-2'",
+  );
   await pool.query(
     "update epochs set opened_at = opened_at - interval '26 hours' where node = 'eu-2'",
   );
@@ -52,7 +56,7 @@ test("lists the nodes in a table or as JSON", async () => {
     "calls",
     "cpu",
     "memory",
-    "leases",
+    "borrowed",
     "seen",
   ]);
   expect(first).toStartWith("eu-1  running");
@@ -65,7 +69,7 @@ test("lists the nodes in a table or as JSON", async () => {
     "3",
     "40 %",
     "120 MB",
-    "–",
+    "2.0001 USD",
     "now",
   ]);
   const json = JSON.parse((await run("nodes --json")).stdout);
@@ -76,6 +80,7 @@ test("drains and resumes a node", async () => {
   expect((await run("nodes drain eu-1")).stdout).toBe("eu-1: draining\n");
   expect((await run("nodes drain eu-1")).stdout).toBe("Already draining.\n");
   expect((await run("nodes")).stdout).toContain("eu-1  draining");
+  expect((await fetch(`${gateway.origin}/readyz`)).status).toBe(503);
   expect((await run("nodes resume eu-1")).stdout).toBe("eu-1: takes calls again\n");
   const unknown = await run("nodes drain eu-9");
   expect(unknown.code).not.toBe(0);

@@ -12,10 +12,13 @@ import { PostgresTargets } from "./targets.ts";
 const postgres = usePostgres();
 const load = { calls: 0, memoryMb: 0, cpuMs: 0 };
 
-async function join(name: string): Promise<{ fleet: PostgresFleet; epoch: number }> {
+async function join(
+  name: string,
+  instance = name,
+): Promise<{ fleet: PostgresFleet; epoch: number }> {
   const { pool, db } = postgres();
   const fleet = new PostgresFleet({ pool, db, goneAfterMs: 60_000 });
-  const node = { name, instance: name, version: "1", address: "http://127.0.0.1:1", pid: 1 };
+  const node = { name, instance, version: "1", address: "http://127.0.0.1:1", pid: 1 };
   return { fleet, ...(await fleet.join(node)) };
 }
 
@@ -156,8 +159,53 @@ test("who is refused leaves no row, no name is readable, and old rows are erased
 
 test("draining is written with its audit entry, for a node that is known", async () => {
   const { fleet } = await join("eu-1");
-  expect(await fleet.setDraining("eu-9", true, auditOf())).toBe(false);
-  expect(await fleet.setDraining("eu-1", true, auditOf())).toBe(true);
+  const drain = (name: string) => fleet.setDraining([{ name, audit: auditOf() }], true);
+  expect(await drain("eu-9")).toEqual([]);
+  expect(await drain("eu-1")).toEqual(["eu-1"]);
   expect(await fleet.tick(load, 0)).toMatchObject({ isDraining: true });
   expect(await fleet.nodes()).toMatchObject([{ name: "eu-1", state: "draining" }]);
+  const { pool } = postgres();
+  await pool.query("update heartbeats set renewed_at = renewed_at - interval '1 hour'");
+  expect(await fleet.nodes()).toMatchObject([{ state: "silent", isDraining: true }]);
+});
+
+test("who drains a node waits until it has heard of it", async () => {
+  const { fleet } = await join("eu-1");
+  let isDone = false;
+  const draining = fleet
+    .setDraining([{ name: "eu-1", audit: auditOf() }], true)
+    .then(() => (isDone = true));
+  while (!(await fleet.tick({ ...load, isDraining: false }, 0)).isDraining);
+  expect(isDone).toBe(false);
+  await fleet.tick({ ...load, isDraining: true }, 0);
+  await draining;
+});
+
+test("a machine is refused while another one runs by its name, with workers or without", async () => {
+  const { fleet } = await join("vm");
+  await expect(join("vm/1", "other/1")).rejects.toThrow("Another node named vm uses this database");
+  // The same machine, started with workers before the first run was given up.
+  const worker = await join("vm/1", "vm/1");
+  await fleet.leave();
+  await expect(join("vm", "other")).rejects.toThrow("Another node named vm/1 uses this database");
+  await expect(join("vm/2", "other/2")).rejects.toThrow("Another node named vm/1 uses");
+  await join("vm/2");
+  await join("vm-2", "other");
+  await worker.fleet.leave();
+});
+
+test("a worker that starts again on a drained machine is drained; a machine that does is not", async () => {
+  const [one, other] = [await join("vm/1"), await join("vm/2")];
+  const nodes = ["vm/1", "vm/2"].map((name) => ({ name, audit: auditOf() }));
+  await Promise.all([
+    one.fleet.setDraining(nodes, true),
+    one.fleet.tick({ ...load, isDraining: true }, 0),
+    other.fleet.tick({ ...load, isDraining: true }, 0),
+  ]);
+  const again = await join("vm/2");
+  expect(await again.fleet.tick(load, 0)).toMatchObject({ isDraining: true });
+  await one.fleet.leave();
+  await again.fleet.leave();
+  const first = await join("vm/1");
+  expect(await first.fleet.tick(load, 0)).toMatchObject({ isDraining: false });
 });

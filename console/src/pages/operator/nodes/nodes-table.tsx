@@ -17,7 +17,7 @@ export function NodesTable({ nodes }: { readonly nodes: readonly Node[] }) {
   return (
     <DataTable
       caption="Nodes"
-      columns={columns}
+      columns={[...columns, actionsColumn<Node>((node) => actionsOf(node, nodes))]}
       rows={nodes}
       rowKey={({ name }) => name}
       empty={
@@ -50,37 +50,43 @@ const columns: readonly Column<Node>[] = [
       </div>
     ),
   },
-  { header: "State", cell: ({ state }) => <StateBadge state={states[state]} label={state} /> },
+  { header: "State", cell: NodeState },
   { header: "Version", cell: ({ version }) => version },
   { header: "Load", cell: Load },
   {
-    header: "Held for calls",
+    header: "Borrowed",
     isFigure: true,
     cell: ({ leases, leased_usd: usd }) =>
       leases === 0 ? (
         <span className="soft">—</span>
       ) : (
         <div className="lines nowrap">
-          <Money usd={usd} />
+          <Money usd={usd} places={4} />
           <small>{leases === 1 ? "of 1 account" : `of ${leases} accounts`}</small>
         </div>
       ),
   },
   {
     header: "Started",
-    cell: ({ started_at: started, last_seen_at: seen, state }) => (
+    cell: ({ started_at: started, last_seen_at: seen, unseen_s: seconds, state }) => (
       <div className="lines nowrap">
         <Moment at={started} />
         {(state === "silent" || state === "stopped") && (
-          <small>
-            Last seen <Moment at={seen} />
-          </small>
+          <small>Last seen {seconds < 120 ? `${seconds} s ago` : <Moment at={seen} />}</small>
         )}
       </div>
     ),
   },
-  actionsColumn((node) => <Actions node={node} />),
 ];
+
+function NodeState({ state, is_draining: isDraining }: Node) {
+  return (
+    <div className="lines">
+      <StateBadge state={states[state]} label={state} />
+      {state === "silent" && isDraining && <small>Drained</small>}
+    </div>
+  );
+}
 
 function Load({ load }: Node) {
   if (load === null) return <span className="soft">—</span>;
@@ -95,13 +101,30 @@ function Load({ load }: Node) {
   );
 }
 
-function Actions({ node: { name, state } }: { readonly node: Node }) {
+/** Workers share a port, so the first one that runs has the button of their machine. */
+function actionsOf(node: Node, nodes: readonly Node[]) {
+  const running = nodes.filter(
+    ({ machine, state }) => machine === node.machine && state !== "stopped",
+  );
+  if (running[0]?.name !== node.name) return null;
+  const isDraining = running.every(({ is_draining: isDrained }) => isDrained);
+  return <Actions name={node.machine} workers={running.length} isDraining={isDraining} />;
+}
+
+function Actions({
+  name,
+  workers,
+  isDraining,
+}: {
+  readonly name: string;
+  readonly workers: number;
+  readonly isDraining: boolean;
+}) {
   const input = { params: { name } };
   const resume = useChange("POST /api/nodes/:name/resume", {
     onDone: () => say(`${name} takes calls again.`),
   });
-  if (state === "stopped") return null;
-  if (state === "draining")
+  if (isDraining)
     return (
       <>
         <Button
@@ -121,7 +144,7 @@ function Actions({ node: { name, state } }: { readonly node: Node }) {
       size="compact-sm"
       aria-label={`Drain ${name}`}
       question={`Drain ${name}?`}
-      consequence="It finishes its calls and rejects new ones with status 503, so that load balancers choose other nodes. You can resume it at any time; a restart resumes it too."
+      consequence={`${workers > 1 ? `All ${workers} workers finish their calls and reject` : "It finishes its calls and rejects"} new ones with status 503, so that load balancers choose other nodes. You can resume it at any time; a restart resumes it too.`}
       verb="Drain"
       route="POST /api/nodes/:name/drain"
       input={input}

@@ -2,7 +2,7 @@ import { ApiError, faultOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Model } from "../catalog/model.ts";
 import { JournalError } from "../ledger/journal.ts";
-import { isCallerLeft } from "./active-calls.ts";
+import { isCallerLeft, isDrained } from "./active-calls.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** Counts replies without a receipt; the others are counted by theirs. */
@@ -39,7 +39,8 @@ export function noteFailure(
 ): void {
   const isLeft = isCallerLeft(error);
   if (!hasReceipt(exchange, error)) {
-    dependencies.replyCounter.count(exchange, isLeft ? "left" : error.code);
+    const outcome = isDrained(error) ? "draining" : error.code;
+    dependencies.replyCounter.count(exchange, isLeft ? "left" : outcome);
     if (error.status < 500) {
       dependencies.replyCounter.countRejection(error);
       dependencies.rejections.add(exchange, error);
@@ -70,6 +71,8 @@ function logFailure({ log, clock }: FailureDependencies, exchange: Failed, error
     detail: detailOf(error),
   };
   if (isCallerLeft(error)) return log.debug("caller disconnected", fields);
+  // The log has a line when the drain begins.
+  if (isDrained(error)) return log.debug("request rejected", fields);
   const fault = faultOf(error.code);
   switch (fault) {
     case "caller":

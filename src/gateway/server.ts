@@ -1,7 +1,7 @@
 import { ApiError } from "../base/errors.ts";
 import { requestPath } from "../base/network/address.ts";
 import { listen } from "../base/network/listen.ts";
-import { shuttingDown } from "./active-calls.ts";
+import { drained, shuttingDown } from "./active-calls.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
 import { EndedConnections } from "./ended-connections.ts";
 import type { Exchange } from "./exchange.ts";
@@ -25,7 +25,7 @@ export interface GatewayServerOptions {
   readonly port: number;
   /** Other processes of this machine listen on the same port, and the kernel chooses among them. */
   readonly sharesPort: boolean;
-  /** Rejects when the gateway should get no traffic. */
+  /** Rejects when the gateway should get no traffic, although it is not drained. */
   readonly checkReady: () => Promise<void>;
 }
 
@@ -55,8 +55,8 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
     : respond;
   const endpoints: Endpoints = {
     ...healthEndpoints(async () => {
-      if (isStopping || isDraining) throw new Error("draining");
-      await checkReady();
+      if (isDraining) return "draining";
+      return isStopping ? "not ready" : readinessBy(checkReady);
     }),
     ...mount(versions, dependencies),
   };
@@ -71,7 +71,8 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
         }
         if (!endpoint.methods.includes(request.method))
           return refuseMethod(dependencies, exchange, endpoint);
-        if ((isStopping || isDraining) && request.method === "POST") throw shuttingDown();
+        if (isStopping && request.method === "POST") throw shuttingDown();
+        if (isDraining && request.method === "POST") throw drained();
         exchange.rest = rest;
         return endpoint.work(exchange, server);
       });
@@ -145,21 +146,26 @@ function refuseMethod(
   return response;
 }
 
-function healthEndpoints(checkReady: () => Promise<void>): Endpoints {
+type Readiness = "ok" | "draining" | "not ready";
+
+const readinessBy = (check: () => Promise<void>): Promise<Readiness> =>
+  check().then(
+    () => "ok",
+    () => "not ready",
+  );
+
+function healthEndpoints(readiness: () => Promise<Readiness>): Endpoints {
   const health = get((exchange) => exchange.json('{"status":"ok"}'));
   return {
     "/healthz": health,
     // The name that more probes and clients know.
     "/health": health,
     "/readyz": get(async (exchange) => {
-      const isReady = await checkReady().then(
-        () => true,
-        () => false,
-      );
+      const status = await readiness();
       return exchange.reply(
-        JSON.stringify({ status: isReady ? "ok" : "not ready" }),
+        JSON.stringify({ status }),
         "application/json",
-        isReady ? 200 : 503,
+        status === "ok" ? 200 : 503,
       );
     }),
   };

@@ -11,6 +11,7 @@ const knownOutcomes: ReadonlySet<string> = new Set([
   "ok",
   "left",
   "replayed",
+  "draining",
   ...Object.keys(errorKinds),
 ]);
 

@@ -17,6 +17,7 @@ const ticks = new EventEmitter();
 let news: { readonly topic: "targets" | "temporary-keys"; readonly subject: string }[];
 let ended: Map<string, number>;
 let gateway: TestGateway;
+let lines: string[];
 
 const refuse = () => Promise.reject(new Error("not part of this test"));
 const fleet: FleetStore = {
@@ -76,10 +77,21 @@ beforeEach(async () => {
   };
   news = [];
   ended = new Map();
-  gateway = await startTestGateway({ open: openShared, environment: { SVC_BREAKERS: "on" } });
+  lines = [];
+  gateway = await startTestGateway({
+    open: openShared,
+    environment: { SVC_BREAKERS: "on", SVC_LOG_LEVEL: "info" },
+    writeLog: (line) => void lines.push(line),
+  });
   gateway.upstream.replyWith(chatAnswers.plain());
 });
 afterEach(() => gateway.stop());
+
+/** Messages in the log that begin with one of these. */
+const logged = (starts: readonly string[]) =>
+  lines
+    .map((line): string => JSON.parse(line).message)
+    .filter((message) => starts.some((start) => message.startsWith(start)));
 
 /** One tick asks, and when the next one begins, what was said to it has been done. */
 async function nextTick(): Promise<void> {
@@ -93,12 +105,29 @@ test("a node that drains takes no new calls and is not ready, until it is let ba
   await nextTick();
   const refused = await gateway.call("/chat/completions", chat);
   expect(refused.status).toBe(503);
-  expect((await fetch(`${gateway.origin}/readyz`)).status).toBe(503);
+  expect(await refused.json()).toMatchObject({
+    error: {
+      code: "shutting_down",
+      message:
+        "This gateway is being drained and takes no new calls. Try again: another one will answer.",
+    },
+  });
+  const ready = await fetch(`${gateway.origin}/readyz`);
+  expect(ready.status).toBe(503);
+  expect(await ready.json()).toEqual({ status: "draining" });
+  const metrics = await (await fetch(`${gateway.platformUrl}/metrics`)).text();
+  expect(metrics).toMatch(/svc_requests_total\{[^}]*outcome="draining",fault=""[^}]*\} 1/);
+  expect(metrics).not.toContain('fault="gateway"');
   expect((await fetch(`${gateway.origin}/healthz`)).status).toBe(200);
   reply = { ...reply, isDraining: false };
   await nextTick();
   expect((await gateway.call("/chat/completions", chat)).status).toBe(200);
   expect((await fetch(`${gateway.origin}/readyz`)).status).toBe(200);
+  // One line for each change; none for a rejected call.
+  expect(logged(["draining;", "resumed;", "request"])).toEqual([
+    "draining; calls in flight may finish and new ones are rejected",
+    "resumed; new calls are accepted",
+  ]);
 });
 
 test("a node whose epoch was closed by others ends by itself", async () => {

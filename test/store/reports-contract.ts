@@ -225,6 +225,9 @@ function pageTests(using: Using): void {
         { accountId: "acct_2", outcome: "failed" },
         { accountId: "acct_1", keyId: "key_6", model: "m2" },
         { keyId: "key_5", provider: "q" },
+        { keyId: "key_5" },
+        { model: "m4" },
+        { provider: "q" },
         // Its account is another one.
         { accountId: "acct_1", keyId: "key_8" },
         { model: "m4", endpoint: "speech" },

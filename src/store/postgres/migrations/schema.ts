@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import { noShortestMs } from "../../../ledger/reports.ts";
+import { failedSql } from "../../sql/reports/receipt-filter.ts";
 import { endColumns, sumColumns } from "../../sql/reports/rollup-columns.ts";
 import { functions } from "./functions.ts";
 import { peopleStatements } from "./people.ts";
@@ -280,10 +281,16 @@ const ledger = [
   ) partition by range (id)`,
   // For ids whose time has no partition of its own: clocks can be wrong.
   "create table receipts_other partition of receipts default",
+  "create index receipts_account on receipts (account_id, id)",
+  // Few, so that it costs little to write, and leads to one error among millions of receipts.
+  `create index receipts_failed on receipts (id, outcome) where ${failedSql}`,
 ];
 
 const rollupKey = `account_id ${text} not null, key_id ${text} not null, model ${text} not null,
   provider ${text} not null`;
+
+/** What is read of every key or account to show the dearest: out of the index alone. */
+const ranked = ["receipts", "charged", ...endColumns].join(", ");
 
 const reports = [
   // Each epoch has rows of its own, so that no two processes change one.
@@ -295,9 +302,11 @@ const reports = [
     day_ms bigint not null, ${rollupKey}, ${sums},
     primary key (day_ms, account_id, key_id, model, provider)
   )`,
+  `create index rollup_days_model on rollup_days (model, day_ms, account_id, key_id)
+    include (${ranked})`,
   `create table rollup_totals (
     grain ${text} not null, kind ${text} not null, start_ms bigint not null, name ${text} not null,
-    ${sums}, primary key (grain, kind, start_ms, name)
+    ${sums}, primary key (grain, kind, start_ms, name) include (${ranked})
   )`,
   `create table minute_sums (
     start_ms bigint not null, account_id ${text} not null, key_id ${text} not null,

@@ -7,6 +7,7 @@ export const postgresWords: SqlWords = {
   join: "join",
   textsOf: "json_array_elements_text(cast(? as json))",
   openFrom: "select cast(min(open_from_ms) as text) as value from epochs",
+  hasMoreIndexes: true,
   smaller: "least",
   larger: "greatest",
   // Twelve hexadecimal digits.

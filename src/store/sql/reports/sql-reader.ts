@@ -20,6 +20,11 @@ export interface SqlWords {
   readonly textsOf: string;
   /** Selects as `value`, in text, from which hour on sums may lack receipts; null or "" for none. */
   readonly openFrom: string;
+  /**
+   * Whether there are indexes of receipts by account, of those that failed, and of the sums by day
+   * by model.
+   */
+  readonly hasMoreIndexes: boolean;
   /** Of two values. */
   readonly smaller: string;
   readonly larger: string;

@@ -4,11 +4,27 @@ import { dayMs, toDay, toHour } from "../../../ledger/rollups.ts";
 import type { TotalGroup } from "../../../ledger/store.ts";
 import { dearestNames, UsageSums } from "../../../ledger/usage-sums.ts";
 import { readFoldMark } from "./fold-mark.ts";
-import { withAccount } from "./receipt-reading.ts";
+import { withAccount } from "./receipt-filter.ts";
+import { endColumns, mergedOf } from "./rollup-columns.ts";
 import type { SqlReader } from "./sql-reader.ts";
-import { readUsageRows, toPoint, type UsageRows, usageSql } from "./usage-rows.ts";
-import { namesFor, readGrain } from "./usage-steps.ts";
-import { freshOf, readTotals, type UsageRange } from "./usage-totals.ts";
+import {
+  addedSums,
+  readUsageRows,
+  type StepPoint,
+  toPoint,
+  type UsageRow,
+  type UsageRows,
+  usageSql,
+} from "./usage-rows.ts";
+import { namesFor, readGrain, stepOf } from "./usage-steps.ts";
+import {
+  endsByStep,
+  freshOf,
+  keptAndOthers,
+  readTotals,
+  totalRows,
+  type UsageRange,
+} from "./usage-totals.ts";
 
 /**
  * Sums that are kept by day, and totals of all accounts, know closed hours alone; the few hours
@@ -63,10 +79,48 @@ async function readRows(
   const kept = await dearestOf(reader, { question, sources });
   if (kept?.size === 0) return [];
   const sums = new UsageSums();
-  for (const of of sources)
-    for (const row of await readUsageRows(reader, { ...of, question, kept }))
-      sums.add(toPoint(row));
+  for (const of of sources) {
+    const isShort =
+      kept !== undefined && isOfModelAlone(of, question) && reader.words.hasMoreIndexes;
+    const points = isShort
+      ? await readDaysOfModel(reader, { ...options, kept })
+      : (await readUsageRows(reader, { ...of, question, kept })).map(toPoint);
+    for (const point of points) sums.add(point);
+  }
   return sums.points(namesFor(question));
+}
+
+const isOfModelAlone = ({ table }: Source, { accountId, keyId }: UsageQuery) =>
+  table === "rollup_days" && accountId === undefined && keyId === undefined;
+
+/** One model by key or account: only the sums of those that are shown one by one are read. */
+async function readDaysOfModel(
+  reader: SqlReader,
+  options: {
+    readonly question: UsageQuery;
+    readonly range: UsageRange;
+    readonly kept: ReadonlySet<string>;
+  },
+): Promise<readonly StepPoint[]> {
+  const { question, range, kept } = options;
+  const { model = "" } = question;
+  const column = question.by === "key" ? "key_id" : "account_id";
+  const step = stepOf(question, "day_ms");
+  const values = [range.fromMs, range.toMs, model, ...kept];
+  const marks = [...kept].map(() => "?").join(", ");
+  const from = "from rollup_days where day_ms >= ? and day_ms < ? and model = ?";
+  const keptRows = await reader.lists<UsageRow>(
+    `select ${step}, ${column}, ${addedSums} ${from} and ${column} in (${marks}) group by 1, 2`,
+    values,
+  );
+  const ends = await reader.lists<UsageRow>(
+    `select ${step}, '', ${endColumns.map(mergedOf).join(", ")} ${from}
+      and ${column} not in (${marks}) group by 1`,
+    values,
+  );
+  const total = { question, range, by: "model", shown: "''", names: [model] } as const;
+  const whole = await totalRows(reader, total);
+  return [...keptAndOthers({ whole, kept: keptRows, ends: endsByStep(ends) })];
 }
 
 function sourcesOf(question: UsageQuery, range: UsageRange): readonly Source[] {

@@ -53,22 +53,34 @@ export async function readTotals(
     for (const row of await totalRows(reader, { ...read, by, shown })) sums.add(toPoint(row));
     return sums.points(namesFor(question));
   }
-  const others = new Map<number, StepPoint>();
   // By model, because these are the fewest.
-  for (const row of await totalRows(reader, { ...read, by: "model", shown: "''" })) {
+  const whole = await totalRows(reader, { ...read, by: "model", shown: "''" });
+  const names = [...kept];
+  const keptRows = await totalRows(reader, { ...read, by, shown: "name", names });
+  const ends = await otherEnds(reader, { ...read, by, kept });
+  for (const point of keptAndOthers({ whole, kept: keptRows, ends })) sums.add(point);
+  return sums.points(namesFor(question));
+}
+
+/** Of all others there is what the whole is more than the kept, but for the ends of their times. */
+export function* keptAndOthers(rows: {
+  readonly whole: readonly UsageRow[];
+  readonly kept: readonly UsageRow[];
+  readonly ends: ReadonlyMap<number, TimeEnds>;
+}): Generator<StepPoint> {
+  const others = new Map<number, StepPoint>();
+  for (const row of rows.whole) {
     const point = toPoint(row);
     others.set(point.startMs, { ...point, name: othersName });
   }
-  for (const row of await totalRows(reader, { ...read, by, shown: "name", names: [...kept] })) {
+  for (const row of rows.kept) {
     const point = toPoint(row);
-    sums.add(point);
+    yield point;
     const left = others.get(point.startMs);
     if (left !== undefined) others.set(point.startMs, minus(left, point));
   }
-  const ends = await otherEnds(reader, { ...read, by, kept });
-  for (const { startMs, name, sums: left } of others.values())
-    if (left.receipts > 0) sums.add({ startMs, name, sums: { ...left, ...ends.get(startMs) } });
-  return sums.points(namesFor(question));
+  for (const { startMs, name, sums } of others.values())
+    if (sums.receipts > 0) yield { startMs, name, sums: { ...sums, ...rows.ends.get(startMs) } };
 }
 
 /** Rows that no total has yet. */
@@ -87,7 +99,7 @@ interface Totals {
   readonly by: TotalGroup;
 }
 
-async function totalRows(
+export async function totalRows(
   reader: SqlReader,
   options: Totals & { readonly shown: string; readonly names?: readonly string[] },
 ): Promise<readonly UsageRow[]> {
@@ -128,8 +140,11 @@ async function otherEnds(
     range.toMs,
     ...names,
   ]);
-  return new Map(rows.map(([startMs, , ...ends]) => [startMs, toEnds(ends as number[])]));
+  return endsByStep(rows);
 }
+
+export const endsByStep = (rows: readonly UsageRow[]): ReadonlyMap<number, TimeEnds> =>
+  new Map(rows.map(([startMs, , ...ends]) => [startMs, toEnds(ends as number[])]));
 
 /** Undefined where all names can be shown. */
 async function keptNames(

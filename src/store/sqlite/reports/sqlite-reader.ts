@@ -8,6 +8,7 @@ export const sqliteWords: SqlWords = {
   join: "cross join",
   textsOf: "json_each(?)",
   openFrom: "select value from meta where key = 'rollups_open_from_ms'",
+  hasMoreIndexes: false,
   smaller: "min",
   larger: "max",
   // Twelve hexadecimal digits, which SQLite has no word for.

@@ -47,7 +47,7 @@ test("a node is drained after a question, and resumed", async () => {
   const question = await openedDialog(window, "Drain eu-1?");
   await question.getByRole("button", { name: "Drain" }).click();
   await told(row("eu-1/1"), "Draining");
-  await told(row("eu-1/2"), /SilentDrained.*Last seen \d+ s ago/);
+  await told(row("eu-1/2"), /silentDrained.*Last seen \d+ s ago/i);
   await window.page.getByRole("button", { name: "Resume eu-1" }).click();
   await told(row("eu-1/1"), "Running");
   await worker.leave();

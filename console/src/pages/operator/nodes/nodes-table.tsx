@@ -82,7 +82,9 @@ const columns: readonly Column<Node>[] = [
 function NodeState({ state, is_draining: isDraining }: Node) {
   return (
     <div className="lines">
-      <StateBadge state={states[state]} label={state} />
+      <div>
+        <StateBadge state={states[state]} label={state} />
+      </div>
       {state === "silent" && isDraining && <small>Drained</small>}
     </div>
   );

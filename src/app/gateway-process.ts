@@ -16,7 +16,7 @@ export interface GatewayProcessOptions {
   readonly version: string;
   readonly log: Log;
   /** Absent when the embedded models are switched off; closed with the gateway, if it can be. */
-  readonly engine: (EngineAccess & { close?(): Promise<void> }) | undefined;
+  readonly engine: (EngineAccess & { expectEnd?(): void; close?(): Promise<void> }) | undefined;
   readonly sharesPort: boolean;
 }
 
@@ -59,6 +59,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
       .catch(() => {});
     let stopped: Promise<void> | undefined;
     const stopWithin = async (graceMs: number) => {
+      engine?.expectEnd?.();
       await role.drain(graceMs);
       await undo.run();
     };

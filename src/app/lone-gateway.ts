@@ -59,6 +59,7 @@ export async function startLoneGateway(options: {
     const bound = forActor(operations, { actor: commandLine, clock: systemClock });
     const socket = startControl(settings.dataDir, bound);
     undo.push(() => socket.close());
+    opened.started?.();
     const metricsUrl = `${listenerUrl(host, metrics.port)}/metrics`;
     return { gatewayUrl: role.publicUrl, metricsUrl, stop, takenOver };
   } catch (error) {

@@ -53,5 +53,7 @@ export interface Opened {
   readonly lock: DataLock;
   /** Where several processes share the database: how they reach each other through it. */
   readonly shared?: SharedProcesses | undefined;
+  /** Of a node: its start is complete. One that is closed before that leaves no entry behind. */
+  started?(): void;
   close(): Promise<void>;
 }

@@ -79,16 +79,20 @@ export async function openPostgresStore(
     const timer = isNode ? undefined : setInterval(() => void setClock(pool, clock), clockEveryMs);
     timer?.unref();
     const shared = shareProcesses(postgres);
+    let hasStarted = false;
     return {
       store,
       secrets,
       lock: place.lock,
       shared: { fleet, clock, node: node?.parts, ...shared },
+      started() {
+        hasStarted = true;
+      },
       async close() {
         clearInterval(timer);
         await shared.live.close();
         // Where this fails, others close it when it has been silent for long enough.
-        if (isNode) await fleet.leave().catch(() => {});
+        if (isNode) await fleet.leave(hasStarted ? "listed" : "forgotten").catch(() => {});
         await store.close();
         place.lock.release();
       },

@@ -1,4 +1,5 @@
 import { createLog, type Log } from "../base/log.ts";
+import { startedBy } from "../base/network/listen.ts";
 import { Problem } from "../base/problem.ts";
 import { type Configuration, loadConfiguration } from "../config/load.ts";
 import { isPostgresUrl } from "../config/setting-readers.ts";
@@ -70,7 +71,9 @@ export async function serveGateway(options: ServeOptions): Promise<void> {
     import("./lone-gateway.ts"),
     import("../cli/welcome.ts"),
   ]);
-  const gateway = await startLoneGateway({ configuration, version, log });
+  const gateway = await startLoneGateway({ configuration, version, log }).catch(
+    startedBy("svc gateway"),
+  );
   const stopped = stopOnSignal({ log, ...gateway }, signals, configuration.settings.graceMs);
   printGateway({ ...gateway, configuration, version });
   const isTakenOver = await Promise.race([
@@ -91,7 +94,9 @@ export async function servePlatform(options: ServeOptions): Promise<void> {
     import("./first-start.ts"),
     import("../cli/welcome.ts"),
   ]);
-  const platform = await startPlatformProcess({ configuration, version, log });
+  const platform = await startPlatformProcess({ configuration, version, log }).catch(
+    startedBy("svc platform"),
+  );
   const stopped = stopOnSignal({ log, ...platform }, signals, configuration.settings.graceMs);
   const first = await completeFirstStart(platform, configuration.settings).catch(endOf(platform));
   printPlatform({ url: platform.url, configuration, version, first });

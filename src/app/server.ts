@@ -80,8 +80,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       await addEmbedded({ configuration, opened, follower: gateway.state.follower, clock });
     opened.lock.describe({ pid: process.pid, address: gateway.url });
     platform.openSocket();
+    opened.started?.();
     let stopped: Promise<void> | undefined;
     const stopWithin = async (graceMs: number) => {
+      engine?.expectEnd();
       await gateway.drain(graceMs);
       await undo.run();
     };

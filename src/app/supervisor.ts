@@ -70,7 +70,10 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Runni
     platform.openSocket();
     let stopped: Promise<void> | undefined;
     // The console stays until the last call has ended.
-    const stop = () => (stopped ??= pool.stop().then(() => undo.run()));
+    const stop = () => {
+      engine?.expectEnd();
+      return (stopped ??= pool.stop().then(() => undo.run()));
+    };
     return {
       gatewayUrl: link.publicUrl,
       platformUrl: platform.url,

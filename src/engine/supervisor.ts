@@ -72,6 +72,7 @@ export class EngineSupervisor {
   /** Ends the pause before what failed is tried again. */
   #hurry = new AbortController();
   #isStarted = false;
+  #isEnding = false;
   #isPulling = false;
   #child: Child | undefined;
   #isListening = false;
@@ -190,6 +191,11 @@ export class EngineSupervisor {
     if (this.#isListening) return { state: "running", pid, problem, models };
     const state = pid === null && this.#startedMs === 0 ? "installing" : "starting";
     return { state: problem === null ? state : "failed", pid, problem, models };
+  }
+
+  /** A signal to the whole process group ends the engine too: it is not started again. */
+  expectEnd(): void {
+    this.#isEnding = true;
   }
 
   async close(): Promise<void> {
@@ -315,7 +321,7 @@ export class EngineSupervisor {
     // Calls that already wait share this promise: it resolves when a later start succeeds.
     if (this.#isListening) this.#listening = Promise.withResolvers();
     this.#isListening = false;
-    if (this.#stopping.signal.aborted) return;
+    if (this.#isEnding || this.#stopping.signal.aborted) return;
     if (Date.now() - this.#startedMs > healthyMs) this.#pauseMs = 0;
     const pauseMs = this.#pauseMs;
     this.#pauseMs = Math.min(Math.max(firstPauseMs, pauseMs * 2), longestPauseMs);

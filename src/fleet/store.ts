@@ -73,8 +73,11 @@ export interface FleetStore {
   tick(load: NodeLoad, seen: number): Promise<TickReply>;
   /** Resolves when all nodes that answer have every change up to now in memory, or after a second. */
   whenHeard(): Promise<void>;
-  /** After the last receipt: gives all leases back and closes the epoch. */
-  leave(): Promise<void>;
+  /**
+   * After the last receipt: gives all leases back and closes the epoch. A node whose start failed is
+   * forgotten.
+   */
+  leave(as?: "listed" | "forgotten"): Promise<void>;
   /** Closes the epochs of nodes that are gone for good; how many. Several may try at once. */
   recover(): Promise<number>;
   /**

@@ -42,6 +42,7 @@ try {
     sharesPort: true,
   });
   const { role } = gateway;
+  gateway.opened.started?.();
   const open = openChannel({
     process: channel,
     metricsText: () => role.metrics.text(),

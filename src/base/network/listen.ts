@@ -22,13 +22,38 @@ export function listen<T>({ host, port, setting }: Place, start: () => T): T {
         cause,
       });
     const other = port + 10 <= 65_535 ? port + 10 : port - 10;
-    throw new Problem({
-      code: "busy",
-      message: `Port ${port} is already in use. Choose another one, for example: ${setting}=${other} npm start`,
-      cause,
-    });
+    throw new PortInUse({ port, example: `${setting}=${other}`, cause });
   }
 }
+
+interface PortInUseOptions {
+  readonly port: number;
+  /** A setting that would help. */
+  readonly example: string;
+  /** What was started. */
+  readonly started?: string;
+  readonly cause?: unknown;
+}
+
+class PortInUse extends Problem {
+  readonly #options: PortInUseOptions;
+
+  constructor(options: PortInUseOptions) {
+    const { port, example, started = "npm start", cause } = options;
+    const message = `Port ${port} is already in use. Choose another one, for example: ${example} ${started}`;
+    super({ code: "busy", message, cause });
+    this.#options = options;
+  }
+
+  after(started: string): PortInUse {
+    return new PortInUse({ ...this.#options, started });
+  }
+}
+
+/** Throws it again; a port that is in use is explained by the command that was started. */
+export const startedBy = (command: string) => (error: unknown) => {
+  throw error instanceof PortInUse ? error.after(command) : error;
+};
 
 /** An address that a caller on this machine can use. */
 export function listenerUrl(host: string, port: number): string {

@@ -126,11 +126,13 @@ export class PostgresFleet implements FleetStore {
     );
   }
 
-  async leave(): Promise<void> {
+  async leave(as: "listed" | "forgotten" = "listed"): Promise<void> {
     const { pool } = this.#options;
-    const { epoch } = this.#own();
+    const { name, epoch } = this.#own();
     await transact(pool, (client) => closeEpoch(client, epoch), brief);
     await transact(pool, (client) => recountEpoch(client, epoch));
+    if (as === "forgotten")
+      await pool.query("delete from nodes where name = $1 and epoch = $2", [name, epoch]);
   }
 
   async recover(): Promise<number> {

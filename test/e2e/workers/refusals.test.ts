@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { openPostgres } from "../../../src/store/postgres/postgres.ts";
 import { createHome, type Home } from "../../setup/child.ts";
+import { createDatabase, dropDatabase } from "../../setup/postgres.ts";
 
 let home: Home;
 beforeEach(() => {
@@ -42,5 +44,27 @@ test("a database that cannot be reached ends the start of each of them", async (
     expect(code).not.toBe(0);
     expect(stdout).not.toContain("Ctrl-C");
     expect(stderr).not.toContain("geheim");
+  }
+});
+
+test("a gateway whose metrics port is taken says how to start it, and leaves no node behind", async () => {
+  const taken = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
+  const url = await createDatabase();
+  const postgres = await openPostgres({ url, connections: 1 });
+  try {
+    const environment = {
+      SVC_DATABASE_URL: url,
+      SVC_PORT: "0",
+      SVC_METRICS_PORT: String(taken.port),
+    };
+    const { code, stderr } = await home.svc(["gateway"], { environment });
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(/Port \d+ is already in use\. .*: SVC_METRICS_PORT=\d+ svc gateway/);
+    const { rows } = await postgres.pool.query("select name from nodes");
+    expect(rows).toEqual([]);
+  } finally {
+    await postgres.close();
+    await dropDatabase(url);
+    await taken.stop(true);
   }
 });

@@ -39,7 +39,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   // Before the first output, because a reader may stop us right after it.
   const stopped = stopOnSignal(server, signals, configuration.settings.graceMs);
   const first = await completeFirstStart(server, configuration.settings).catch(endOf(server));
-  const screen = await printServing({ server, configuration, version, first });
+  const names = workers > 1 ? workerNames(configuration, workers) : undefined;
+  const screen = await printServing({ server, configuration, version, first, workers: names });
   void server.prepared.then(releaseStartMemory);
   output.write = (line) => screen.above(() => writeLog(line));
   const isTakenOver = await Promise.race([
@@ -49,6 +50,9 @@ export async function serve(options: ServeOptions): Promise<void> {
   screen.end();
   if (isTakenOver) throw takenOver();
 }
+
+const workerNames = ({ settings }: Configuration, workers: number) =>
+  Array.from({ length: workers }, (_, at) => `${settings.node}/${at + 1}`);
 
 async function startOne(options: {
   readonly configuration: Configuration;

@@ -42,7 +42,10 @@ test("models that become ready all at once are all told, and what to try with ea
 });
 
 /** The first screen of a first start, with one chat model of the engine or none. */
-const firstScreen = (phase: "ready" | "waiting" | "none") =>
+const firstScreen = (
+  phase: "ready" | "waiting" | "none",
+  { databaseUrl, workers }: { databaseUrl?: string; workers?: readonly string[] } = {},
+) =>
   printed(`
     const phase = ${JSON.stringify(phase)};
     const chat = { id: "svc-3-flash", endpoint: "chat", input: "text", served: true, routes: ["engine/chat"], route_list: [{ provider: "engine", model: "chat" }] };
@@ -59,7 +62,8 @@ const firstScreen = (phase: "ready" | "waiting" | "none") =>
         engine,
         operations: { models: { list: async () => (phase === "none" ? [] : [chat]) } },
       },
-      configuration: { settings: { dataDir: "data", engine: "on", firstKey: "on" } },
+      workers: ${JSON.stringify(workers)},
+      configuration: { settings: { databaseUrl: ${JSON.stringify(databaseUrl)}, dataDir: "data", engine: "on", firstKey: "on" } },
       version: "1",
       first: { key: { secret: "svc-key", balanceUsd: "5" }, operatorLink: undefined },
     });
@@ -74,4 +78,13 @@ test("the first screen offers the API beside a command, or else by itself", asyn
     expect(text).not.toContain("Try it in another shell");
     expect(text).toMatch(/\n {2}Call the API\n\n {4}curl /);
   }
+});
+
+test("the first screen names the database without its user, and the workers", async () => {
+  expect(await firstScreen("none")).toContain("\n  data      data\n  database  data/svc.db\n");
+  const databaseUrl = "postgres://ann:secret@db.example:6432/svc?sslmode=require";
+  const text = await firstScreen("none", { databaseUrl, workers: ["vm/1", "vm/2"] });
+  expect(text).toContain("\n  workers   vm/1, vm/2\n");
+  expect(text).toContain("\n  database  postgres://db.example:6432/svc\n");
+  expect(text).not.toMatch(/secret|ann/);
 });

@@ -1,7 +1,9 @@
+import { join } from "node:path";
 import { type SetProgress, setNames } from "../../engine/weights/sets.ts";
 import { curlCommand } from "../base/text/curl.ts";
 import { engineProvider } from "../catalog/model.ts";
 import type { Configuration } from "../config/load.ts";
+import { databasePlace, isPostgresUrl } from "../config/setting-readers.ts";
 import { setOf } from "../engine/embedded.ts";
 import type { EngineSupervisor } from "../engine/supervisor.ts";
 import type { ModelView } from "../platform/models/schemas.ts";
@@ -22,6 +24,8 @@ export interface ServingOptions {
   };
   readonly configuration: Configuration;
   readonly version: string;
+  /** The names of the workers, where there are any. */
+  readonly workers?: readonly string[] | undefined;
   /** What this start has created, where it was the first. */
   readonly first: {
     readonly key: { readonly secret: string; readonly balanceUsd: string } | undefined;
@@ -38,6 +42,7 @@ export async function printServing({
   server,
   configuration,
   version,
+  workers = [],
   first,
 }: ServingOptions): Promise<Screen> {
   const { operations, applied, gatewayUrl, platformUrl, engine } = server;
@@ -53,7 +58,8 @@ export async function printServing({
   print(`${style.bold("svc gateway")} ${version}\n`);
   print(`  gateway   ${style.cyan(`${gatewayUrl}/v1`)}`);
   print(`  console   ${style.cyan(platformUrl)}`);
-  print(`  data      ${settings.dataDir}`);
+  if (workers.length > 0) print(`  workers   ${workersText(workers)}`);
+  printData(settings);
   printFirst(first);
   const { key } = first;
   if (key === undefined && settings.firstKey === "off")
@@ -82,7 +88,7 @@ export function printGateway(options: {
   print(`  gateway   ${style.cyan(`${gatewayUrl}/v1`)}`);
   print(`  metrics   ${settings.metricsAccess === "off" ? "off" : style.cyan(metricsUrl)}`);
   print(`  node      ${settings.node}`);
-  print(`  data      ${settings.dataDir}`);
+  printData(settings);
   print(`\n  ${style.dim("Ctrl-C stops the gateway.")}\n`);
 }
 
@@ -96,9 +102,24 @@ export function printPlatform(options: {
   const { url, configuration, version, first } = options;
   print(`${style.bold("svc platform")} ${version}\n`);
   print(`  console   ${style.cyan(url)}`);
-  print(`  data      ${configuration.settings.dataDir}`);
+  printData(configuration.settings);
   printFirst(first);
   print(`\n  ${style.dim("Ctrl-C stops the platform.")}\n`);
+}
+
+function printData({ dataDir, databaseUrl }: Configuration["settings"]): void {
+  const database = isPostgresUrl(databaseUrl)
+    ? databasePlace(databaseUrl)
+    : (databaseUrl ?? join(dataDir, "svc.db"));
+  print(`  data      ${dataDir}`);
+  print(`  database  ${database}`);
+}
+
+/** More names would not fit on a line. */
+const shownWorkers = 8;
+
+function workersText(names: readonly string[]): string {
+  return names.length <= shownWorkers ? names.join(", ") : `${names[0]} to ${names.at(-1)}`;
 }
 
 /** What is shown once. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openEmptyDatabase } from "../../../test/setup/empty-database.ts";
@@ -61,7 +61,11 @@ const wiring: Pick<Wiring, "withLedger"> = {
   },
 };
 
-async function run(line: string): Promise<{ readonly text: string; readonly code: string }> {
+async function run(line: string): Promise<{
+  readonly text: string;
+  readonly code: string;
+  readonly message?: string;
+}> {
   const command = receiptCommands.find(({ name }) => line === name || line.startsWith(`${name} `));
   if (command === undefined) throw new Error(`there is no ${line}`);
   const words = line.split(" ").slice(command.name.split(" ").length);
@@ -75,7 +79,7 @@ async function run(line: string): Promise<{ readonly text: string; readonly code
     return { text, code: "ok" };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    return { text, code: error.code };
+    return { text, code: error.code, message: error.message };
   } finally {
     spy.mockRestore();
   }
@@ -113,8 +117,21 @@ describe("svc receipt export", () => {
   test("says what is wrong with a format or a path", async () => {
     expect((await run("receipt export --format xml --out x")).code).toBe("invalid");
     const path = join(sqlite.path, "x.csv");
-    const { code } = await run(`receipt export --out ${path}`);
+    const { code, message } = await run(`receipt export --out ${path}`);
     expect(code).toBe("failed");
+    expect(message).toMatch(
+      /x\.csv cannot be written: a part of the path is not a directory \(\w+\)\.$/,
+    );
+    expect(message).toStartWith(path);
+    expect(await run("receipt export --from 2027-02-01 --before 2027-01-01 --out x")).toMatchObject(
+      { code: "invalid", message: "from must not be later than --before." },
+    );
+  });
+
+  test("creates a directory whose name ends in a slash", async () => {
+    const dir = join(root, "new", "archive");
+    await output(`receipt export --before 2027-02-01 --out ${dir}/`);
+    expect(readdirSync(dir)).toEqual(["receipts-2027-01-15.csv"]);
   });
 });
 

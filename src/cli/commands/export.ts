@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import { idTimeMs } from "../../base/ids.ts";
 import { invalid, Problem } from "../../base/problem.ts";
@@ -44,7 +45,11 @@ export const receiptExport: Command = {
       value: "FORMAT",
       choices: exportFormats,
     },
-    out: { about: "a file, or a directory that exists", value: "PATH", required: true },
+    out: {
+      about: "a file, or a directory: one that exists, or a new one with a slash at its end",
+      value: "PATH",
+      required: true,
+    },
     ...jsonFlag,
   },
   examples: [
@@ -56,14 +61,18 @@ export const receiptExport: Command = {
     wiring.withLedger(async (ledger) => {
       const out = resolve(flags["out"] ?? "");
       const { from, before } = flags;
+      const isDirectory = /[/\\]$/.test(flags["out"] ?? "");
       const wanted: Wanted = {
         fromMs: from === undefined ? undefined : toMoment(from, "from"),
         toMs: before === undefined ? Date.now() : toMoment(before, "before"),
         format: readFormat(flags["format"], out),
         out,
       };
+      if (before !== undefined && (wanted.fromMs ?? 0) > wanted.toMs)
+        throw invalid({ from: "from must not be later than --before." });
       const line = new ProgressLine();
-      const files = await writeFiles(ledger, wanted, line)
+      const files = await createDirectory(isDirectory ? out : undefined)
+        .then(() => writeFiles(ledger, wanted, line))
         .catch((cause: unknown) => {
           throw toProblem(cause, out);
         })
@@ -78,6 +87,10 @@ function readFormat(text: string | undefined, out: string): ExportFormat {
   if (format === undefined)
     throw invalid({ format: `The format must be csv or parquet, not "${text}".` });
   return format;
+}
+
+async function createDirectory(path: string | undefined): Promise<void> {
+  if (path !== undefined) await mkdir(path, { recursive: true });
 }
 
 async function writeFiles(
@@ -138,13 +151,24 @@ function bar(ratio: number): string {
   return `${"━".repeat(filled)}${"─".repeat(barWidth - filled)} ${share}%`;
 }
 
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "its disk is read-only",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk is full",
+  ENOTDIR: "a part of the path is not a directory",
+  EEXIST: "a part of the path is not a directory",
+  EISDIR: "it is a directory",
+};
+
 function toProblem(cause: unknown, out: string): unknown {
   if (!(cause instanceof Error) || !("syscall" in cause)) return cause;
-  return new Problem({
-    code: "failed",
-    message: `${out} cannot be written: ${cause.message}`,
-    cause,
-  });
+  // Its own message names a file that is only there while it is written.
+  const code = "code" in cause ? String(cause.code) : "";
+  const reason = reasons[code] ?? "the system refuses it";
+  const message = `${out} cannot be written: ${reason} (${code}).`;
+  return new Problem({ code: "failed", message, cause });
 }
 
 function show(files: readonly ExportedFile[], isJson: boolean): void {

@@ -17,6 +17,7 @@ import { openLedgerReader } from "../store/postgres/ledger/reader.ts";
 import { createNodeStore, createPlainStore } from "../store/postgres/ledger-store.ts";
 import { PostgresPermits } from "../store/postgres/limits/permits.ts";
 import { lockSql } from "../store/postgres/locks.ts";
+import { refuseNewer } from "../store/postgres/migrations/migrations.ts";
 import { openPostgres, type Postgres } from "../store/postgres/postgres.ts";
 import { createEndedOwnerStore } from "../store/postgres/shared/ended-owners.ts";
 import { LiveCalls } from "../store/postgres/shared/live.ts";
@@ -107,7 +108,8 @@ export async function openPostgresStore(
 /** One moment of the ledger, on a connection of its own. */
 export async function openReader(url: string): Promise<LedgerReader> {
   const postgres = await openPostgres({ url, name: "svc reader", connections: 1 });
-  const reader = await refuseUnfinishedCopy(postgres.db)
+  const reader = await refuseNewer(postgres.db)
+    .then(() => refuseUnfinishedCopy(postgres.db))
     .then(() => openLedgerReader(postgres))
     .catch(async (error: unknown) => {
       await postgres.close();

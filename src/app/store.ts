@@ -32,7 +32,7 @@ import {
   refuseMissing,
   syncFolder,
 } from "../store/sqlite/database-file.ts";
-import { openLedgerReader } from "../store/sqlite/ledger/reader.ts";
+import { openLedgerReader, refuseNewer } from "../store/sqlite/ledger/reader.ts";
 import { lockDatabase, lockDataDir } from "../store/sqlite/lock.ts";
 import { openSqlite } from "../store/sqlite/sqlite.ts";
 import { createStore, hasLedger } from "../store/sqlite/store.ts";
@@ -280,6 +280,17 @@ async function applyChangedFile(options: FileOptions): Promise<ApplyView | undef
   }
 }
 
+async function openSqliteReader(path: string): Promise<LedgerReader> {
+  const reader = openLedgerReader(path);
+  try {
+    await refuseNewer(path);
+    return reader;
+  } catch (error) {
+    await reader.close();
+    throw error;
+  }
+}
+
 /** Reads the ledger beside a running server, or without one; it costs the server nothing. */
 export async function withLedger<T>(
   configuration: Configuration,
@@ -290,7 +301,7 @@ export async function withLedger<T>(
   try {
     reader = isPostgresUrl(databaseUrl)
       ? await (await import("./postgres.ts")).openReader(databaseUrl)
-      : openLedgerReader(databasePath(configuration));
+      : await openSqliteReader(databasePath(configuration));
     return await run(reader);
   } catch (error) {
     throw await problemOf(error, configuration);

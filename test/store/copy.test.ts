@@ -264,7 +264,7 @@ test("a copy goes to no database of another secret, or of a newer version", asyn
   await withTarget(({ pool }) =>
     pool.query("insert into kysely_migration (name, timestamp) values ('0999-later', '')"),
   );
-  await expectRefused("written by a newer version (it has the migrations 0999-later)", 1);
+  await expectRefused("written by a newer version (it has the migration 0999-later)", 1);
 });
 
 test("a copy needs the server to be stopped", async () => {

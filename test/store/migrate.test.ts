@@ -55,9 +55,9 @@ describe("svc migrate on SQLite", () => {
     const database = raw();
     database.run("insert into kysely_migration (name, timestamp) values ('0999-later', '')");
     database.close();
-    for (const words of [["migrate"], ["migrate", "--dry-run"]])
+    for (const words of [["migrate"], ["migrate", "--dry-run"], ["ledger", "verify"]])
       expect((await home.svc(words)).stderr).toContain(
-        "written by a newer version (it has the migrations 0999-later)",
+        "written by a newer version (it has the migration 0999-later)",
       );
   });
 });
@@ -89,8 +89,13 @@ describe("svc migrate on PostgreSQL", () => {
       "insert into kysely_migration (name, timestamp) values ('0999-later', '')",
     );
     const { stderr, code } = await svc("migrate");
-    expect(stderr).toContain("written by a newer version (it has the migrations 0999-later)");
+    expect(stderr).toContain("written by a newer version (it has the migration 0999-later)");
     expect(code).toBe(1);
+    for (const words of [
+      ["ledger", "verify"],
+      ["receipt", "list"],
+    ])
+      expect((await svc(...words)).stderr).toBe(stderr);
   });
 
   test("versions that a newer schema is compatible with start on it, and older ones do not", async () => {
@@ -101,7 +106,7 @@ describe("svc migrate on PostgreSQL", () => {
     // Its own step changes nothing that the second version needs, but the one before did.
     const fourth = { ...third, "0004-last": { up, compatibleFrom: "0001-foundation" } };
     const refused = (names: string) =>
-      `The database was written by a newer version (it has the migrations ${names}). Start that version, or use another SVC_DATABASE_URL.`;
+      `The database was written by a newer version (it has the ${names.includes(",") ? "migrations" : "migration"} ${names}). Start that version, or use another SVC_DATABASE_URL.`;
     await migrate(db, second);
     expect(await migrateAtStart(db)).toEqual([]);
     await expect(migrate(db)).rejects.toThrow(refused("0002-next"));

@@ -31,7 +31,7 @@ export async function pendingMigrations(db: Db, schema: Schema): Promise<readonl
   if (newer.length > 0 && !(await schema.worksOnNewer?.(db)))
     throw new Problem({
       code: "failed",
-      message: `The database was written by a newer version (it has the migrations ${newer.join(", ")}). Start that version, or use another ${setting}.`,
+      message: `The database was written by a newer version (it has the ${newer.length === 1 ? "migration" : "migrations"} ${newer.join(", ")}). Start that version, or use another ${setting}.`,
     });
   return Object.keys(known).filter((name) => !applied.includes(name));
 }

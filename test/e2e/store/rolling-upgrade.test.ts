@@ -68,7 +68,7 @@ test("the version before serves on the new schema, starts on it again, and on no
   expect(await migrate(postgres.db, next)).toEqual(["9001-notes"]);
   await callers.serve(20);
   let served = await callers.end();
-  expect((await svc("migrate")).stderr).toContain("it has the migrations 9001-notes");
+  expect((await svc("migrate")).stderr).toContain("it has the migration 9001-notes");
   expect(await first.stop()).toBe(0);
 
   const again = await home.serve(environment());

@@ -25,8 +25,17 @@ export const migrate = (db: Db, known = migrations) => migrateAlone(db, schemaOf
  * A start: the same, but a process of an older version also starts on a newer schema, if it can work
  * with it. In the middle of an upgrade, machines of both versions restart (README.md).
  */
-export const migrateAtStart = (db: Db, known = migrations) =>
-  migrateAlone(db, { ...schemaOf(known), worksOnNewer: (of) => worksOnNewer(of, known) });
+export const migrateAtStart = (db: Db, known = migrations) => migrateAlone(db, startSchema(known));
+
+/** A reader migrates nothing, and reads what a start would work with. */
+export async function refuseNewer(db: Db): Promise<void> {
+  await pendingMigrations(db, startSchema(migrations));
+}
+
+const startSchema = (known: Steps): Schema => ({
+  ...schemaOf(known),
+  worksOnNewer: (db) => worksOnNewer(db, known),
+});
 
 /** What `migrate` would apply. */
 export const pendingOf = (db: Db, known = migrations) => pendingMigrations(db, schemaOf(known));

@@ -9,6 +9,7 @@ import type { Db } from "../../sql/schema.ts";
 import { realDatabasePath } from "../database-file.ts";
 import { findLostTail, isSame, readLostTails } from "../lost-tail.ts";
 import { readMark } from "../mark.ts";
+import { pendingOf } from "../migrations/migrations.ts";
 import { readSums } from "../reports/rollups.ts";
 import { asKyselyExpects } from "../sqlite.ts";
 import { readBudgetSpends, readEntries, readLeases } from "./ledger.ts";
@@ -78,6 +79,16 @@ function checkMigrated(raw: Database, path: string, table: string): void {
     code: "failed",
     message: `The database ${path} was written by an earlier version and has not been migrated. Back it up, then start the gateway once.`,
   });
+}
+
+/** A schema that this version does not know; it migrates nothing. */
+export async function refuseNewer(path: string): Promise<void> {
+  const raw = openForReading(path);
+  try {
+    await pendingOf(new Kysely({ dialect: new SqliteDialect({ database: asKyselyExpects(raw) }) }));
+  } finally {
+    raw.close();
+  }
 }
 
 function openForReading(path: string): Database {

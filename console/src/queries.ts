@@ -26,7 +26,7 @@ export const sessionKey = ["GET /api/session"] as const;
 const isFinal = (error: unknown) => error instanceof ApiProblem && error.status >= 400;
 const isUnreachable = (error: unknown) =>
   error instanceof ApiProblem && error.code === "unreachable";
-/** What cannot be reached is asked again as soon as it can be, and not for ever. */
+/** What cannot be reached is asked again as soon as it can be, and not forever. */
 const mostRetries = { unreachable: 20, other: 2 };
 
 export function createQueryClient(): QueryClient {

@@ -119,7 +119,7 @@ function toBytes(source: AllowSharedBufferSource): Uint8Array {
 
 /**
  * Ends a search that does not get on: on some damaged files the reader looks at the same place
- * for ever, and gives nobody else a turn meanwhile.
+ * forever, and gives nobody else a turn meanwhile.
  */
 class ReadBudget {
   private static readonly max = 50_000;

@@ -65,7 +65,7 @@ test("a table that lists more frames than fit in memory is refused", async () =>
   await expect(read(video)).rejects.toThrow("it lists more than 200000 frames");
 });
 
-test("a damaged length in a WebM file does not keep the reader for ever", async () => {
+test("a damaged length in a WebM file does not keep the reader forever", async () => {
   const cluster = Buffer.from([0x1f, 0x43, 0xb6, 0x75, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
   const video = Buffer.concat([await bytesOf("engine/no-frames.webm"), cluster]);
   await expect(read(video)).rejects.toThrow("it is not an MP4 or WebM file, or it is damaged");

@@ -1,7 +1,7 @@
 import { type ChatJob, EngineError } from "../contract.ts";
 import { type Body, isRecord } from "./body.ts";
 
-/** Choices multiply: two at each of forty levels keep a grammar busy for ever. */
+/** Choices multiply: two at each of forty levels keep a grammar busy forever. */
 const mostNodes = 2_000;
 
 /** `response_format`: undefined for plain text. */

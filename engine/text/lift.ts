@@ -48,7 +48,7 @@ function cosineBasis(size: number): Float64Array {
 
 const knownSigns = new Map<string, Int8Array>();
 
-/** Fixed for ever: another rule would give other vectors for the same text. */
+/** Fixed forever: another rule would give other vectors for the same text. */
 function signsOf(block: number, size: number): Int8Array {
   const name = `${block}/${size}`;
   const known = knownSigns.get(name);

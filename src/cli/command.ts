@@ -21,6 +21,8 @@ interface Flag {
   readonly choices?: readonly string[];
   /** It says how a change is made, and is none by itself. */
   readonly isNoChange?: true;
+  /** Its own message says what is wrong with a negative number. */
+  readonly judgesSign?: true;
 }
 
 /** What commands need from the composition root. */
@@ -159,7 +161,10 @@ type Options = Record<string, { type: "string" | "boolean"; multiple: boolean; s
 
 function parse(command: Command, words: readonly string[], options: Options) {
   // No number here is negative, and the parser would report a minus as an unknown flag.
-  const negative = beforeEnd(words).find((word) => /^-\d/.test(word));
+  const judgesSign = (word = "") => command.flags?.[word.replace(/^--/, "")]?.judgesSign === true;
+  const negative = beforeEnd(words).find(
+    (word, at, all) => /^-\d/.test(word) && !judgesSign(all[at - 1]),
+  );
   if (negative !== undefined)
     throw usageProblem(command, { message: `Negative numbers are not allowed: ${negative}.` });
   for (const [name, message] of Object.entries(command.refusedFlags ?? {}))
@@ -198,7 +203,7 @@ function flagProblem(
     return value === undefined ? undefined : `${rawName} does not take a value.`;
   if (value === undefined) return `${rawName} needs a value.`;
   // Most likely the value was forgotten and this is the next flag.
-  return inlineValue !== true && /^-./.test(value)
+  return inlineValue !== true && /^-\D/.test(value)
     ? `${rawName} needs a value. If the value starts with "-", write --${name}=VALUE.`
     : undefined;
 }

@@ -29,6 +29,7 @@ const serve: Command = {
       about:
         "gateway processes that share the port: a number, or auto for one per core (default: SVC_WORKERS); more than 1 needs PostgreSQL",
       value: "N",
+      judgesSign: true,
     },
   },
   examples: [

@@ -34,7 +34,7 @@ test("names every wrong setting at once and says what would be right", () => {
   ]);
 });
 
-test("receipts are kept for ever by default, and exported as CSV", () => {
+test("receipts are kept forever by default, and exported as CSV", () => {
   const { settings } = read({});
   expect([settings.receiptsDays, settings.receiptsExportDir]).toEqual([undefined, undefined]);
   expect(settings.receiptsExportFormat).toBe("csv");

@@ -146,7 +146,7 @@ export const settingList = {
   },
   receiptsDays: {
     env: "SVC_RECEIPTS_DAYS",
-    about: "days that receipts are kept (default: for ever)",
+    about: "days that receipts are kept (default: forever)",
     fallback: undefined,
     read: count,
   },

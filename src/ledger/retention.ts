@@ -40,7 +40,7 @@ export interface RetentionStore {
 
 export interface RetentionOptions {
   readonly store: RetentionStore;
-  /** How long receipts of all accounts are kept; undefined: for ever. */
+  /** How long receipts of all accounts are kept; undefined: forever. */
   readonly days: number | undefined;
   readonly nowMs: number;
   /** Writes the receipts of one day to a file, before they go; undefined: they just go. */

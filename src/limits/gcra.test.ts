@@ -19,7 +19,7 @@ describe("the rate", () => {
     expect(gcra.resetMs(startMs)).toBe(10);
   });
 
-  test("refuses for ever what is larger than the burst, and nothing that is not", () => {
+  test("refuses forever what is larger than the burst, and nothing that is not", () => {
     const gcra = new Gcra(60);
     expect(gcra.waitMs(61, startMs)).toBe(Number.POSITIVE_INFINITY);
     expect(gcra.promise(61, startMs)).toBe(Number.POSITIVE_INFINITY);

@@ -134,7 +134,7 @@ describe.each(["key", "account"] as const)("the limits of the %s", (owner) => {
     refused(limiter, requestOf(owners));
   });
 
-  test("refuse for ever what can never be, and promise it no slot", () => {
+  test("refuse forever what can never be, and promise it no slot", () => {
     const limiter = new Limiter();
     const owners = on({ rpm: 60, tpm: 1_000, concurrency: 1 });
     limiter.release(admitted(limiter, requestOf(owners, 1_000)), 1_000, startMs);

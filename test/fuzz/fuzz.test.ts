@@ -254,7 +254,7 @@ describe("a server", () => {
         const { failures } = await runCampaign({ ...campaign, origin });
         expect(failures[0]?.problem).toMatch(/^no reply after \d+ ms$/);
         expect(failures[0]?.caseNumber).toBeLessThan(50);
-        // It does not go on for ever either.
+        // It does not go on forever either.
         expect(failures.length).toBeLessThan(30);
       },
     );

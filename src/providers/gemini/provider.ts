@@ -16,7 +16,7 @@ export interface GeminiOptions {
   readonly dialer: Dialer;
 }
 
-/** More than any vendor has; one that turns its pages for ever is not followed. */
+/** More than any vendor has; one that turns its pages forever is not followed. */
 const mostModels = 2_000;
 const mostPages = 20;
 

@@ -95,7 +95,7 @@ export class OpenAiChatStream implements ChatStream {
     throw this.#giveUp();
   };
 
-  /** What failed before the first token has no other owner; the upstream may talk on for ever. */
+  /** What failed before the first token has no other owner; the upstream may talk on forever. */
   #giveUp(): unknown {
     this.cancel();
     return this.#failure;

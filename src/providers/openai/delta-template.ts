@@ -2,7 +2,7 @@
 const plain = /^[ !#-[\]-\uffff]*$/;
 /** In no event, and plain. */
 const sample = "\u{e000}svc\u{e001}";
-/** A server whose events differ in more than their text is not learned from for ever. */
+/** A server whose events differ in more than their text is not learned from forever. */
 const mostLessons = 4;
 /** Where the text of an event may stand in it: each is a parse. */
 const mostPlaces = 4;

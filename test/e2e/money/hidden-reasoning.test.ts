@@ -250,7 +250,7 @@ describe("the upstream is aborted at once", () => {
     expect(await isAborted(await arrived)).toBe(true);
   });
 
-  test("where nothing is known of the model, but not for ever", async () => {
+  test("where nothing is known of the model, but not forever", async () => {
     const payer = await openThinker();
     for (let at = 0; at < 10; at++)
       expect(await isAborted(await leaveAfterTheWords(payer, [{ hang: true }]))).toBe(true);

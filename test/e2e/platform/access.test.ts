@@ -188,7 +188,7 @@ interface Told {
   readonly message: string;
 }
 
-/** Only how it begins: some of it goes on for ever. */
+/** Only how it begins: some of it goes on forever. */
 async function knock(visitor: Visitor, name: string): Promise<Told> {
   const [method = "", path = ""] = name.split(" ");
   const left = new AbortController();

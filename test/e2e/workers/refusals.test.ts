@@ -30,11 +30,13 @@ test("without PostgreSQL, several processes are refused in one sentence, and not
 });
 
 test("a wrong number of workers is refused with what is allowed", async () => {
-  const { code, stderr } = await home.svc(["serve", "--workers", "many"]);
-  expect(code).toBe(2);
-  expect(stderr).toContain(
-    "--workers: Must be a whole number from 1 to 256, or auto for one per core.",
-  );
+  for (const count of ["many", "0", "-1"]) {
+    const { code, stderr } = await home.svc(["serve", "--workers", count]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      "--workers: Must be a whole number from 1 to 256, or auto for one per core.",
+    );
+  }
 });
 
 test("a database that cannot be reached ends the start of each of them", async () => {

@@ -35,7 +35,7 @@ export class GeminiChatStream implements ChatStream {
       if (parts.length > 0 || (this.#failure === undefined && !this.#isEnded)) return parts;
     }
     if (this.#failure === undefined) return undefined;
-    // What failed before the first token has no other owner; the upstream may talk on for ever.
+    // What failed before the first token has no other owner; the upstream may talk on forever.
     this.cancel();
     throw this.#failure;
   }

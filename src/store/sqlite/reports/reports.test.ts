@@ -148,7 +148,7 @@ parentPort.on("message", (question) => {
     },
   );
 
-  test("that does not answer in time is given up, and no question waits for ever", async () => {
+  test("that does not answer in time is given up, and no question waits forever", async () => {
     const reports = open({ workerUrl: odd(), limitMs: 200 });
     await expect(reports.receipt("silent")).rejects.toThrow("took too long");
     await reports.close();

@@ -24,12 +24,14 @@ export async function migrateStore(
 async function migratePostgres(url: string, dryRun: boolean): Promise<MigrationView> {
   const { openPostgres } = await import("../store/postgres/postgres.ts");
   const { migrate, pendingOf } = await import("../store/postgres/migrations/migrations.ts");
+  const { unfinishedCopy } = await import("../store/postgres/unfinished-copy.ts");
   const database = withoutPassword(url);
   try {
     const postgres = await openPostgres({ url, name: "svc migrate", connections: 1 });
     try {
       if (dryRun) return { database, applied: [], pending: await pendingOf(postgres.db) };
-      return { database, applied: await migrate(postgres.db), pending: [] };
+      const applied = await migrate(postgres.db);
+      return { database, applied, pending: [], warning: await unfinishedCopy(postgres.db) };
     } finally {
       await postgres.close();
     }

@@ -13,6 +13,8 @@ export interface MigrationView {
   readonly database: string;
   readonly applied: readonly string[];
   readonly pending: readonly string[];
+  /** Why servers cannot use the database yet. */
+  readonly warning?: string | undefined;
 }
 
 export interface CopyRequest {
@@ -26,6 +28,8 @@ export interface CopyProgress {
   /** Of the table; of receipts, while a ledger is verified. */
   readonly doneRows: number;
   readonly totalRows: number;
+  /** Whether these rows are of an earlier command that is continued. */
+  readonly isContinued?: boolean;
 }
 
 export interface CopyView {

@@ -245,6 +245,8 @@ test("a copy does not continue with a source that has been used since", async ()
     ]),
   );
   await expectRefused("the SQLite database is another one or has been used since", 4);
+  const migrated = await home.svc(["migrate"], { environment: { SVC_DATABASE_URL: url } });
+  expect(migrated.stdout).toContain(`The database has an unfinished copy of ${path()}.`);
 });
 
 test("a copy goes into an empty database alone", async () => {
@@ -293,6 +295,7 @@ test("an address that is none, and a database that is not there, are named", asy
   expect(away.stderr).not.toMatch(/secret|SVC_DATABASE_URL/);
   const none = await home.svc(["store", "copy"]);
   expect(none.code).toBe(2);
+  expect(none.stderr).toContain("or SVC_DATABASE_URL must be set to one");
   const bare = createHome({ isBare: true });
   const missing = await bare.svc(["store", "copy", "--to", url]);
   expect(missing.stderr).toContain("does not exist. Check SVC_DATA_DIR");

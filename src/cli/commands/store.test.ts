@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { copyLine } from "./store.ts";
+import { copyLine, logText } from "./store.ts";
 
 test("a copy shows a bar, its share and the rows, and leaves out what does not fit", () => {
   const progress = { table: "receipts", doneRows: 1_500, totalRows: 6_000 };
@@ -12,4 +12,13 @@ test("a copy shows a bar, its share and the rows, and leaves out what does not f
   expect(copyLine({ table: undefined, doneRows: 0, totalRows: 0 }, 80)).toBe(
     "━━━━━━━━━━━━━━━━━━━━━━━━ 100%  verifying the ledger  0 of 0",
   );
+});
+
+test("a log of a copy has words for tables, counts, and what was there before", () => {
+  const receipts = { table: "receipts", doneRows: 3_000, totalRows: 13_683 };
+  expect(logText(receipts)).toBe("copying receipts 3,000 of 13,683");
+  expect(logText({ ...receipts, isContinued: true })).toBe(
+    "continuing: 3,000 of 13,683 receipts are there",
+  );
+  expect(logText({ table: "rollup_days", doneRows: 0, totalRows: 9 })).toBe("copying daily sums");
 });

@@ -22,12 +22,14 @@ const migrate: Command = {
   },
 };
 
-function printMigration({ database, applied, pending }: MigrationView, dryRun: boolean): void {
+function printMigration(view: MigrationView, dryRun: boolean): void {
+  const { database, applied, pending, warning } = view;
   print(`${style.dim("database:")} ${database}`);
   for (const name of applied) print(`${style.green("applied")} ${name}`);
   for (const name of pending) print(`${style.yellow("pending")} ${name}`);
   if (applied.length + pending.length === 0) print("The schema is up to date.");
   if (dryRun && pending.length > 0) print("Nothing was changed. svc migrate applies them.");
+  if (warning !== undefined) print(style.yellow(warning));
 }
 
 const copy: Command = {
@@ -55,7 +57,7 @@ const copy: Command = {
     const line = new ProgressLine();
     const isLive = process.stderr.isTTY === true;
     const onProgress = (progress: CopyProgress) =>
-      line.show(isLive ? copyLine(progress, process.stderr.columns) : stepText(progress));
+      line.show(isLive ? copyLine(progress, process.stderr.columns) : logText(progress));
     const view = await wiring.copyStore({ to, onProgress }).finally(() => line.clear());
     if (switches.has("json")) printJson({ ...view, charged: toUsd(view.charged) });
     else printCopy(view);
@@ -82,9 +84,42 @@ function printCopy(view: CopyView): void {
 
 const toCount = (count: number) => count.toLocaleString("en-US");
 
-/** For a log: one line per table. */
-const stepText = ({ table }: CopyProgress) =>
-  table === undefined ? "verifying the ledger" : `copying ${table}`;
+/** Tables whose rows people know by another name than the table's own. */
+const tableWords: Readonly<Record<string, string>> = {
+  key_uses: "last uses of keys",
+  key_rejections: "refused uses of keys",
+  target_checks: "provider checks",
+  provider_failures: "provider failures",
+  cost_versions: "vendor costs",
+  limit_versions: "limits",
+  saved_views: "saved views",
+  audit: "audit log",
+  budget_spends: "budgets",
+  claims: "idempotency keys",
+  rollups: "hourly sums",
+  rollup_days: "daily sums",
+  rollup_totals: "totals",
+  receipt_marks: "retention dates",
+  rejections: "refused requests",
+  rejection_minutes: "refused requests per minute",
+  rejection_hours: "refused requests per hour",
+};
+
+const stepText = ({ table, doneRows, totalRows, isContinued }: CopyProgress) => {
+  if (table === undefined) return "verifying the ledger";
+  const words = tableWords[table] ?? table;
+  return isContinued
+    ? `continuing: ${toCount(doneRows)} of ${toCount(totalRows)} ${words} are there`
+    : `copying ${words}`;
+};
+
+/** For a log: one line per table, with a count where there are several batches. */
+export function logText(progress: CopyProgress): string {
+  const { table, doneRows, totalRows, isContinued } = progress;
+  const isBetween = doneRows > 0 && doneRows < totalRows;
+  if (table === undefined || isContinued || !isBetween) return stepText(progress);
+  return `${stepText(progress)} ${toCount(doneRows)} of ${toCount(totalRows)}`;
+}
 
 const barWidth = 24;
 const usualColumns = 80;
@@ -97,7 +132,7 @@ export function copyLine(progress: CopyProgress, columns: number | undefined): s
   const bar = "━".repeat(filled) + "─".repeat(barWidth - filled);
   const share = `${String(Math.floor(ratio * 100)).padStart(3)}%`;
   const text = `${bar} ${share}  ${stepText(progress)}`;
-  const rows = `  ${toCount(doneRows)} of ${toCount(totalRows)}`;
+  const rows = progress.isContinued ? "" : `  ${toCount(doneRows)} of ${toCount(totalRows)}`;
   const width = columns === undefined || columns === 0 ? usualColumns : columns;
   return text.length + rows.length < width ? text + rows : text;
 }

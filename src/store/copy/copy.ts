@@ -26,6 +26,8 @@ export interface CopyStep {
   readonly table: string | undefined;
   readonly doneRows: number;
   readonly totalRows: number;
+  /** Whether these rows are of an earlier attempt that is continued. */
+  readonly isContinued?: boolean;
 }
 
 export interface CopyResult {
@@ -85,7 +87,8 @@ async function copyTables(
     const progress = target.progressOf(table);
     if (progress === undefined) continue;
     const totalRows = source.counts[table.name] ?? 0;
-    onProgress({ table: table.name, doneRows: progress.doneRows, totalRows });
+    const { doneRows } = progress;
+    onProgress({ table: table.name, doneRows, totalRows, isContinued: doneRows > 0 });
     for (const batch of source.batches(table, progress.after)) {
       const doneRows = await target.write(table, batch);
       onProgress({ table: table.name, doneRows, totalRows });

@@ -10,11 +10,14 @@ export const copiedFromKey = "store_copied_from";
 
 /** What has come so far is no ledger: accounts could spend money that their receipts have spent. */
 export async function refuseUnfinishedCopy(db: Db): Promise<void> {
+  const message = await unfinishedCopy(db);
+  if (message !== undefined) throw new Problem({ code: "failed", message });
+}
+
+/** In words; undefined where there is none. */
+export async function unfinishedCopy(db: Db): Promise<string | undefined> {
   const text = await readMeta(db, copyKey);
-  if (text === undefined) return;
+  if (text === undefined) return undefined;
   const { from } = JSON.parse(text) as { readonly from: string };
-  throw new Problem({
-    code: "failed",
-    message: `The database has an unfinished copy of ${from}. Run svc store copy on that machine again to complete it, or use another SVC_DATABASE_URL.`,
-  });
+  return `The database has an unfinished copy of ${from}. Run svc store copy on that machine again to complete it, or use another SVC_DATABASE_URL.`;
 }

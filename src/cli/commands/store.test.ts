@@ -17,6 +17,9 @@ test("a copy shows a bar, its share and the rows, and leaves out what does not f
 test("a log of a copy has words for tables, counts, and what was there before", () => {
   const receipts = { table: "receipts", doneRows: 3_000, totalRows: 13_683 };
   expect(logText(receipts)).toBe("copying receipts 3,000 of 13,683");
+  // A long table has a line per tenth, and none at its end.
+  expect(logText({ ...receipts, totalRows: 1_000_000 })).toBeUndefined();
+  expect(logText({ ...receipts, totalRows: 3_000 })).toBeUndefined();
   expect(logText({ ...receipts, isContinued: true })).toBe(
     "continuing: 3,000 of 13,683 receipts are there",
   );

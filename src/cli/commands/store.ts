@@ -56,8 +56,10 @@ const copy: Command = {
     }
     const line = new ProgressLine();
     const isLive = process.stderr.isTTY === true;
-    const onProgress = (progress: CopyProgress) =>
-      line.show(isLive ? copyLine(progress, process.stderr.columns) : logText(progress));
+    const onProgress = (progress: CopyProgress) => {
+      const text = isLive ? copyLine(progress, process.stderr.columns) : logText(progress);
+      if (text !== undefined) line.show(text);
+    };
     const view = await wiring.copyStore({ to, onProgress }).finally(() => line.clear());
     if (switches.has("json")) printJson({ ...view, charged: toUsd(view.charged) });
     else printCopy(view);
@@ -113,11 +115,16 @@ const stepText = ({ table, doneRows, totalRows, isContinued }: CopyProgress) => 
     : `copying ${words}`;
 };
 
-/** For a log: one line per table, with a count where there are several batches. */
-export function logText(progress: CopyProgress): string {
+/** Of a batch; smaller ones may show a tenth twice. */
+const batchRows = 1_000;
+
+/** For a log: a line per table, and about one per tenth of a long one. */
+export function logText(progress: CopyProgress): string | undefined {
   const { table, doneRows, totalRows, isContinued } = progress;
-  const isBetween = doneRows > 0 && doneRows < totalRows;
-  if (table === undefined || isContinued || !isBetween) return stepText(progress);
+  if (table === undefined || isContinued || doneRows === 0) return stepText(progress);
+  const tenthAt = (rows: number) => Math.floor((rows * 10) / totalRows);
+  if (doneRows >= totalRows || tenthAt(doneRows) === tenthAt(doneRows - batchRows))
+    return undefined;
   return `${stepText(progress)} ${toCount(doneRows)} of ${toCount(totalRows)}`;
 }
 

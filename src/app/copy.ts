@@ -6,7 +6,7 @@ import { databasePlace, isPostgresUrl, withoutPassword } from "../config/setting
 import { copyDatabase } from "../store/copy/copy.ts";
 import { openPostgres } from "../store/postgres/postgres.ts";
 import { toPostgresProblem } from "../store/postgres/store-problem.ts";
-import { markCopied, takeMarkAway } from "../store/sqlite/copied.ts";
+import { markCopied, refuseOtherCopy, takeMarkAway } from "../store/sqlite/copied.ts";
 import { toStoreProblem } from "../store/sqlite/store-problem.ts";
 import type { Opened } from "./opened.ts";
 import { existingSqlite } from "./schema.ts";
@@ -25,6 +25,7 @@ export async function copyStore(
   const path = existingSqlite(configuration);
   const opened = await openSource(configuration, path);
   try {
+    refuseOtherCopy(path, databasePlace(url));
     await settle(opened);
     // A large table may take its time: no statement is cancelled.
     const postgres = await openPostgres({ url, name: "svc store copy", statementMs: 0 });

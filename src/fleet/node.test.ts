@@ -22,12 +22,16 @@ function setUp() {
   const answers: (() => Promise<TickReply>)[] = [];
   const heard: TickReply[] = [];
   let closed = 0;
+  let recovered = 0;
   const elapsedMs = () => time.ms;
   const clock = new FleetClock(elapsedMs, () => time.ms + 5);
   const node = new FleetNode({
     store: {
       tick: () => (answers.shift() ?? (async () => reply))(),
-      recover: async () => 0,
+      recover: async () => {
+        recovered++;
+        return 0;
+      },
     },
     load,
     seen: () => 0,
@@ -40,7 +44,16 @@ function setUp() {
     elapsedMs,
     everyMs: 1e9,
   });
-  return { time, lines, answers, heard, clock, node, closed: () => closed };
+  return {
+    time,
+    lines,
+    answers,
+    heard,
+    clock,
+    node,
+    closed: () => closed,
+    recovered: () => recovered,
+  };
 }
 
 test("a node is up to date for a second after a tick was sent, and then hears first", async () => {
@@ -87,6 +100,22 @@ test("without an answer in time from the database, no call is admitted, and the 
   await expect(node.refresh()).rejects.toThrow("too late");
   await node.refresh();
   expect(lines).toContain("database is reachable again");
+});
+
+test("after the database was away, others get time to come back before they are closed", async () => {
+  const { time, node, answers, recovered } = setUp();
+  await node.refresh();
+  expect(recovered()).toBe(1);
+  time.ms += 60_000;
+  answers.push(async () => {
+    throw new Error("connection refused");
+  });
+  await expect(node.refresh()).rejects.toThrow("connection refused");
+  await node.refresh();
+  expect(recovered()).toBe(1);
+  time.ms += 5_000;
+  await node.refresh();
+  expect(recovered()).toBe(2);
 });
 
 test("a node whose epoch was closed stops, and is never up to date again", async () => {

@@ -103,7 +103,11 @@ export class FleetNode {
       if (!reply.isOpen) return onClosed();
       await onTick(reply);
       this.#heardMs = sentMs;
-      if (this.#isAway) log.info("database is reachable again");
+      if (this.#isAway) {
+        log.info("database is reachable again");
+        // The others may have been cut off as well, and are about to come back.
+        this.#recoveredMs = sentMs;
+      }
       this.#isAway = false;
     } catch (error) {
       if (!this.#isAway) log.error("database is not reachable", { detail: String(error) });

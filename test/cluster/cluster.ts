@@ -63,6 +63,10 @@ export class ClusterProcess {
     return this.#child?.exited ?? Promise.resolve(0);
   }
 
+  get isRunning(): boolean {
+    return this.#child?.exitCode === null;
+  }
+
   /** Resolves when it takes calls. */
   async start(): Promise<void> {
     const child = Bun.spawn([process.execPath, "--no-env-file", main, this.#role], {

@@ -141,7 +141,11 @@ async function runPause(
 async function runRestart(cluster: Cluster, key: string): Promise<void> {
   process.stderr.write("the database is killed and started again\n");
   await cluster.restartDatabase();
-  for (const gateway of cluster.gateways) await untilServed(gateway, key);
+  for (const gateway of cluster.gateways) {
+    // On a busy machine it may be away for so long that the others close it.
+    if (!gateway.isRunning) await gateway.start();
+    await untilServed(gateway, key);
+  }
 }
 
 /** Once the command has returned, every gateway charges the new price. */

@@ -51,6 +51,18 @@ test("the same copy again is complete, with the totals", async () => {
   });
 });
 
+test("a second copy elsewhere is refused, because both would have the money", async () => {
+  await copy("--to", url);
+  const other = await createDatabase();
+  try {
+    const { code, stderr } = await copy("--to", other);
+    expect(code).toBe(4);
+    expect(stderr).toContain(`was already copied to ${place()}, which has the money now.`);
+  } finally {
+    await dropDatabase(other);
+  }
+});
+
 test("a copy that is canceled leaves the SQLite database to servers again", async () => {
   await copy("--to", url);
   const { code, stdout } = await copy("--cancel");

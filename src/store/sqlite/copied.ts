@@ -20,6 +20,16 @@ export function refuseCopied(sqlite: Sqlite): void {
   });
 }
 
+/** A second copy would spend the same money as the first. */
+export function refuseOtherCopy(path: string, to: string): void {
+  const known = withFile(path, (raw) => copiedTo({ raw }));
+  if (known === undefined || known === to) return;
+  throw new Problem({
+    code: "conflict",
+    message: `The database ${path} was already copied to ${known}, which has the money now. To copy it to ${to} instead, delete that copy and run svc store copy --cancel first.`,
+  });
+}
+
 export const markCopied = (path: string, to: string) =>
   withFile(path, (raw) => {
     raw.run("insert or replace into meta (key, value) values (?, ?)", [copiedKey, to]);

@@ -95,6 +95,17 @@ export function useLeases(): void {
   });
 }
 
+/** 500 nano-USD in all, for the first account. */
+export const setBudget = (node: LeaseNode) =>
+  node.ledger.setLimits({
+    owner: { accountId: "acct_1", keyId: undefined },
+    limits: { budget: { nano: 500n, period: "total" } },
+    audit: auditOf(),
+    nowMs: () => Date.now(),
+    unwritten: () => 0n,
+    onSet: () => {},
+  });
+
 export const credit = (node: LeaseNode, nano: bigint, accountId = "acct_1") =>
   node.ledger.addEntry(entryOf({ nano, accountId }), auditOf());
 

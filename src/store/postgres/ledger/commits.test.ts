@@ -7,6 +7,7 @@ import {
   load,
   openNode,
   potOf,
+  setBudget,
   useLeases,
   want,
 } from "../../../../test/setup/lease-nodes.ts";
@@ -23,16 +24,6 @@ import { ClaimsLostError, FencedError, type LedgerWrite } from "../../../ledger/
 useLeases();
 
 const noAccounts = { list: async () => [] } as unknown as AccountStore;
-
-const setAccountBudget = (node: LeaseNode) =>
-  node.ledger.setLimits({
-    owner: { accountId: "acct_1", keyId: undefined },
-    limits: { budget: { nano: 500n, period: "total" } },
-    audit: auditOf(),
-    nowMs: () => Date.now(),
-    unwritten: () => 0n,
-    onSet: () => {},
-  });
 
 describe("commits", () => {
   const spend = (node: LeaseNode, charged: bigint, rest: Partial<Receipt> = {}) =>
@@ -180,7 +171,7 @@ describe("commits", () => {
   test("one that must not stand leaves the budget that was set before its commit, too", async () => {
     const node = await openNode("a");
     await credit(node, 100n);
-    await setAccountBudget(node);
+    await setBudget(node);
     const of = write(receiptOf({ charged: 10n })) as Extract<LedgerWrite, { type: "receipt" }>;
     await node.ledger.commit([of, write(receiptOf({ charged: 5n }))]);
     const spent = async () => (await node.ledger.budgetSpends(0)).map((one) => one.spent);
@@ -203,7 +194,7 @@ describe("commits", () => {
     >;
     await a.ledger.commit([of, write(receiptOf({ charged: 3n }), budgets)]);
     // Counts it as well, because it was set after the call was let in.
-    await setAccountBudget(a);
+    await setBudget(a);
     await a.fleet.leave();
     expect(await balanceOf(b)).toBe(87n);
     const late = receiptOf({ charged: 4n });

@@ -6,10 +6,10 @@ import {
   load,
   openNode,
   potOf,
+  setBudget,
   useLeases,
   want,
 } from "../../../../test/setup/lease-nodes.ts";
-import { auditOf } from "../../../../test/store/audit-sample.ts";
 import { receiptOf, write } from "../../../../test/store/ledger-samples.ts";
 import { FencedError } from "../../../ledger/store.ts";
 import { shareSql } from "../locks.ts";
@@ -49,16 +49,6 @@ async function untilOneWaits({ postgres }: LeaseNode): Promise<void> {
   const isWaiting = "select 1 from pg_locks where locktype = 'advisory' and not granted";
   while ((await postgres.pool.query(isWaiting)).rowCount === 0);
 }
-
-const setBudget = (node: LeaseNode) =>
-  node.ledger.setLimits({
-    owner: { accountId: "acct_1", keyId: undefined },
-    limits: { budget: { nano: 500n, period: "total" } },
-    audit: auditOf(),
-    nowMs: () => Date.now(),
-    unwritten: () => 0n,
-    onSet: () => {},
-  });
 
 test("commits that overlap without a pause keep neither a tick nor who closes the epoch waiting", async () => {
   const [a, b] = [await openNode("a"), await openNode("b")];

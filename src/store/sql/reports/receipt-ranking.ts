@@ -8,14 +8,7 @@ import {
   type ReceiptFilters,
 } from "../../../ledger/reports.ts";
 import { type ReceiptRow, toReceipt } from "../ledger/receipt-row.ts";
-import {
-  failedSql,
-  filterOf,
-  type IdRange,
-  isIndexed,
-  rangeOf,
-  withAccount,
-} from "./receipt-filter.ts";
+import { filterOf, type IdRange, isIndexed, rangeOf, withAccount } from "./receipt-filter.ts";
 import { piecesOf } from "./receipt-pieces.ts";
 import type { SqlReader } from "./sql-reader.ts";
 
@@ -84,10 +77,7 @@ export async function countReceipts(
   return { count, isCapped: window.isCapped };
 }
 
-/**
- * The newest receipts, in pieces with some that match, or the newest failures: exactly so many, and
- * not one more.
- */
+/** The newest receipts, in pieces with some that match: exactly so many, and not one more. */
 class Window {
   readonly #reader: SqlReader;
   #left: number;
@@ -103,13 +93,12 @@ class Window {
   }
 
   async *pieces(query: ReceiptFilters, range: IdRange): AsyncGenerator<IdRange> {
-    // Those of one account are far apart: fewer pages have as many of its last hours.
+    // Of one account, hours without any are left out: its newest lie further back than those of all.
     const isDirect = query.accountId === undefined && isIndexed(query, this.#reader.words);
-    const failed = isDirect && filterOf(query).isOfFailures ? ` and ${failedSql}` : "";
     // Of the ids alone, which have an index: the sums may not know of all receipts yet.
     const look = `select count(*) as count, min(id) as first from (select id from receipts
-      where id >= ? and id < ?${failed} order by id desc limit ?) as newest`;
-    const older = `select 1 as found from receipts where id >= ? and id < ?${failed} limit 1`;
+      where id >= ? and id < ? order by id desc limit ?) as newest`;
+    const older = `select 1 as found from receipts where id >= ? and id < ? limit 1`;
     const bounds = { atOnce: pieceSize };
     const pieces = isDirect ? [range] : piecesOf(this.#reader, { query, range, bounds });
     for await (const { from, to } of pieces) {

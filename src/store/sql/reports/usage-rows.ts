@@ -102,8 +102,9 @@ export function usageSql(
     : {
         sql: `with recursive ${stepsSql(stepMs)}
           select ${read} from steps ${words.join} ${table}
-          on ${start} = at${narrowed}${isFresh} ${group}`,
-        values: [fromMs, toMs, ...nameValues, ...endValues],
+          on ${start} = at and ${start} >= ? and ${start} < ?${narrowed}${isFresh} ${group}`,
+        // The range twice: who looks up the account first has no other end of time.
+        values: [fromMs, toMs, ...nameValues, fromMs, toMs, ...endValues],
       };
 }
 

@@ -11,9 +11,7 @@ import type { Store } from "../../src/store/store.ts";
 import { auditOf } from "../../test/store/audit-sample.ts";
 
 export const days = 90;
-const accountCount = 40;
-const keyCount = 200;
-const modelCount = 8;
+const usualCounts = { accounts: 40, keys: 200, models: 8 };
 const receiptsAtOnce = 20_000;
 const tellEvery = 10;
 /** About so many at once are added to their day. */
@@ -29,6 +27,9 @@ export type Made = {
   readonly models: readonly string[];
   readonly fromMs: number;
   readonly toMs: number;
+  /** Where it is measured on its own. */
+  readonly ownersS?: number;
+  readonly vacuumS?: number;
   readonly insertS: number;
   readonly recountS: number;
   readonly foldS: number;
@@ -96,10 +97,14 @@ export async function foldAll(
   }
 }
 
-type Names = Pick<Made, "accountIds" | "keyIds" | "models">;
+export type Names = Pick<Made, "accountIds" | "keyIds" | "models">;
 
-export async function makeOwners(store: Store, createdAtMs: number): Promise<Names> {
-  const accountIds = Array.from({ length: accountCount }, () => newId("acct", createdAtMs));
+export async function makeOwners(
+  store: Store,
+  createdAtMs: number,
+  counts = usualCounts,
+): Promise<Names> {
+  const accountIds = Array.from({ length: counts.accounts }, () => newId("acct", createdAtMs));
   for (const [at, id] of accountIds.entries()) {
     await store.accounts.insert({ id, name: `team-${at}`, createdAtMs }, auditOf());
     await store.ledger.addEntry(
@@ -115,12 +120,12 @@ export async function makeOwners(store: Store, createdAtMs: number): Promise<Nam
       auditOf(),
     );
   }
-  const keyIds = Array.from({ length: keyCount }, () => newId("key", createdAtMs));
+  const keyIds = Array.from({ length: counts.keys }, () => newId("key", createdAtMs));
   for (const [at, id] of keyIds.entries())
     await store.keys.insert(
       {
         id,
-        accountId: accountIds[at % accountCount] ?? "",
+        accountId: accountIds[at % accountIds.length] ?? "",
         name: `bench-${at}`,
         hash: id,
         hint: "sk-svc-…",
@@ -128,7 +133,7 @@ export async function makeOwners(store: Store, createdAtMs: number): Promise<Nam
       },
       auditOf(),
     );
-  const models = Array.from({ length: modelCount }, (_, at) => `bench-model-${at}`);
+  const models = Array.from({ length: counts.models }, (_, at) => `bench-model-${at}`);
   return { accountIds, keyIds, models };
 }
 

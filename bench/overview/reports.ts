@@ -28,7 +28,7 @@ export async function measureReports(options: {
     const results: Result[] = [];
     // The thread starts with the first question.
     await money.reports.receipt("");
-    const all = questions(money.reports, made);
+    const all = questions(money.reports, made, await middleOf(money.reports, made));
     for (const [at, { name, ask }] of all.entries()) {
       tell(name, at / all.length);
       results.push(await measure(name, ask));
@@ -43,8 +43,18 @@ export async function measureReports(options: {
 
 type Question = { readonly name: string; readonly ask: () => Promise<number> };
 
+/** A receipt of 60 days ago. */
+export async function middleOf(reports: LedgerReports, { toMs }: Made): Promise<string> {
+  const page = await reports.receipts({ toMs: toMs - 60 * dayMs, limit: 1 });
+  return page.receipts[0]?.id ?? "";
+}
+
 /** What the console asks for, of the busiest account and of all. */
-export function questions(reports: LedgerReports, made: Made): readonly Question[] {
+export function questions(
+  reports: LedgerReports,
+  made: Made,
+  middleId: string,
+): readonly Question[] {
   const toMs = Date.now();
   const spans = [
     { span: "24 h by hour", fromMs: toMs - dayMs + hourMs, grain: "hour" },
@@ -53,6 +63,7 @@ export function questions(reports: LedgerReports, made: Made): readonly Question
     { span: "90 days by day", fromMs: toMs - 89 * dayMs, grain: "day" },
   ] as const;
   const [accountId, keyId, model] = [made.accountIds[0], made.keyIds.at(-1), made.models[0]];
+  const smallAccountId = made.accountIds.at(-1);
   const usage = (name: string, query: UsageQuery): Question => ({
     name,
     ask: async () => (await reports.usage(query)).length,
@@ -89,12 +100,36 @@ export function questions(reports: LedgerReports, made: Made): readonly Question
     ]),
     page("newest", {}),
     page("of one account", { accountId }),
+    page("of a small account", { accountId: smallAccountId }),
     page("of a seldom used key", { keyId }),
+    page("of one key", { keyId: made.keyIds[0] }),
+    page("of one model", { model }),
+    page("of a seldom used model", { model: made.models.at(-1) }),
     page("that failed", { outcome: "failed" }),
     page("of one account that failed", { accountId, outcome: "failed" }),
     page("of a seldom used key that failed", { keyId, outcome: "failed" }),
     page("with an error that nobody had", { outcome: "upstream_timeout" }),
     page("of 60 days ago, oldest first", { fromMs: toMs - 60 * dayMs, oldestFirst: true }),
+    page("page of 60 days ago", { after: middleId }),
+    page("page of 60 days ago, of one account", { accountId, after: middleId }),
+    page("page of 60 days ago, that failed", { outcome: "failed", after: middleId }),
+    {
+      name: "receipt: by its id",
+      ask: async () => ((await reports.receipt(middleId)) === undefined ? 0 : 1),
+    },
+    ...[
+      { name: "all", query: {} },
+      { name: "of one account", query: { accountId } },
+      { name: "that failed", query: { outcome: "failed" as const } },
+      { name: "with an error that nobody had", query: { outcome: "upstream_timeout" } },
+    ].flatMap(({ name, query }) => [
+      {
+        name: `dearest: ${name}`,
+        ask: async () =>
+          (await reports.ranked({ ...query, by: "charged", limit: 50 })).receipts.length,
+      },
+      { name: `count: ${name}`, ask: async () => (await reports.count(query)).count },
+    ]),
   ];
 }
 

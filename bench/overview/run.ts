@@ -7,11 +7,13 @@ import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildConsole } from "../../test/console/setup/tab.ts";
+import { startPostgres } from "../../test/setup/postgres.ts";
 import { machineNow, openBench, startTraffic } from "../load/processes.ts";
 import { OverviewBar } from "./bar.ts";
 import { measureBrowser } from "./browser.ts";
 import { type Made, makeLedger } from "./data.ts";
-import { makeOnPostgres, measureOnPostgres } from "./postgres.ts";
+import { measureOnPostgres } from "./postgres.ts";
+import { makeOnPostgres, serverSettings } from "./postgres-data.ts";
 import { measureReplies } from "./replies.ts";
 import { measureReports } from "./reports.ts";
 import { ledgerFolder, startServed } from "./server.ts";
@@ -122,13 +124,27 @@ async function bench(options: Options): Promise<void> {
 }
 
 async function onPostgres({ receipts }: Options, bar: OverviewBar): Promise<Outcome> {
-  const { url, made, sizeMb } = await makeOnPostgres({ receipts, tell: bar.part("the ledger") });
-  const reports = await measureOnPostgres({ url, made, tell: bar.part("reports") });
-  return { data: { receipts, sizeMb, ...timesOf(made) }, reports };
+  const { url, stop } = await startPostgres({ settings: serverSettings });
+  try {
+    const { made, sizeMb } = await makeOnPostgres({ url, receipts, tell: bar.part("the ledger") });
+    const reports = await measureOnPostgres({ url, made, tell: bar.part("reports") });
+    return { data: { receipts, sizeMb, ...timesOf(made) }, reports };
+  } finally {
+    await stop();
+  }
 }
 
-function timesOf({ rollups, insertS, recountS, foldS, foldPieceMs }: Made) {
-  return { rollups, insertS, recountS, foldS, foldPieceMs };
+function timesOf(made: Made) {
+  const { rollups, ownersS, insertS, recountS, vacuumS, foldS, foldPieceMs } = made;
+  return {
+    rollups,
+    ...(ownersS !== undefined && { ownersS }),
+    insertS,
+    recountS,
+    ...(vacuumS !== undefined && { vacuumS }),
+    foldS,
+    foldPieceMs,
+  };
 }
 
 async function onSqlite(options: Options, bar: OverviewBar): Promise<Outcome> {

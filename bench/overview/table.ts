@@ -15,6 +15,8 @@ export type Result = {
   readonly size: number | undefined;
   /** Rows that the database read for it, where it counts them. */
   readonly rowsRead?: number;
+  /** Of 8 kB, of tables and indexes, whether they were in memory or not. */
+  readonly pagesRead?: number;
 };
 
 export function resultOf(options: {
@@ -49,7 +51,7 @@ export function resultTable(options: {
       "worst",
       "CPU",
       sizeName,
-      ...(isCounted ? ["rows read"] : []),
+      ...(isCounted ? ["rows read", "pages"] : []),
       `${wantedMs} or less`,
     ],
     ...results.map((result) => [
@@ -59,7 +61,7 @@ export function resultTable(options: {
       ms(result.worstMs),
       ms(result.cpuMs),
       result.size === undefined ? "–" : number(result.size, 0),
-      ...(isCounted ? [number(result.rowsRead ?? 0, 0)] : []),
+      ...(isCounted ? [number(result.rowsRead ?? 0, 0), number(result.pagesRead ?? 0, 0)] : []),
       verdictOf(result),
     ]),
   ]);

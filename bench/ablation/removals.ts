@@ -11,7 +11,7 @@ import type { KeyRecord } from "../../src/keys/directory.ts";
 import type { LedgerWrite } from "../../src/ledger/store.ts";
 import type { Attempt, RoutedCall } from "../../src/router/attempt.ts";
 import type { RouterOptions } from "../../src/router/router.ts";
-import type { ChatOrder } from "../../src/wire/v1/chat/call.ts";
+import type { CompletionOrder } from "../../src/wire/v1/chat/call.ts";
 import { limitedBilling, unlimitedBilling } from "./billing.ts";
 import { type Checkout, replaceMethods } from "./checkout.ts";
 import type { PartName } from "./parts.ts";
@@ -241,7 +241,7 @@ async function removeValidation(checkout: Checkout): Promise<void> {
     toChatOrder: trustedOrder,
   }));
   await checkout.replaceExports<Money>("src/gateway/endpoints/chat/chat-money.ts", () => ({
-    chatNeed: ({ order }: { readonly order: ChatOrder }): ChatNeed => {
+    chatNeed: ({ order }: { readonly order: CompletionOrder }): ChatNeed => {
       const cap = order.call.maxOutputTokens ?? 0;
       const need = { units: {}, fixed: 0n, perToken: 0n, cap, isCapNamed: true };
       return { need, tokens: 0, isShortened: false };
@@ -249,7 +249,7 @@ async function removeValidation(checkout: Checkout): Promise<void> {
   }));
 }
 
-function trustedOrder(body: JsonObject): ChatOrder {
+function trustedOrder(body: JsonObject): CompletionOrder {
   const { model: _, messages, max_tokens, stream, ...options } = body;
   return {
     call: {

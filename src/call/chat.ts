@@ -1,3 +1,4 @@
+import type { Dialect } from "./dialect.ts";
 import type { Usage } from "./usage.ts";
 
 export type Json =
@@ -23,6 +24,20 @@ export interface ChatCall {
   readonly maxOutputTokens: number | undefined;
   /** The other fields that may go upstream, by allow-list. */
   readonly options: JsonObject;
+  /** Set where the caller did not speak chat completions. */
+  readonly original?: OriginalRequest | undefined;
+}
+
+/**
+ * A request in the caller's own dialect. An upstream that speaks it gets it as it is; for all others,
+ * `messages` and `options` say the same.
+ */
+export interface OriginalRequest {
+  readonly dialect: Exclude<Dialect, "chat">;
+  /** The fields that may go upstream, by allow-list. Model, cap and stream are the adapter's to set. */
+  readonly body: JsonObject;
+  /** Set where only an upstream that speaks the dialect can serve it: the first field that needs it. */
+  readonly nativeField?: string | undefined;
 }
 
 export interface ChatChoice {
@@ -36,6 +51,8 @@ export interface ChatResult {
   readonly choices: readonly ChatChoice[];
   readonly usage: Usage | undefined;
   readonly extras?: JsonObject | undefined;
+  /** The whole reply in the caller's dialect, from an upstream that speaks it. */
+  readonly native?: JsonObject | undefined;
 }
 
 /**
@@ -94,6 +111,21 @@ function wordsIn(value: Json | undefined, depth: number): string {
   return words;
 }
 
+/** An event of an upstream that speaks the caller's dialect. */
+export interface NativeEvent {
+  readonly type: "native";
+  /** As it goes to the caller, its blank line included. */
+  readonly text: string;
+  /** Parsed, where the writer has to change it: it names the reply or its model, or tells its end. */
+  readonly data?: JsonObject | undefined;
+  /** What the model said in it. */
+  readonly words: string;
+  /** The words are thoughts. */
+  readonly isReasoning?: true | undefined;
+  /** It tells the end of the reply, and is held until the call is settled. */
+  readonly isLast?: true | undefined;
+}
+
 /** The one stream vocabulary. A stream that ends without `done` was cut. */
 export type ChatPart =
   | {
@@ -109,6 +141,14 @@ export type ChatPart =
       /** It stands in JSON as it is, without an escape. */
       readonly isPlain?: true;
     }
+  | {
+      /** A thought has ended that its vendor signs or encrypts, to get it back with the next request. */
+      readonly type: "reasoning-detail";
+      readonly index: number;
+      /** An entry of `reasoning_details`. */
+      readonly detail: JsonObject;
+    }
+  | NativeEvent
   | { readonly type: "finish"; readonly index: number; readonly reason: FinishReason }
   | { readonly type: "usage"; readonly usage: Usage }
   | { readonly type: "done" };

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { ApiError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
+import type { Dialect } from "../call/dialect.ts";
 import type { Endpoint } from "../call/endpoint.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Deprecation } from "../catalog/lifecycle.ts";
@@ -65,6 +66,8 @@ export class Exchange {
   readonly #dependencies: ExchangeDependencies;
   /** What was asked for; "" until an endpoint has taken it. */
   endpoint: Endpoint | "models" | "" = "";
+  /** The dialect in which a chat model is called. */
+  dialect: Dialect | undefined;
   /** The money of the call, once it is admitted: from then on it will have a receipt. */
   charge: CallCharge | undefined;
   /** Known once the key may call it: its lifecycle is told on every reply from then on. */

@@ -1,4 +1,5 @@
 import { toApiError } from "../base/errors.ts";
+import type { Dialect } from "../call/dialect.ts";
 import type { Endpoint } from "../call/endpoint.ts";
 import type { KeyRecord } from "../keys/directory.ts";
 import type { Purse } from "../ledger/purses.ts";
@@ -47,6 +48,12 @@ export function respond(
   }
 }
 
+/** What a path serves: models of one kind, and for those of chats the dialect that is spoken there. */
+export interface Surface {
+  readonly endpoint: Endpoint;
+  readonly dialect?: Dialect | undefined;
+}
+
 type Serve = (call: ServedCall) => Promise<Response>;
 
 /**
@@ -55,7 +62,7 @@ type Serve = (call: ServedCall) => Promise<Response>;
  */
 export function modelEndpoint(
   dependencies: GatewayDependencies,
-  endpoint: Endpoint,
+  { endpoint, dialect }: Surface,
   serve: Serve,
 ): Work {
   const { keys, billing, bodies, clock } = dependencies;
@@ -82,6 +89,7 @@ export function modelEndpoint(
   };
   return (exchange, server) => {
     exchange.endpoint = endpoint;
+    exchange.dialect = dialect;
     const entry = { exchange, server, key: authenticate(exchange, keys) };
     const purse = billing.enter(exchange, entry.key);
     return purse instanceof Promise
@@ -112,7 +120,7 @@ async function serveOnce(
     claimKey: dependencies.keys.claimKey(caller.key.id),
     accountId: purse.account.id,
     header,
-    path: options.endpoint,
+    path: exchange.dialect ?? options.endpoint,
     body: body.fields,
     bytesHash: body.hash,
     requestId: exchange.requestId,

@@ -1,6 +1,6 @@
 import { requestPath } from "../base/network/address.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
-import { serveChat } from "./endpoints/chat/chat.ts";
+import { serveChatCompletions } from "./endpoints/chat/chat.ts";
 import { serveEmbeddings } from "./endpoints/embeddings/embeddings.ts";
 import { listModels, listVoices, showModel } from "./endpoints/models/models.ts";
 import { serveSpeech } from "./endpoints/speech/speech.ts";
@@ -27,9 +27,11 @@ export const get = (work: Work): Endpoint => ({ methods: ["GET", "HEAD"], work }
 export const v1: ApiVersion = {
   prefix: "/v1",
   endpoints: (dependencies) => ({
-    "/chat/completions": post(modelEndpoint(dependencies, "chat", serveChat)),
-    "/embeddings": post(modelEndpoint(dependencies, "embeddings", serveEmbeddings)),
-    "/audio/speech": post(modelEndpoint(dependencies, "speech", serveSpeech)),
+    "/chat/completions": post(
+      modelEndpoint(dependencies, { endpoint: "chat", dialect: "chat" }, serveChatCompletions),
+    ),
+    "/embeddings": post(modelEndpoint(dependencies, { endpoint: "embeddings" }, serveEmbeddings)),
+    "/audio/speech": post(modelEndpoint(dependencies, { endpoint: "speech" }, serveSpeech)),
     "/models": get(listModels(dependencies)),
     "/models/*": get(showModel(dependencies)),
     "/audio/voices": get(listVoices()),

@@ -1,4 +1,5 @@
 import type { ChatCall, ChatResult, ChatStream } from "../call/chat.ts";
+import type { Dialect } from "../call/dialect.ts";
 import type { EmbedCall, EmbedResult } from "../call/embed.ts";
 import type { Endpoint, InputKind } from "../call/endpoint.ts";
 import type { Signal } from "../call/signal.ts";
@@ -40,6 +41,11 @@ export interface UpstreamModel {
  */
 export interface Provider {
   readonly name: string;
+  /**
+   * The dialects beside chat completions in which `chat` and `streamChat` take a call's `original`
+   * and answer with its `native` reply or events.
+   */
+  readonly dialects?: readonly Dialect[] | undefined;
   chat?(options: ProviderCall<ChatCall>): Promise<ChatResult>;
   /** Resolves when the upstream has accepted the call; the first parts are read by the caller. */
   streamChat?(options: ProviderCall<ChatCall>): Promise<ChatStream>;

@@ -248,6 +248,11 @@ export class Ear {
       case "done":
         this.#done = true;
         return;
+      case "reasoning-detail":
+        this.#take(part.index, { reasoning_details: [part.detail] });
+        return;
+      case "native":
+        throw new Error("an event of another dialect");
       default:
         part satisfies never;
     }

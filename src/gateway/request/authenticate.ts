@@ -39,9 +39,10 @@ export function invalidKey(isMissing = false): ApiError {
   });
 }
 
-/** The secret that the request carries, or "". */
-export function bearerOf(request: Request): string {
-  const header = request.headers.get("authorization") ?? "";
+/** The secret that the request carries, or "": as a bearer token or, in Anthropic's way, `x-api-key`. */
+export function bearerOf({ headers }: Request): string {
+  const header = headers.get("authorization");
+  if (header === null) return headers.get("x-api-key")?.trim() ?? "";
   // The scheme's name is case-insensitive, by its RFC and in some clients.
   return header.slice(0, 7).toLowerCase() === "bearer " ? header.slice(7).trim() : "";
 }

@@ -172,12 +172,9 @@ export class OpenAiChatStream implements ChatStream {
       }
     }
     if (typeof finish === "string" && finish !== "") {
-      const details = this.#details?.get(index)?.end();
-      if (details !== undefined) {
-        this.#details?.delete(index);
-        const delta = { reasoning_details: details };
-        parts.push({ type: "delta", index, delta, logprobs: null });
-      }
+      for (const detail of this.#details?.get(index)?.end() ?? [])
+        parts.push({ type: "reasoning-detail", index, detail });
+      this.#details?.delete(index);
       parts.push({
         type: "finish",
         index,

@@ -47,7 +47,9 @@ const broken: ApiVersion = {
   prefix: "/broken",
   endpoints: (dependencies) => ({
     "/chat": post(
-      modelEndpoint(dependencies, "chat", async ({ body }) => JSON.parse(`${body["ask"]}`)),
+      modelEndpoint(dependencies, { endpoint: "chat" }, async ({ body }) =>
+        JSON.parse(`${body["ask"]}`),
+      ),
     ),
   }),
 };

@@ -10,7 +10,7 @@ const v2: ApiVersion = {
   prefix: "/v2",
   endpoints: (dependencies) => ({
     "/answers": post(
-      modelEndpoint(dependencies, "chat", async (served) => {
+      modelEndpoint(dependencies, { endpoint: "chat" }, async (served) => {
         const { exchange, body, model } = served;
         served.end();
         return exchange.json(JSON.stringify({ version: 2, model: model.id, asked: body["ask"] }));

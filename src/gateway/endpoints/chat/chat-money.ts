@@ -7,8 +7,8 @@ import { maxImageTokens } from "../../../catalog/image-tokens.ts";
 import { type Model, usualOutputTokens } from "../../../catalog/model.ts";
 import { type Need, needOf } from "../../../ledger/need.ts";
 import type { TokenCounter } from "../../../ledger/tokens/token-counter.ts";
-import type { ChatOrder } from "../../../wire/v1/chat/call.ts";
-import type { Said } from "../../../wire/v1/chat/events.ts";
+import type { ChatOrder } from "../../../wire/v1/dialect.ts";
+import type { Said } from "../../../wire/v1/said.ts";
 import type { Measured } from "../../billing/charge.ts";
 
 /** Of an answer whose length nobody has named, for the limit of tokens a minute. */

@@ -2,7 +2,7 @@ import { monotonicMs } from "../../../base/clock.ts";
 import { ApiError } from "../../../base/errors.ts";
 import type { ChatPart, ChatStream } from "../../../call/chat.ts";
 import { isHollow, latestUsage, type Usage } from "../../../call/usage.ts";
-import { type ChatEventWriter, keepAliveComment } from "../../../wire/v1/chat/events.ts";
+import type { ChatWriter } from "../../../wire/v1/dialect.ts";
 import type { ActiveCall } from "../../active-calls.ts";
 import type { Charge, Measured } from "../../billing/charge.ts";
 import type { StreamSource } from "../../stream-reply.ts";
@@ -11,7 +11,7 @@ import type { OpenedChat } from "./open-chat.ts";
 
 export interface ChatSourceOptions {
   readonly opening: Promise<OpenedChat>;
-  readonly writer: ChatEventWriter;
+  readonly writer: ChatWriter;
   readonly call: Pick<ActiveCall, "isFinishing" | "isReadingOn" | "hear">;
   readonly charge: Pick<Charge, "settle" | "deliver">;
   /** How long each answer may become. */
@@ -27,7 +27,6 @@ export interface ChatSourceOptions {
  * waits until the receipt is durable.
  */
 export class ChatSource implements StreamSource {
-  readonly keepAlive = keepAliveComment;
   readonly #options: ChatSourceOptions;
   /** The reply's head went out before the model spoke: a comment goes first. */
   startsSilent = false;
@@ -48,6 +47,10 @@ export class ChatSource implements StreamSource {
     this.#options = options;
   }
 
+  get keepAlive(): string {
+    return this.#options.writer.keepAlive;
+  }
+
   /** The model has spoken. */
   begin({ parts, first }: OpenedChat): void {
     this.#stream = parts;
@@ -59,7 +62,7 @@ export class ChatSource implements StreamSource {
   next(): string | undefined | Promise<string | undefined> {
     if (this.startsSilent) {
       this.startsSilent = false;
-      return keepAliveComment;
+      return this.keepAlive;
     }
     if (this.#isDone || this.#isMeasuring) return undefined;
     const first = this.#takeFirst();
@@ -217,7 +220,7 @@ export class ChatSource implements StreamSource {
 
   #isPastCap(): boolean {
     const { writer, cap } = this.#options;
-    return cap !== undefined && writer.isPast(cap);
+    return cap !== undefined && writer.said.isPast(cap * writer.choices);
   }
 
   /** Long words: what the upstream counts is what it is paid for. */

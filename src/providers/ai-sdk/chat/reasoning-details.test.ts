@@ -44,10 +44,10 @@ function joined(parts: readonly ChatPart[]): JsonObject {
   const details: Json[] = [];
   const calls: { id: Json | undefined; name: string; text: string }[] = [];
   for (const part of parts) {
+    if (part.type === "reasoning-detail") details.push(part.detail);
     if (part.type !== "delta") continue;
-    const { reasoning_content: text, reasoning_details: more, tool_calls: pieces } = part.delta;
+    const { reasoning_content: text, tool_calls: pieces } = part.delta;
     if (typeof text === "string") thought += text;
-    if (Array.isArray(more)) details.push(...more);
     for (const piece of (Array.isArray(pieces) ? pieces : []) as readonly JsonObject[]) {
       const { name, arguments: given } = piece["function"] as JsonObject;
       if (piece["id"] !== undefined) calls.push({ id: piece["id"], name: String(name), text: "" });

@@ -42,7 +42,7 @@ export class AiSdkChatStream implements ChatStream {
   readonly #tools = new Map<string, ToolCall>();
   readonly #thoughts = new Map<string, Thought>();
   /** Sent once, all together: clients join lists that come in pieces each in a way of its own. */
-  readonly #details: JsonObject[] = [];
+  #detailCount = 0;
   readonly #jsonText: JsonToolText | undefined;
   #isEnded = false;
   /** Whether the event came that ends a stream, where that is known. */
@@ -166,7 +166,9 @@ export class AiSdkChatStream implements ChatStream {
     if (part["type"] !== "reasoning-end") return;
     this.#thoughts.delete(id);
     const detail = toReasoningDetail(thought, this.#owner);
-    if (detail !== undefined) this.#details.push({ ...detail, index: this.#details.length });
+    if (detail === undefined) return;
+    const numbered = { ...detail, index: this.#detailCount++ };
+    parts.push({ type: "reasoning-detail", index: 0, detail: numbered });
   }
 
   #begin(id: unknown, part: Fields, parts: ChatPart[]): ToolCall {
@@ -202,7 +204,6 @@ export class AiSdkChatStream implements ChatStream {
 
   #finish(part: Fields, parts: ChatPart[]): void {
     this.#releaseText(parts);
-    if (this.#details.length > 0) parts.push(deltaOf({ reasoning_details: this.#details }));
     const usage = fromAiSdkUsage(part["usage"]);
     if (usage !== undefined) parts.push({ type: "usage", usage });
     const ending = toEnding(part["finishReason"], this.#tools.size > 0);

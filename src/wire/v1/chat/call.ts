@@ -1,4 +1,5 @@
-import { type ChatCall, isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
+import type { ChatOrder } from "../dialect.ts";
 import { fieldError, readChatRequest } from "../validate.ts";
 import { illFormed } from "../well-formed.ts";
 import { biasForm, type ChatRequest } from "./request.ts";
@@ -38,18 +39,17 @@ const passedOn: ReadonlySet<string> = new Set([
   "chat_template_kwargs",
 ]);
 
-export interface ChatOrder {
-  readonly call: ChatCall;
-  readonly stream: boolean;
+/** A request for a chat completion. */
+export interface CompletionOrder extends ChatOrder {
+  /** Usage is asked for in a stream. */
   readonly includeUsage: boolean;
-  /** How many answers were asked for. */
-  readonly choices: number;
-  /** The caller named how long the answer may become. */
-  readonly isCapNamed: boolean;
 }
 
 /** Checks a body and makes it a call. `maxOutputTokens` is the model's own limit. */
-export function toChatOrder(body: JsonObject, maxOutputTokens: number | undefined): ChatOrder {
+export function toChatOrder(
+  body: JsonObject,
+  maxOutputTokens: number | undefined,
+): CompletionOrder {
   checkMessages(body["messages"]);
   const request = readChatRequest(body);
   checkToolChoice(request);

@@ -7,50 +7,14 @@ import {
   wordsOf,
 } from "../../../call/chat.ts";
 import type { Usage } from "../../../call/usage.ts";
+import type { ChatWriter, ReplyIdentity } from "../dialect.ts";
 import { toErrorBody } from "../error-reply.ts";
-import { fieldsOf, type ReplyIdentity, toWireUsage } from "./reply.ts";
+import { Said } from "../said.ts";
+import { fieldsOf, toWireUsage } from "./reply.ts";
 import { callIdPrefix, ToolPieces } from "./tool-pieces.ts";
 
 /** Keep-alives are comments, and never `: ping`, on which one client drops its buffer. */
 export const keepAliveComment = ": keep-alive\n\n";
-
-/** So much of an answer is kept to be counted; what is longer is reckoned from it. */
-const keptChars = 64 * 1024;
-const joinedPieces = 8;
-const joinedTexts = 64;
-
-/** The words of an answer, as far as they have gone out. */
-export class Said {
-  chars = 0;
-  pieces = 0;
-  #joined: string[] = [];
-  #kept: string[] = [];
-  #keptChars = 0;
-
-  add(text: string): void {
-    if (text === "") return;
-    this.chars += text.length;
-    this.pieces++;
-    if (this.#keptChars >= keptChars) return;
-    this.#keptChars += text.length;
-    this.#kept.push(text);
-    // A short string may hold on to the whole packet that it was cut from.
-    if (this.#kept.length < joinedPieces) return;
-    this.#joined.push(this.#kept.join(""));
-    this.#kept = [];
-    // And many short ones take far more memory than one long one.
-    if (this.#joined.length === joinedTexts) this.#joined = [this.#joined.join("")];
-  }
-
-  get text(): string {
-    return this.#joined.join("") + this.#kept.join("");
-  }
-
-  /** How many times what is kept the whole is. */
-  get share(): number {
-    return this.#keptChars === 0 ? 1 : this.chars / this.#keptChars;
-  }
-}
 
 /** The same thoughts may go out under two names. */
 const reasoningCharsOf = (delta: Readonly<Record<string, Json | undefined>>) =>
@@ -59,6 +23,8 @@ const reasoningCharsOf = (delta: Readonly<Record<string, Json | undefined>>) =>
 const charsOf = (value: Json | undefined) => (typeof value === "string" ? value.length : 0);
 
 interface ChoiceState {
+  /** Of clients' helpers, one keeps only the last piece of a list, and one fails: it goes in one delta. */
+  details: JsonObject[] | undefined;
   tools: ToolPieces | undefined;
   hasRole: boolean;
   isFinished: boolean;
@@ -69,7 +35,8 @@ interface ChoiceState {
  * once; every choice gets exactly one finish_reason. A finish is held back until something
  * follows, so that the last one leaves in one write with the usage and `[DONE]`.
  */
-export class ChatEventWriter {
+export class ChatEventWriter implements ChatWriter {
+  readonly keepAlive = keepAliveComment;
   readonly #id: string;
   /** What all events begin with, up to their choices. */
   readonly #fixed: string;
@@ -118,16 +85,6 @@ export class ChatEventWriter {
     return this.#said;
   }
 
-  /**
-   * Whether the answer is surely longer than was allowed. Nobody knows another's tokens: pieces
-   * are mostly one each, and few have more than eight characters.
-   */
-  isPast(capTokens: number): boolean {
-    const { chars, pieces } = this.#said;
-    const allowed = capTokens * this.#expected;
-    return chars > 32 * allowed || (pieces > allowed && chars > 8 * allowed);
-  }
-
   get choices(): number {
     return this.#expected;
   }
@@ -150,8 +107,13 @@ export class ChatEventWriter {
         return this.#text(part);
       case "delta":
         return this.#delta(part.index, part.delta, part.logprobs);
+      case "reasoning-detail":
+        (this.#state(part.index).details ??= []).push(part.detail);
+        return "";
       case "finish":
         return this.#finish(part.index, part.reason);
+      // Of other dialects.
+      case "native":
       case "usage":
       case "done":
         return "";
@@ -218,7 +180,10 @@ export class ChatEventWriter {
         message: "The model's response ended early. Try again.",
         detail: "the provider sent a tool call without a name",
       });
-    const before = this.#release();
+    const { details } = state;
+    const detailed =
+      details === undefined ? "" : this.#delta(index, { reasoning_details: details }, null);
+    const before = detailed + this.#release();
     const delta = state.hasRole ? "{}" : `{"role":"assistant","content":""}`;
     state.hasRole = true;
     state.isFinished = true;
@@ -244,7 +209,12 @@ export class ChatEventWriter {
   #state(index: number): ChoiceState {
     const known = this.#choices.get(index);
     if (known !== undefined) return known;
-    const state: ChoiceState = { tools: undefined, hasRole: false, isFinished: false };
+    const state: ChoiceState = {
+      details: undefined,
+      tools: undefined,
+      hasRole: false,
+      isFinished: false,
+    };
     this.#choices.set(index, state);
     return state;
   }

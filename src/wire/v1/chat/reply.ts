@@ -1,14 +1,8 @@
 import type { ChatResult, JsonObject } from "../../../call/chat.ts";
 import type { Usage } from "../../../call/usage.ts";
+import type { ReplyIdentity } from "../dialect.ts";
 import type { ChatCompletion } from "../openapi/replies.ts";
 import { callIdPrefix, toWholeCalls } from "./tool-pieces.ts";
-
-/** What all replies and chunks of one call share. */
-export interface ReplyIdentity {
-  readonly id: string;
-  readonly createdS: number;
-  readonly model: string;
-}
 
 /** Text put together piece by piece: objects made for the stringifier alone cost twice as much. */
 export function toChatReply(

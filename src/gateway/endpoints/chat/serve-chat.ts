@@ -1,0 +1,152 @@
+import { nextTurn } from "../../../base/clock.ts";
+import type { ChatCall } from "../../../call/chat.ts";
+import { textsOf } from "../../../call/chat-size.ts";
+import { isHollow, type Usage } from "../../../call/usage.ts";
+import type { Model } from "../../../catalog/model.ts";
+import type { ChatDialect, ChatOrder, ReplyIdentity } from "../../../wire/v1/dialect.ts";
+import { fieldError } from "../../../wire/v1/validate.ts";
+import { callerLeft } from "../../active-calls.ts";
+import type { CallCharge } from "../../billing/charge.ts";
+import { notProvided } from "../../failures.ts";
+import { checkTextBytes, isLargeBody } from "../../request/read-body.ts";
+import type { ServedCall } from "../../served-call.ts";
+import { toReplyStream } from "../../stream-reply.ts";
+import { chatNeed, countUsage, hasSaid, measured, saidIn } from "./chat-money.ts";
+import { ChatSource } from "./chat-source.ts";
+import { type OpenedChat, openChat } from "./open-chat.ts";
+
+/** An admitted chat. */
+interface AdmittedChat<Order extends ChatOrder> {
+  readonly served: ServedCall;
+  readonly dialect: ChatDialect<Order>;
+  /** With those of its routes that can serve the call. */
+  readonly model: Model;
+  readonly order: Order;
+  readonly chat: ChatCall;
+  readonly charge: CallCharge;
+  readonly identity: ReplyIdentity;
+}
+
+/** A call of a chat model, in any dialect: admission, routing, money and streams are the same. */
+export function serveChat<Order extends ChatOrder>(
+  served: ServedCall,
+  dialect: ChatDialect<Order>,
+): Promise<Response> {
+  const { body, exchange, price } = served;
+  const order = dialect.read(body, served.model.maxOutputTokens);
+  if (order.stream) served.stream();
+  checkTextBytes(exchange, dialect.promptField, () => textsOf(order.call).texts);
+  const model = ableModel(served, order.call);
+  const { need, tokens, isShortened } = chatNeed({ order, model, price, tpm: exchange.tpm });
+  if (isShortened) exchange.loweredCap = need.cap;
+  const identity: ReplyIdentity = {
+    id: dialect.idPrefix + exchange.requestId.slice("req_".length),
+    createdS: Math.floor(exchange.startedMs / 1000),
+    model: served.asked,
+  };
+  const begin = (charge: CallCharge): Promise<Response> => {
+    // Without a cap there is no worst case; one that costs nothing needs none.
+    const { messages, maxOutputTokens, options, original } = order.call;
+    const hasCap = maxOutputTokens !== undefined || need.perToken > 0n || isShortened;
+    const isSame = !hasCap || maxOutputTokens === charge.cap;
+    const chat = isSame ? order.call : { messages, maxOutputTokens: charge.cap, options, original };
+    const admitted = { served, dialect, model, order, chat, charge, identity };
+    const serve = () => (order.stream ? stream(admitted) : whole(admitted));
+    return isLargeBody(exchange) ? nextTurn().then(serve) : serve();
+  };
+  const charge = served.admit(need, tokens);
+  return charge instanceof Promise ? charge.then(begin) : begin(charge);
+}
+
+async function whole<Order extends ChatOrder>(admitted: AdmittedChat<Order>): Promise<Response> {
+  const { served, dialect, model, order, chat, charge, identity } = admitted;
+  const { dependencies, exchange, call } = served;
+  const counted = { counter: dependencies.counter, chat, model, choices: order.choices };
+  const result = await dependencies.router.serve(model, call, (attempt) => {
+    const { provider, target } = attempt;
+    if (provider.chat === undefined) throw notProvided(model);
+    charge.begin(attempt);
+    const { signal, onDial } = call;
+    return provider.chat({ call: chat, target, signal, onAccepted: charge.accepted, onDial });
+  });
+  const { usage: told } = result;
+  // What was said is looked at only where the count of it is nothing.
+  const isTold = told !== undefined && !isHollow(told, told.outputTokens === 0 && hasSaid(result));
+  const usage = isTold ? told : await countUsage({ ...counted, said: saidIn(result) });
+  const text = dialect.toReply({ identity, order, result, usage });
+  await charge.settle(measured(usage), { contentType: "application/json", body: text });
+  served.end();
+  return exchange.json(text);
+}
+
+async function stream<Order extends ChatOrder>(admitted: AdmittedChat<Order>): Promise<Response> {
+  const { served, dialect, model, order, chat, charge, identity } = admitted;
+  const { dependencies, exchange, call } = served;
+  const writer = dialect.createWriter(identity, order);
+  const opening = dependencies.router.serve(model, call, async (attempt): Promise<OpenedChat> => {
+    const { provider, target } = attempt;
+    if (provider.streamChat === undefined) throw notProvided(model);
+    charge.begin(attempt);
+    const parts = await provider.streamChat({
+      call: chat,
+      target,
+      signal: call.signal,
+      onAccepted: charge.accepted,
+      onDial: call.onDial,
+      onHeard: call.onHeard,
+    });
+    return openChat(parts, provider.name);
+  });
+  const { reasoning, counter } = dependencies;
+  // Asked once, when the caller leaves.
+  let hidesWork = false;
+  const mayHide = () => {
+    hidesWork = reasoning.mayHide(model.id, asksForReasoning(chat), writer.reasoningChars);
+    return hidesWork;
+  };
+  const count = () => {
+    const { isLeft } = call;
+    const hiddenTokens = hidesWork ? reasoning.meanOf(model.id) : 0;
+    const counted = { counter, chat, said: writer.said, model, choices: order.choices };
+    return countUsage({ ...counted, isLeft, hiddenTokens });
+  };
+  const cap = chat.maxOutputTokens;
+  const onCounted = ({ reasoningTokens = 0 }: Usage) =>
+    reasoning.noteShown(model.id, reasoningTokens, writer.reasoningChars);
+  const source = new ChatSource({ opening, writer, call, charge, cap, count, onCounted });
+  charge.measure = () => source.measure();
+  call.hidesWork = () => charge.isTaken && !source.isCounted && mayHide();
+  // Until the model speaks, a failure still gets its real status; but a caller who has heard
+  // nothing for the length of a keep-alive gets the head of the reply and a comment.
+  source.startsSilent = await Promise.race([
+    opening.then((opened) => {
+      source.begin(opened);
+      return false;
+    }),
+    new Promise<boolean>((resolve) => {
+      call.onSilence = () => resolve(true);
+    }),
+  ]);
+  // Left before the model spoke, and read on: there is nobody to reply to.
+  if (call.isLeft) throw callerLeft("the caller closed the connection");
+  return exchange.events(toReplyStream({ call, source, onEnd: (error) => served.end(error) }));
+}
+
+/** The fields by which callers ask a model to think. */
+const asksForReasoning = ({ options }: ChatCall) =>
+  (options["reasoning_effort"] ?? "none") !== "none" ||
+  options["reasoning"] !== undefined ||
+  options["thinking"] !== undefined;
+
+/** The model, with those of its routes that can serve what only some vendors have. */
+function ableModel({ model, dependencies: { router } }: ServedCall, { original }: ChatCall): Model {
+  if (original?.nativeField === undefined) return model;
+  const { dialect, nativeField } = original;
+  const able = router.narrow(model, ({ dialects }) => dialects?.includes(dialect) === true);
+  if (able.routes.length === 0)
+    throw fieldError(
+      nativeField,
+      `is not supported by ${model.id}. Remove it or use another model`,
+    );
+  return able;
+}

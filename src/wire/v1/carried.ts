@@ -1,0 +1,57 @@
+import { parseBounded } from "../../base/json/bounds.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
+
+/**
+ * What vendors sign or encrypt beside an answer, and want back with the next request. Dialects other
+ * than chat completions have one opaque string for it (`signature`, `data`, `encrypted_content`), so
+ * all of it goes out in one such string of ours, and each adapter takes from it what is its own.
+ *
+ * It is the caller's word when it comes back: adapters check what they take.
+ */
+export interface Carried {
+  /** Entries of a message's `reasoning_details`. */
+  readonly details?: readonly JsonObject[] | undefined;
+  /** A message's own `extra_content`. */
+  readonly extra?: JsonObject | undefined;
+  /** The `extra_content` of tool calls, by the id of the call. */
+  readonly calls?: Readonly<Record<string, JsonObject>> | undefined;
+}
+
+/** No vendor's own string begins so. */
+const mark = "svc1.";
+const maxChars = 8 * 1024 * 1024;
+
+/** Whether such a string is one of ours: no vendor may get it. */
+export const isCarried = (text: Json | undefined): text is string =>
+  typeof text === "string" && text.startsWith(mark);
+
+export function toOpaque(carried: Carried): string {
+  return mark + Buffer.from(JSON.stringify(carried)).toString("base64url");
+}
+
+/** Undefined: it is not ours, or was changed on its way. */
+export function fromOpaque(text: Json | undefined): Carried | undefined {
+  if (!isCarried(text) || text.length > maxChars) return undefined;
+  let value: unknown;
+  try {
+    value = parseBounded(Buffer.from(text.slice(mark.length), "base64url").toString());
+  } catch {
+    return undefined;
+  }
+  if (!isJsonObject(value)) return undefined;
+  const { details, extra, calls } = value;
+  return {
+    details: Array.isArray(details) ? details.filter(isJsonObject) : undefined,
+    extra: isJsonObject(extra) ? extra : undefined,
+    calls: isJsonObject(calls) ? toCalls(calls) : undefined,
+  };
+}
+
+function toCalls(calls: JsonObject): Record<string, JsonObject> {
+  const known: Record<string, JsonObject> = Object.create(null);
+  for (const id in calls) {
+    const extra = calls[id];
+    if (isJsonObject(extra)) known[id] = extra;
+  }
+  return known;
+}

@@ -1,0 +1,65 @@
+import type { ApiError } from "../../base/errors.ts";
+import type { ChatCall, ChatPart, ChatResult, JsonObject } from "../../call/chat.ts";
+import type { Dialect } from "../../call/dialect.ts";
+import type { Usage } from "../../call/usage.ts";
+import type { Said } from "./said.ts";
+
+/** A chat request that was checked, whichever dialect it came in. */
+export interface ChatOrder {
+  readonly call: ChatCall;
+  readonly stream: boolean;
+  /** How many answers were asked for. */
+  readonly choices: number;
+  /** The caller named how long the answer may become. */
+  readonly isCapNamed: boolean;
+}
+
+/** What all replies and events of one call share. */
+export interface ReplyIdentity {
+  readonly id: string;
+  readonly createdS: number;
+  readonly model: string;
+}
+
+/** Turns the parts of one streamed answer into the events of a dialect. */
+export interface ChatWriter {
+  /** What keeps a silent stream alive. */
+  readonly keepAlive: string;
+  /** What was sent, for counting if the upstream reports no usage. */
+  readonly said: Said;
+  /** How much of the model's thoughts went out with its words. */
+  readonly reasoningChars: number;
+  /** How many answers were asked for. */
+  readonly choices: number;
+  readonly hasBegun: boolean;
+  /** Every answer that was asked for has ended. */
+  readonly isFinished: boolean;
+  /** What the upstream says of the whole reply. */
+  extras: JsonObject | undefined;
+  /** Events for one part; "" when it has none. Usage and the end are for `end`. */
+  write(part: ChatPart): string;
+  /** The last bytes of a stream that ended well, or was cut because it became too long. */
+  end(usage: Usage, isCut?: boolean): string;
+  /** The last bytes of a stream that broke: never a clean end. */
+  fail(error: ApiError): string;
+}
+
+/** How one dialect reads requests and writes replies. All else is the same for all of them. */
+export interface ChatDialect<Order extends ChatOrder = ChatOrder> {
+  readonly name: Dialect;
+  /** What the ids of its replies begin with. */
+  readonly idPrefix: string;
+  /** The field that holds the prompt. */
+  readonly promptField: string;
+  /** Checks a body and makes it a call. `maxOutputTokens` is the model's own limit. */
+  readonly read: (body: JsonObject, maxOutputTokens: number | undefined) => Order;
+  readonly createWriter: (identity: ReplyIdentity, order: Order) => ChatWriter;
+  readonly toReply: (options: WholeReply<Order>) => string;
+}
+
+export interface WholeReply<Order extends ChatOrder = ChatOrder> {
+  readonly identity: ReplyIdentity;
+  readonly order: Order;
+  readonly result: ChatResult;
+  readonly usage: Usage;
+}

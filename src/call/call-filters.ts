@@ -4,6 +4,7 @@ export interface CallFilters {
   readonly keyId?: string | undefined;
   readonly model?: string | undefined;
   readonly endpoint?: string | undefined;
+  readonly dialect?: string | undefined;
   /** The HTTP status that the caller got. */
   readonly status?: number | undefined;
   /** The start of an id, or all of it. */

@@ -21,6 +21,7 @@ const levels = {
 const exchange = {
   requestId: "req_1",
   endpoint: "chat",
+  dialect: "chat",
   model: undefined,
   askedModel: undefined,
   refusedFor: undefined,

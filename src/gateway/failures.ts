@@ -25,7 +25,15 @@ interface FailureDependencies {
 
 type Failed = Pick<
   Exchange,
-  "requestId" | "endpoint" | "model" | "askedModel" | "refusedFor" | "key" | "charge" | "startedMs"
+  | "requestId"
+  | "endpoint"
+  | "dialect"
+  | "model"
+  | "askedModel"
+  | "refusedFor"
+  | "key"
+  | "charge"
+  | "startedMs"
 >;
 
 /**

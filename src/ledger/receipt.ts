@@ -1,3 +1,4 @@
+import type { Dialect } from "../call/dialect.ts";
 import type { Endpoint } from "../call/endpoint.ts";
 import type { Units } from "../call/price.ts";
 import type { ReceiptAttempt } from "./attempt.ts";
@@ -13,6 +14,8 @@ export interface Receipt {
   readonly keyId: string;
   readonly model: string;
   readonly endpoint: Endpoint;
+  /** Of a chat model; absent in receipts from before it was recorded. */
+  readonly dialect?: Dialect | undefined;
   /** Who served it, or was tried last; "" when nobody was asked. */
   readonly provider: string;
   /** In their order; where no target could be asked, one that gives the reason. */

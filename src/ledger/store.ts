@@ -229,6 +229,7 @@ export interface ReceiptFilter {
   readonly accountId?: string | undefined;
   readonly keyId?: string | undefined;
   readonly model?: string | undefined;
+  readonly dialect?: string | undefined;
   readonly outcome?: string | undefined;
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;

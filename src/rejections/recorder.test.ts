@@ -27,6 +27,7 @@ function callOf(rest: Partial<RefusedCall> & { readonly keyId?: string } = {}): 
     requestId: newId("req", startedMs),
     startedMs,
     endpoint: "chat",
+    dialect: "chat",
     key: { id: keyId, accountId: "acct_1" },
     model: { id: "m" },
     askedModel: undefined,
@@ -113,9 +114,9 @@ test("a row that stands for several calls names only what they share", async () 
   for (let at = 0; at < rowsEach; at++) ask({});
   ask({});
   ask({ model: { id: "other" } });
-  ask({ endpoint: "embeddings" });
+  ask({ endpoint: "embeddings", dialect: undefined });
   await recorder.flush();
-  expect(written().at(-1)).toMatchObject({ model: "", endpoint: "", count: 3 });
+  expect(written().at(-1)).toMatchObject({ model: "", endpoint: "", dialect: "", count: 3 });
   expect(counts().map(({ model, count }) => [model, count])).toEqual([
     ["m", 12],
     ["other", 1],

@@ -14,6 +14,7 @@ export interface RefusedCall {
   readonly requestId: string;
   readonly startedMs: number;
   readonly endpoint: string;
+  readonly dialect: string | undefined;
   readonly key: { readonly id: string; readonly accountId: string } | undefined;
   /** Of the catalog. */
   readonly model: { readonly id: string } | undefined;
@@ -341,6 +342,7 @@ function toRejection(
     keyId,
     model: nameOf(call),
     endpoint: call.endpoint,
+    dialect: call.dialect ?? "",
     status,
     code,
     message: toShortText(message, mostMessage),
@@ -360,6 +362,7 @@ function addToRest(bucket: Bucket, call: RefusedCall, refusal: Refusal): void {
   }
   rest.count++;
   if (rest.endpoint !== call.endpoint) rest.endpoint = "";
+  if (rest.dialect !== (call.dialect ?? "")) rest.dialect = "";
   if (bucket.restModel !== model) rest.model = "";
   if (rest.reason !== (call.refusedFor ?? "")) rest.reason = "";
 }

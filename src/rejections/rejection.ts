@@ -20,6 +20,8 @@ export interface Rejection {
   readonly model: string;
   /** "" for a path that does not exist. */
   readonly endpoint: string;
+  /** Of a call to a chat model; "" for others, or where several differ. */
+  readonly dialect: string;
   readonly status: number;
   readonly code: string;
   readonly message: string;

@@ -119,6 +119,7 @@ async function fillReports(store: Store): Promise<void> {
     ...of,
     id: newId("req", noonMs),
     endpoint: "chat" as const,
+    dialect: "messages",
     reason: "" as const,
     count: 1,
   };

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { newId } from "../../src/base/ids.ts";
+import { dialects } from "../../src/call/dialect.ts";
 import { auditOf } from "./audit-sample.ts";
 import type { Opened } from "./ledger-samples.ts";
 import { above2to53, entryOf, noonMs, receiptOf, sumUp, write } from "./ledger-samples.ts";
@@ -48,9 +49,13 @@ export function readerTests(opened: () => Opened): void {
       firstByteMs: 3,
     });
     await store.ledger.addEntry(entryOf(), auditOf());
-    await store.ledger.commit([write(full)]);
+    const spoken = dialects.map((dialect) => ({
+      ...receiptOf({ charged: 0n, isStreamed: true, dialect }),
+    }));
+    await store.ledger.commit([full, ...spoken].map((receipt) => write(receipt)));
     const reader = await database.openReader();
     expect(await reader.receipt(full.id)).toEqual(full);
+    for (const receipt of spoken) expect(await reader.receipt(receipt.id)).toStrictEqual(receipt);
     expect(await reader.receipt("req_none")).toBeUndefined();
     await reader.close();
   });
@@ -63,7 +68,13 @@ export function findingTests(opened: () => Opened): void {
     const [first, second, third] = [
       receiptOf({ id: newId("req", noonMs), charged: 0n }),
       receiptOf({ id: newId("req", noonMs + 1), charged: 0n, accountId: "acct_2", keyId: "key_2" }),
-      receiptOf({ id: newId("req", noonMs + 2), charged: 0n, model: "n", outcome: "left" }),
+      receiptOf({
+        id: newId("req", noonMs + 2),
+        charged: 0n,
+        model: "n",
+        dialect: "messages",
+        outcome: "left",
+      }),
     ];
     await store.ledger.commit([first, second, third].map((receipt) => write(receipt)));
     const reader = await database.openReader();
@@ -76,6 +87,8 @@ export function findingTests(opened: () => Opened): void {
     expect(await found({ accountId: "acct_2" })).toEqual([second.id]);
     expect(await found({ keyId: "key_2" })).toEqual([second.id]);
     expect(await found({ model: "n" })).toEqual([third.id]);
+    expect(await found({ dialect: "messages" })).toEqual([third.id]);
+    expect(await found({ dialect: "chat" })).toEqual([]);
     expect(await found({ outcome: "left" })).toEqual([third.id]);
     for await (const { id } of reader.receipts({})) if (id === third.id) break;
     await reader.close();

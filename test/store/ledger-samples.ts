@@ -1,4 +1,5 @@
 import { idTimeMs, newId } from "../../src/base/ids.ts";
+import { dialects } from "../../src/call/dialect.ts";
 import type { Receipt } from "../../src/ledger/receipt.ts";
 import {
   addTo,
@@ -90,6 +91,7 @@ export function mixedReceipts(fromMs = noonMs): Receipt[] {
         ? { accountId: "acct_2", keyId: "key_of_2" }
         : { accountId: "acct_1", keyId: `key_${at % 3}` }),
       provider: at % 5 === 0 ? "" : "p",
+      dialect: dialects[at % 5],
       outcome: ["ok", "left", "upstream_error"][at % 3] ?? "ok",
       vendorCost: at % 2 === 0 ? undefined : above2to53,
       cost: above2to53,

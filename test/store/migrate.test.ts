@@ -22,19 +22,19 @@ describe("svc migrate on SQLite", () => {
   const raw = () => new Database(join(home.dataDir, "svc.db"));
   const removeLast = () => {
     const database = raw();
-    database.run("delete from kysely_migration where name = '0017-retention'");
-    database.run("drop table receipt_marks");
-    database.run("alter table accounts drop column receipts_days");
+    database.run("delete from kysely_migration where name = '0018-dialect'");
+    for (const table of ["receipts", "rejections"])
+      database.run(`alter table ${table} drop column dialect`);
     database.close();
   };
 
   test("applies what is pending, once, and shows it before", async () => {
     removeLast();
-    const view = { applied: [], pending: ["0017-retention"], dry_run: true };
+    const view = { applied: [], pending: ["0018-dialect"], dry_run: true };
     expect(await home.json<object>(["migrate", "--dry-run"])).toMatchObject(view);
     expect(await home.json<object>(["migrate", "--dry-run"])).toMatchObject(view);
     const { stdout, code } = await home.svc(["migrate"]);
-    expect(stdout).toContain("applied 0017-retention");
+    expect(stdout).toContain("applied 0018-dialect");
     expect(code).toBe(0);
     expect((await home.svc(["migrate"])).stdout).toContain("The schema is up to date.");
   });
@@ -63,6 +63,8 @@ describe("svc migrate on SQLite", () => {
 });
 
 describe("svc migrate on PostgreSQL", () => {
+  const all = Object.keys(migrations);
+  const newest = all.at(-1) ?? "";
   let url: string;
   let postgres: Postgres;
   beforeEach(async () => {
@@ -77,8 +79,8 @@ describe("svc migrate on PostgreSQL", () => {
 
   test("creates the schema of an empty database, and shows it before", async () => {
     const { stdout } = await svc("migrate", "--dry-run", "--json");
-    expect(JSON.parse(stdout)).toMatchObject({ applied: [], pending: ["0001-foundation"] });
-    expect(await pendingOf(postgres.db)).toEqual(["0001-foundation"]);
+    expect(JSON.parse(stdout)).toMatchObject({ applied: [], pending: all });
+    expect(await pendingOf(postgres.db)).toEqual(all);
     expect((await svc("migrate")).stdout).toContain("applied 0001-foundation");
     expect((await svc("migrate")).stdout).toContain("The schema is up to date.");
   });
@@ -87,6 +89,9 @@ describe("svc migrate on PostgreSQL", () => {
     await svc("migrate");
     await postgres.pool.query(
       "insert into kysely_migration (name, timestamp) values ('0999-later', '')",
+    );
+    await postgres.pool.query(
+      "update meta set value = '0999-later' where key = 'schema_compatible_from'",
     );
     const { stderr, code } = await svc("migrate");
     expect(stderr).toContain("written by a newer version (it has the migration 0999-later)");
@@ -101,18 +106,18 @@ describe("svc migrate on PostgreSQL", () => {
   test("versions that a newer schema is compatible with start on it, and older ones do not", async () => {
     const { db } = postgres;
     const up = async () => {};
-    const second = { ...migrations, "0002-next": { up, compatibleFrom: "0001-foundation" } };
-    const third = { ...second, "0003-later": { up, compatibleFrom: "0002-next" } };
+    const second = { ...migrations, "9002-next": { up, compatibleFrom: newest } };
+    const third = { ...second, "9003-later": { up, compatibleFrom: "9002-next" } };
     // Its own step changes nothing that the second version needs, but the one before did.
-    const fourth = { ...third, "0004-last": { up, compatibleFrom: "0001-foundation" } };
+    const fourth = { ...third, "9004-last": { up, compatibleFrom: newest } };
     const refused = (names: string) =>
       `The database was written by a newer version (it has the ${names.includes(",") ? "migrations" : "migration"} ${names}). Start that version, or use another SVC_DATABASE_URL.`;
     await migrate(db, second);
     expect(await migrateAtStart(db)).toEqual([]);
-    await expect(migrate(db)).rejects.toThrow(refused("0002-next"));
-    await expect(pendingOf(db)).rejects.toThrow(refused("0002-next"));
-    for (const newest of [third, fourth]) {
-      await migrate(db, newest);
+    await expect(migrate(db)).rejects.toThrow(refused("9002-next"));
+    await expect(pendingOf(db)).rejects.toThrow(refused("9002-next"));
+    for (const later of [third, fourth]) {
+      await migrate(db, later);
       expect(await migrateAtStart(db, second)).toEqual([]);
       await expect(migrateAtStart(db)).rejects.toThrow("written by a newer version");
     }
@@ -121,7 +126,7 @@ describe("svc migrate on PostgreSQL", () => {
   test("of several processes that migrate at once, one does it, and the others wait", async () => {
     const others = await Promise.all([1, 2, 3].map(() => openPostgres({ url })));
     const applied = await Promise.all(others.map(({ db }) => migrate(db)));
-    expect(applied.flat()).toEqual(["0001-foundation"]);
+    expect(applied.flat()).toEqual(all);
     for (const other of others) await other.close();
   });
 
@@ -131,7 +136,7 @@ describe("svc migrate on PostgreSQL", () => {
     await migrate(postgres.db);
     const stepOf = (up: (db: Kysely<unknown>) => Promise<void>) => ({
       ...migrations,
-      "0002-half": { up, compatibleFrom: "0001-foundation" },
+      "9002-half": { up, compatibleFrom: newest },
     });
     const failing = async (db: Kysely<unknown>) => {
       await table(db);
@@ -147,7 +152,7 @@ describe("svc migrate on PostgreSQL", () => {
       limits.push(rows[0]?.limit ?? "");
       await table(db);
     };
-    expect(await migrate(postgres.db, stepOf(whole))).toEqual(["0002-half"]);
+    expect(await migrate(postgres.db, stepOf(whole))).toEqual(["9002-half"]);
     // No limit while it runs, and the usual one again behind it.
     expect(limits).toEqual(["0"]);
     const { rows } = await postgres.pool.query<{ limit: string }>(

@@ -19,7 +19,7 @@ export function receiptsOf(
   receipts: readonly Receipt[],
   query: Omit<ReceiptQuery, "limit">,
 ): readonly Receipt[] {
-  const is = (wanted: string | undefined, value: string) =>
+  const is = (wanted: string | undefined, value: string | undefined) =>
     wanted === undefined || wanted === value;
   return receipts
     .filter(
@@ -28,6 +28,7 @@ export function receiptsOf(
         is(query.keyId, receipt.keyId) &&
         is(query.model, receipt.model) &&
         is(query.endpoint, receipt.endpoint) &&
+        is(query.dialect, receipt.dialect) &&
         is(query.provider, receipt.provider) &&
         (query.outcome === "failed" ? isFailure(receipt) : is(query.outcome, receipt.outcome)) &&
         (query.status === undefined || replyStatus(receipt) === query.status) &&

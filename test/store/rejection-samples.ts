@@ -10,6 +10,7 @@ export function rejectionOf(rest: Partial<Rejection> & { readonly atMs?: number 
     keyId: "key_1",
     model: "m",
     endpoint: "chat",
+    dialect: "chat",
     status: 402,
     code: "insufficient_quota",
     message: "Not enough credit.",

@@ -85,9 +85,9 @@ function countTests(open: Open, tables: () => OpenTables): void {
     await add(open(), [row]);
     await add(open(), [
       { ...row, count: 7, model: "" },
-      { ...row, count: 1, model: "" },
+      { ...row, count: 1, model: "", dialect: "" },
     ]);
-    expect(await rowsIn(tables())).toEqual([{ ...row, count: 13, model: "" }]);
+    expect(await rowsIn(tables())).toEqual([{ ...row, count: 13, model: "", dialect: "" }]);
   });
 
   test("counts are kept by minute for an hour and by hour for half a year", async () => {

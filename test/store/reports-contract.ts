@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { idTimeMs, newId } from "../../src/base/ids.ts";
+import { dialects } from "../../src/call/dialect.ts";
 import { Minutes } from "../../src/ledger/minutes.ts";
 import type { Receipt } from "../../src/ledger/receipt.ts";
 import {
@@ -30,6 +31,7 @@ function manyReceipts(): Receipt[] {
       keyId: `key_${key}`,
       model: `m${(at * 5) % 6}`,
       endpoint: at % 9 === 0 ? "speech" : "chat",
+      dialect: at % 9 === 0 ? undefined : dialects[at % 5],
       provider: at % 5 === 0 ? "q" : "p",
       outcome: ["ok", "ok", "left", "upstream_error", "rate_limit_exceeded"][at % 5] ?? "ok",
       charged: BigInt(((at * 37) % 101) * worthOf(key, at)) * 1_000_000_000_007n,
@@ -231,6 +233,9 @@ function pageTests(using: Using): void {
         // Its account is another one.
         { accountId: "acct_1", keyId: "key_8" },
         { model: "m4", endpoint: "speech" },
+        { dialect: "messages" },
+        { dialect: "chat", accountId: "acct_2" },
+        { dialect: "responses", outcome: "failed", endpoint: "chat" },
         { outcome: "failed" },
         { outcome: "left", provider: "p" },
         { outcome: "rate_limit_exceeded" },

@@ -7,6 +7,7 @@ const row = (id: string): RequestRow => ({
   key: "key_1",
   model: "m",
   endpoint: "chat",
+  dialect: "chat",
   outcome: "ok",
   outcome_words: "OK",
   status: 200,

@@ -44,7 +44,9 @@ const receipts = Array.from({ length: 60 }, (_, at) =>
     units,
     cost,
     charged: cost,
-    ...(at === 59 ? { outcome: "left", accountId: "acct_2", keyId: "key_2" } : {}),
+    ...(at === 59
+      ? { outcome: "left", accountId: "acct_2", keyId: "key_2", dialect: "messages" as const }
+      : {}),
     ...(at === 0 ? { attempts: twice } : {}),
   }),
 );
@@ -187,6 +189,9 @@ test("a receipt tells what was held, charged and lost, and what is left of it", 
   expect(vendor).toMatch(/margin +-0\.000000002 USD/);
   expect(of({ vendorCost: 1n, charged: 5n })).toMatch(/margin +0\.000000004 USD/);
   expect(of({ estimated: true })).toContain("estimate");
+  expect(of({ dialect: "messages" })).toMatch(/dialect +messages\n/);
+  expect(plain).toMatch(/dialect +unknown\n/);
+  expect(of({ endpoint: "speech" })).not.toContain("dialect");
 });
 
 test("a receipt shows each attempt with what is known of it", () => {
@@ -259,6 +264,8 @@ describe("svc receipt list", () => {
   test("finds by account (id or name), key, outcome, model and time", async () => {
     for (const flags of ["--account other", "--account acct_2", "--key key_2", "--outcome left"])
       expect(idsIn(await output(`receipt list ${flags}`))).toEqual([newest.id]);
+    expect(idsIn(await output("receipt list --dialect messages"))).toEqual([newest.id]);
+    expect(await output("receipt list --dialect completions")).toBe("No receipts.\n");
     expect(await output("receipt list --model n")).toBe("No receipts.\n");
     const from = "--from 2027-01-15T12:00:00.001Z";
     const text = await output(`receipt list ${from} --to 2027-01-15T12:00:00.003Z`);
@@ -273,6 +280,7 @@ describe("svc receipt list", () => {
       "--limit 0",
       "--limit x",
       "--limit -1",
+      "--dialect telegraph",
       "--from yesterday",
       "--csv --json",
     ])

@@ -21,6 +21,7 @@ import { toExactUsd, toUnitPriceUsd, unitWords, workOut } from "../../platform/r
 import { writeOut } from "../call/io.ts";
 import { type Command, type Invocation, jsonFlag } from "../command.ts";
 import { print, printJson, printTable, style } from "../terminal/output.ts";
+import { dialectFlag, readDialect } from "./dialect-flag.ts";
 import { receiptExport } from "./export.ts";
 import { ledgerVerify } from "./ledger.ts";
 
@@ -35,6 +36,7 @@ const receiptList: Command = {
     account: { about: "only this account (id or name)", value: "A" },
     key: { about: "only this key (id or name)", value: "K" },
     model: { about: "only this model", value: "M" },
+    dialect: dialectFlag,
     outcome: {
       about: "only this outcome: ok, left (the caller disconnected) or an error code",
       value: "O",
@@ -111,6 +113,7 @@ function readFilter(flags: Invocation["flags"], { accounts, keys }: ReceiptNames
     accountId: flags.account === undefined ? undefined : findAccount(flags.account, accounts),
     keyId: flags.key === undefined ? undefined : findKey(flags.key, keys),
     model: flags.model,
+    dialect: readDialect(flags.dialect),
     outcome: flags.outcome,
     fromMs: readDate(flags, "from"),
     toMs: readEnd(flags),
@@ -186,10 +189,11 @@ export function receiptLines({ receipt, price, account }: ReceiptText): string[]
   const { firstByteMs, durationMs } = receipt;
   const beganMs = idTimeMs(receipt.id);
   const firstByte = firstByteMs === undefined ? "none" : `after ${firstByteMs} ms`;
-  const facts: [string, string][] = [
+  const facts: (readonly [string, string])[] = [
     ["account", `${account ?? "unknown"} (${receipt.accountId})`],
     ["key", receipt.keyId],
     ["model", `${receipt.model} (${receipt.endpoint})`],
+    ...(receipt.endpoint === "chat" ? [["dialect", receipt.dialect ?? "unknown"] as const] : []),
     ["provider", receipt.provider === "" ? "none" : receipt.provider],
     ...attemptFacts(receipt),
     ["outcome", outcomeText(receipt)],
@@ -326,12 +330,13 @@ async function writeCsv(receipts: AsyncIterable<Receipt>, names: ReceiptNames): 
 function printReceipts(receipts: readonly Receipt[], { accounts }: ReceiptNames): void {
   if (receipts.length === 0) return print("No receipts.");
   printTable(
-    ["started", "receipt", "account", "model", "outcome", "units", "charged USD", "ms"],
+    ["started", "receipt", "account", "model", "dialect", "outcome", "units", "charged USD", "ms"],
     receipts.map((receipt) => [
       toDateText(idTimeMs(receipt.id)),
       receipt.id,
       accounts.get(receipt.accountId) ?? receipt.accountId,
       receipt.model,
+      receipt.dialect ?? null,
       outcomeLabel(receipt.outcome),
       priceKeys.reduce((sum, key) => sum + (receipt.units[key] ?? 0), 0),
       toUsd(receipt.charged),

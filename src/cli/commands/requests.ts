@@ -5,6 +5,7 @@ import type { Operations } from "../../platform/operations.ts";
 import { type Command, type Invocation, jsonFlag } from "../command.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { print, printJson, printJsonLine, printTable, style } from "../terminal/output.ts";
+import { dialectFlag, readDialect } from "./dialect-flag.ts";
 
 const usualLimit = 50;
 const askEveryMs = 500;
@@ -17,6 +18,7 @@ const requests: Command = {
     account: { about: "only this account (id or name)", value: "A" },
     key: { about: "only this key (id)", value: "K" },
     model: { about: "only this model", value: "M" },
+    dialect: dialectFlag,
     code: { about: "only this error code, for example insufficient_quota", value: "C" },
     rejected: { about: "only calls that were rejected before admission" },
     failed: { about: "only admitted calls that failed; with --rejected, both" },
@@ -39,6 +41,7 @@ const requests: Command = {
       account: flags.account,
       key: flags.key,
       model: flags.model,
+      dialect: readDialect(flags.dialect),
       code: flags.code,
       rejected: switches.has("rejected"),
       failed: switches.has("failed"),
@@ -140,6 +143,7 @@ function printCalls(calls: readonly CallView[]): void {
       "account",
       "key",
       "model",
+      "dialect",
       "status",
       "outcome",
       "charged USD",
@@ -152,6 +156,7 @@ function printCalls(calls: readonly CallView[]): void {
       nameOf(call),
       keyOf(call),
       call.model,
+      call.dialect,
       call.status,
       outcomeOf(call),
       call.charged_usd,
@@ -162,7 +167,7 @@ function printCalls(calls: readonly CallView[]): void {
 }
 
 function lineOf(call: CallView): string {
-  const { at, id, model, status, kind, charged_usd, duration_ms } = call;
+  const { at, id, model, dialect, status, kind, charged_usd, duration_ms } = call;
   const paint = status === 200 ? style.green : kind === "rejected" ? style.yellow : style.red;
   const facts = [
     style.dim(at),
@@ -170,6 +175,7 @@ function lineOf(call: CallView): string {
     nameOf(call),
     keyOf(call),
     model ?? "–",
+    ...(dialect === null ? [] : [dialect]),
     ...(kind === "rejected" ? [messageOf(call)] : [`${charged_usd} USD`, `${duration_ms} ms`]),
     style.dim(id),
   ];

@@ -194,6 +194,7 @@ export class LedgerBilling implements Billing {
       permit,
       claim,
       call: options.call,
+      dialect: exchange.dialect,
       isStreamed: exchange.isStreamed,
       dependencies: this.#dependencies,
     });

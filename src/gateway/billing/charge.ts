@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import type { Dialect } from "../../call/dialect.ts";
 import { costOf, type Units } from "../../call/price.ts";
 import { type Model, type PriceInForce, routeCost } from "../../catalog/model.ts";
 import type { ReceiptAttempt } from "../../ledger/attempt.ts";
@@ -36,6 +37,7 @@ export interface ChargeOptions {
   readonly permit: Permit | undefined;
   readonly claim: OpenClaim | undefined;
   readonly call: Pick<ActiveCall, "heard" | "isLeft">;
+  readonly dialect: Dialect | undefined;
   readonly isStreamed: boolean;
   readonly dependencies: {
     readonly journal: Journal;
@@ -188,6 +190,7 @@ export class Charge {
       keyId: this.#options.keyId,
       model: model.id,
       endpoint: model.endpoint,
+      dialect: this.#options.dialect,
       provider: route?.provider ?? "",
       attempts: this.#toAttempts(durationMs),
       priceVersion: pricing.version,

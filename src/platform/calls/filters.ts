@@ -1,6 +1,7 @@
 import { Type } from "../../base/json/type.ts";
 import type { CallFilters } from "../../call/call-filters.ts";
-import { nullable, text } from "../http/schemas.ts";
+import { dialects } from "../../call/dialect.ts";
+import { nullable, oneOf, text } from "../http/schemas.ts";
 import { toMoment } from "../input/values.ts";
 
 /** Calls per page, unless the query sets a limit. */
@@ -12,6 +13,7 @@ export const csvPage = 1_000;
 export const callFilters = {
   key: Type.Optional(text({ most: 60, about: "Key id." })),
   model: Type.Optional(text({ most: 200 })),
+  dialect: Type.Optional(oneOf(dialects, { description: "API format of a call to a chat model." })),
   id: Type.Optional(text({ most: 60, about: "Request id or its beginning." })),
   from: Type.Optional(text({ most: 40, about: "Day or time in UTC." })),
   to: Type.Optional(text({ most: 40, about: "Day or time in UTC; exclusive." })),
@@ -22,6 +24,7 @@ interface Asked {
   readonly key?: string | undefined;
   readonly model?: string | undefined;
   readonly endpoint?: string | undefined;
+  readonly dialect?: string | undefined;
   readonly status?: number | undefined;
   readonly id?: string | undefined;
   readonly from?: string | undefined;
@@ -34,6 +37,7 @@ export function toCallFilters(asked: Asked): CallFilters {
     keyId: given(asked.key),
     model: given(asked.model),
     endpoint: asked.endpoint,
+    dialect: asked.dialect,
     status: asked.status,
     idPrefix: given(asked.id),
     fromMs: readMoment("from", asked.from),

@@ -17,6 +17,7 @@ export interface CallFilter {
   account?: string | undefined;
   key?: string | undefined;
   model?: string | undefined;
+  dialect?: string | undefined;
   code?: string | undefined;
   /** Only rejected calls, or with `failed`: both kinds. */
   rejected?: boolean;
@@ -74,6 +75,7 @@ export function callOperations(
         accountId: await accountIdOf(accounts, filter.account),
         keyId: filter.key,
         model: filter.model,
+        dialect: filter.dialect,
         fromMs: since === undefined ? undefined : sinceMs(since, clock.nowMs()),
         limit,
       };
@@ -216,13 +218,14 @@ function isRejectedMatch(
 }
 
 function isOf(
-  call: Pick<Receipt, "accountId" | "keyId" | "model">,
-  { key, model }: CallFilter,
+  call: Pick<Receipt | Rejection, "accountId" | "keyId" | "model" | "dialect">,
+  { key, model, dialect }: CallFilter,
   accountId: string | undefined,
 ): boolean {
   return (
     (accountId === undefined || accountId === call.accountId) &&
     (key === undefined || key === call.keyId) &&
-    (model === undefined || model === call.model)
+    (model === undefined || model === call.model) &&
+    (dialect === undefined || dialect === call.dialect)
   );
 }

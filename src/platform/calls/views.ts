@@ -20,6 +20,8 @@ export interface CallView {
   readonly key_name: string | null;
   readonly model: string | null;
   readonly endpoint: string | null;
+  /** Of a call to a chat model. */
+  readonly dialect: string | null;
   /** Of an admitted call. */
   readonly provider: string | null;
   /** `ok`, `left` (the caller disconnected) or an error code. */
@@ -59,6 +61,7 @@ export function fromReceipt(receipt: Receipt, names: CallNames): CallView {
     key_name: keyNameOf(keyId, names),
     model,
     endpoint,
+    dialect: receipt.dialect ?? null,
     provider: provider === "" ? null : provider,
     outcome,
     status: statusOf(outcome),
@@ -82,6 +85,7 @@ export function fromRejection(rejection: Rejection, names: CallNames): CallView 
     key_name: keyNameOf(keyId, names),
     model: model === "" ? null : model,
     endpoint: endpoint === "" ? null : endpoint,
+    dialect: rejection.dialect === "" ? null : rejection.dialect,
     provider: null,
     outcome: code,
     status,

@@ -44,6 +44,7 @@ const rejection: Rejection = {
   keyId: "k",
   model: "",
   endpoint: "chat",
+  dialect: "chat",
   status: 402,
   code: "insufficient_quota",
   reason: "",

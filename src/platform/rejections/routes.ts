@@ -95,7 +95,7 @@ async function toViews({ dependencies, isOperator }: Context, found: readonly Re
   return found.map((rejection) => toRejectionView({ rejection, keys, forOperator: isOperator }));
 }
 
-const memberColumns = [
+const firstColumns = [
   "id",
   "at",
   "account",
@@ -108,7 +108,9 @@ const memberColumns = [
   "message",
   "count",
 ] as const satisfies readonly (keyof RejectionView)[];
-const operatorColumns = [...memberColumns, "reason"] as const;
+// The newest last: scripts may count columns.
+const memberColumns = [...firstColumns, "dialect"] as const;
+const operatorColumns = [...firstColumns, "reason", "dialect"] as const;
 
 async function toCsv(context: Context, asked: Asked): Promise<Response> {
   const { dependencies, inTurn, isOperator } = context;

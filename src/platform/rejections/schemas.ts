@@ -21,6 +21,12 @@ export const rejectionReply = Type.Object({
       description: "chat, embeddings, speech or models; null for an unknown path.",
     }),
   ),
+  dialect: nullable(
+    Type.String({
+      description:
+        "API format of a call to a chat model: chat, responses, messages or completions. Null for other endpoints, in older rows, or if several differ.",
+    }),
+  ),
   status: Type.Integer({ description: "HTTP status of the reply." }),
   code: Type.String({ description: "Error code of the reply." }),
   message: Type.String({ description: "Error message of the reply, without secrets." }),

@@ -23,6 +23,7 @@ export function toRejectionView(options: {
     key_hint: key?.hint ?? null,
     model: model === "" ? null : model,
     endpoint: endpoint === "" ? null : endpoint,
+    dialect: rejection.dialect === "" ? null : rejection.dialect,
     status,
     code,
     message,

@@ -54,6 +54,8 @@ const columns: Readonly<Record<string, Read>> = {
   hold_image: ({ terms }) => terms?.hold.image ?? null,
   hold_video: ({ terms }) => terms?.hold.video ?? null,
   attempt_list: ({ attempts }) => attempts.map(toAttemptJson),
+  // Behind the others: scripts may count columns.
+  dialect: ({ dialect }) => dialect ?? null,
 };
 
 /** Of vendors; members of an account do not get them. */

@@ -57,6 +57,8 @@ test("the requests of an account are listed, the newest first, and none of anoth
 test.each([
   [{ model: "svc-embedding-2" }, [2]],
   [{ endpoint: "chat" }, [3, 1, 0]],
+  [{ dialect: "chat" }, [3, 1, 0]],
+  [{ dialect: "messages" }, []],
   [{ outcome: "ok" }, [3, 2, 0]],
   [{ outcome: "failed" }, [1]],
   [{ outcome: "upstream_error" }, [1]],
@@ -105,6 +107,7 @@ test.each([
   ["from", "yesterday"],
   ["to", "2027-02-30"],
   ["endpoint", "images"],
+  ["dialect", "telegraph"],
   ["limit", "0"],
   ["limit", "201"],
   ["account", "acct_1"],
@@ -129,6 +132,21 @@ test("one request opens with its timeline, its attempts and sums that add up", a
   expect(Date.parse(body.timeline.ended_at) - Date.parse(body.timeline.started_at)).toBe(
     body.timeline.duration_ms,
   );
+});
+
+test("calls to chat models name their dialect, in lists, alone and in exports; others have none", async () => {
+  const { body } = await list();
+  const listed = body.requests.map(({ dialect }: { readonly dialect: string | null }) => dialect);
+  expect(listed).toEqual(["chat", null, "chat", "chat"]);
+  expect((await one(ids[0] ?? "")).body.dialect).toBe("chat");
+  expect((await one(ids[2] ?? "")).body.dialect).toBeNull();
+  const csv = await viewer.ask("GET /api/accounts/:account/requests.csv", {
+    params: { account: payer.id },
+    query: { dialect: "chat" },
+  });
+  const [header = "", ...lines] = csv.body.trim().split("\r\n");
+  expect(header).toEndWith(",dialect");
+  expect(lines.map((line: string) => line.split(",").at(-1))).toEqual(["chat", "chat", "chat"]);
 });
 
 test("members are told nothing of vendors, in no form", async () => {

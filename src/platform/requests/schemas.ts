@@ -9,6 +9,12 @@ const row = {
   key: Type.String(),
   model: Type.String(),
   endpoint: Type.String(),
+  dialect: nullable(
+    Type.String({
+      description:
+        "API format of a call to a chat model: chat, responses, messages or completions. Null for other endpoints and in older receipts.",
+    }),
+  ),
   outcome: Type.String({ description: "ok, left (the client disconnected), or an error code." }),
   outcome_words: Type.String({ description: "The outcome as a short label." }),
   status: nullable(

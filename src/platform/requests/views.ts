@@ -40,6 +40,7 @@ export function toReceiptRow({ receipt, forOperator }: Audience & { readonly rec
     key: receipt.keyId,
     model: receipt.model,
     endpoint: receipt.endpoint,
+    dialect: receipt.dialect ?? null,
     outcome: receipt.outcome,
     outcome_words: outcomeLabel(receipt.outcome),
     status: replyStatus(receipt) ?? null,

@@ -64,6 +64,8 @@ export interface Tables extends PeopleTables {
     /** "" for none. */
     reason: string;
     count: number;
+    /** "" where it is not a call to a chat model, or several differ. */
+    dialect: string;
   };
   rejection_minutes: RejectionSums;
   rejection_hours: RejectionSums;
@@ -198,6 +200,8 @@ export interface Tables extends PeopleTables {
     attempt_started_ms: number | null;
     /** Null in receipts from before it was recorded. */
     is_streamed: number | null;
+    /** Of a chat model; null in receipts from before it was recorded. */
+    dialect: string | null;
   };
   rollups: SumsTable & {
     hour_ms: number;

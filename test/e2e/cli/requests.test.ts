@@ -97,6 +97,8 @@ test("keeps to its filters", async () => {
   expect(await outcomes("--code upstream_error")).toEqual(["rich upstream_error"]);
   expect(await outcomes("--model no-such-model")).toEqual(["rich model_not_allowed"]);
   expect(await outcomes(`--key ${keyOf("poor").id}`)).toHaveLength(11);
+  expect(await outcomes("--account rich --dialect chat")).toHaveLength(4);
+  expect(await outcomes("--dialect messages")).toEqual([]);
   expect(await outcomes("--since 1h --limit 3")).toHaveLength(3);
   expect(await outcomes("--since 2099-01-01")).toEqual([]);
 });
@@ -104,13 +106,14 @@ test("keeps to its filters", async () => {
 test("is readable, and says what is wrong with a flag", async () => {
   const { stdout } = await home.svc(words("requests --account poor --limit 1"));
   expect(stdout).toContain("2 × insufficient_quota");
-  expect(stdout).toMatch(/account +key +model/);
+  expect(stdout).toMatch(/account +key +model +dialect/);
   const unknown = await home.svc(words("requests --model no-such-model"));
   expect(unknown.stdout).toContain("[unknown_model] Model");
   expect(stdout).toContain("Showing the newest 1. --limit N shows more.");
   expect((await home.svc(words("requests --model none"))).stdout).toContain("No calls match.");
   for (const [line, text] of [
     ["--limit 0", "--limit"],
+    ["--dialect telegraph", "--dialect: Must be chat, responses, messages or completions"],
     ["--limit 1001", "between 1 and 1000"],
     ["--since soon", "--since"],
     ["--follow --limit 5", "cannot be combined with --follow"],

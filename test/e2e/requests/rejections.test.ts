@@ -17,6 +17,7 @@ interface Row {
   readonly key: string;
   readonly model: string | null;
   readonly endpoint: string | null;
+  readonly dialect: string | null;
   readonly status: number;
   readonly code: string;
   readonly message: string;
@@ -69,6 +70,7 @@ describe("every refusal is recorded", () => {
       key: payer.keyId,
       model: hello.model,
       endpoint: "chat",
+      dialect: "chat",
       status: 400,
     });
   });
@@ -96,6 +98,10 @@ describe("every refusal is recorded", () => {
     const speech = { model: "no-such-voice", input: "x", voice: "Kore" };
     const other = await recordOf(payer, await payer.call("/audio/speech", speech));
     expect(other).toMatchObject({ status: 400, code: "model_not_allowed", endpoint: "speech" });
+    expect(other.dialect).toBeNull();
+    const ofDialect = await rowsOf({ account: payer.id, dialect: "chat" });
+    expect(ofDialect.map(({ id }) => id)).toEqual([row.id]);
+    expect(await rowsOf({ account: payer.id, dialect: "responses" })).toEqual([]);
   });
 
   test("404 and 405: an unknown path or model, a wrong method", async () => {
@@ -282,7 +288,9 @@ describe("who may read them", () => {
       who.ask("GET /api/accounts/:account/rejections.csv", { params, query });
     const lines = (text: string): readonly string[] => text.trim().split("\r\n");
     const [header, ...rows] = lines((await csv(viewer)).body);
-    expect(header).toBe("id,at,account,key,key_name,model,endpoint,status,code,message,count");
+    expect(header).toBe(
+      "id,at,account,key,key_name,model,endpoint,status,code,message,count,dialect",
+    );
     const { body } = await ask(viewer);
     expect(rows.map((row) => row.split(",")[0])).toEqual(body.rejections.map(({ id }: Row) => id));
     expect(rows[1]).toContain(
@@ -293,8 +301,9 @@ describe("who may read them", () => {
     expect((await csv(viewer, { from: "yesterday" })).body.error.field).toBe("from");
     const all = await operator.ask("GET /api/rejections.csv", { query: params });
     const [operatorHeader, ...operatorRows] = lines(all.body);
-    expect(operatorHeader).toBe(`${header},reason`);
-    expect(operatorRows).toEqual([`${rows[0]},unknown_model`, `${rows[1]},`]);
+    expect(operatorHeader).toBe(header?.replace(/dialect$/, "reason,dialect"));
+    const withReason = (row = "", reason = "") => row.replace(/,chat$/, `,${reason},chat`);
+    expect(operatorRows).toEqual([withReason(rows[0], "unknown_model"), withReason(rows[1], "")]);
     expect((await stranger.ask("GET /api/rejections.csv")).status).toBe(403);
   });
 

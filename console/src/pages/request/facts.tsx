@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Fact, Id } from "../../components/layout/fact.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
+import { dialectName } from "../../format/dialect-name.ts";
 import { formatCount } from "../../format/figures.ts";
 import { providerName } from "../../format/provider-name.ts";
 import { sentenceCase } from "../../format/sentence-case.ts";
@@ -40,6 +41,7 @@ export function Facts({ receipt, account }: FactsProps) {
           )}
         </Fact>
         <Fact label="Endpoint">{receipt.endpoint}</Fact>
+        {receipt.dialect !== null && <Fact label="Dialect">{dialectName(receipt.dialect)}</Fact>}
         <Fact label="Key">
           {key === undefined ? (
             keys.isSuccess && <span>Playground key</span>

@@ -3,6 +3,7 @@ import { Money } from "../../components/money/money.tsx";
 import type { Column } from "../../components/table/data-table.tsx";
 import { RequestLink } from "../../components/table/request-link.tsx";
 import { OutcomeBadge } from "../../components/table/state-badge.tsx";
+import { dialectName } from "../../format/dialect-name.ts";
 import { formatMs } from "../../format/figures.ts";
 import { dayOf, formatExact, formatMoment } from "../../format/moments.ts";
 import { providerName } from "../../format/provider-name.ts";
@@ -53,7 +54,7 @@ export function requestColumns(options: ColumnOptions): readonly Column<RequestR
     {
       header: "Model",
       place: "top",
-      cell: (row) => <Name text={row.model} isStrong />,
+      cell: (row) => <Model row={row} />,
     },
     who,
     ...(isForAll ? [provider] : []),
@@ -95,6 +96,18 @@ export function requestColumns(options: ColumnOptions): readonly Column<RequestR
       cell: (row) => <Took row={row} />,
     },
   ];
+}
+
+/** Most calls have the first dialect: its name in every row would tell nothing. */
+function Model({ row: { model, dialect } }: { readonly row: RequestRow }) {
+  return (
+    <>
+      <Name text={model} isStrong />
+      {dialect !== null && dialect !== "chat" && (
+        <span className={classes.dialect}>{dialectName(dialect)}</span>
+      )}
+    </>
+  );
 }
 
 /** Two lines at most, so that rows are even; all of it on hover. */

@@ -2,7 +2,9 @@ import { Button, NativeSelect, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { IconFilter2 } from "@tabler/icons-react";
 import { useEffect, useRef, useState } from "react";
+import { dialects } from "../../../../src/call/dialect.ts";
 import { outcomeLabels } from "../../../../src/call/outcome.ts";
+import { dialectNames } from "../../format/dialect-name.ts";
 import { type Filters, forOutcome, rejected } from "./filters.ts";
 import { KeyPicker } from "./key-picker.tsx";
 import classes from "./page.module.css";
@@ -32,6 +34,10 @@ interface FilterBarProps {
 const typingMs = 300;
 const same = (value: string): Option => ({ value, label: value });
 const endpoints: readonly Option[] = ["chat", "embeddings", "speech"].map(same);
+const dialectOptions: readonly Option[] = dialects.map((value) => ({
+  value,
+  label: dialectNames[value],
+}));
 
 export function FilterBar({ filters, choices, onChange, onClear }: FilterBarProps) {
   const [isOpen, setOpen] = useState(false);
@@ -79,6 +85,7 @@ export function FilterBar({ filters, choices, onChange, onClear }: FilterBarProp
           !isRejected &&
           choice("provider", "Provider", choices.providers)}
         {choice("endpoint", "Endpoint", isRejected ? [...endpoints, same("models")] : endpoints)}
+        {choice("dialect", "Dialect", dialectOptions)}
         <Choice
           label="Outcome"
           value={filters.outcome}

@@ -6,6 +6,7 @@ export const filterNames = [
   "model",
   "key",
   "endpoint",
+  "dialect",
   "outcome",
   "status",
   "id",
@@ -71,7 +72,8 @@ export function nextSorting(now: Sorting, by: "cost" | "duration"): Sorting {
 
 /** Whether a request that has just ended belongs into the list. */
 export function matches(row: RequestRow, filters: Filters, zone = timeZone()): boolean {
-  const { model, key, endpoint, account, provider, id, outcome, status, from, to } = filters;
+  const { model, key, endpoint, dialect, account, provider, id, outcome, status, from, to } =
+    filters;
   const same = (wanted: string, value: string | null | undefined) =>
     wanted === "" || wanted === value;
   const startedMs = Date.parse(row.started_at);
@@ -79,6 +81,7 @@ export function matches(row: RequestRow, filters: Filters, zone = timeZone()): b
     same(model, row.model) &&
     same(key, row.key) &&
     same(endpoint, row.endpoint) &&
+    same(dialect, row.dialect) &&
     same(account, row.account) &&
     same(provider, row.provider) &&
     row.id.startsWith(id) &&

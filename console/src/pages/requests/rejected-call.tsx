@@ -3,6 +3,7 @@ import { DialogBody } from "../../components/form/dialog.tsx";
 import { Fact, Id } from "../../components/layout/fact.tsx";
 import { modelStateLabel } from "../../components/table/model-state.tsx";
 import { type State, StateBadge } from "../../components/table/state-badge.tsx";
+import { dialectName } from "../../format/dialect-name.ts";
 import { formatCount } from "../../format/figures.ts";
 import { formatExact } from "../../format/moments.ts";
 import { useApi } from "../../queries.ts";
@@ -61,7 +62,7 @@ interface RejectedCallProps {
 
 /** In a dialog: all that is known of a call that was refused, with links to what it was about. */
 export function RejectedCall({ of, account }: RejectedCallProps) {
-  const { id, at, endpoint, status, code, message, reason, count } = of;
+  const { id, at, endpoint, dialect, status, code, message, reason, count } = of;
   const accountName = useAccounts().find((one) => one.id === of.account)?.name;
   return (
     <DialogBody title={`Rejected call, ${status}`}>
@@ -86,6 +87,7 @@ export function RejectedCall({ of, account }: RejectedCallProps) {
           <ModelLink of={of} />
         </Fact>
         <Fact label="Endpoint">{endpoint ?? "Unknown path"}</Fact>
+        {dialect !== null && <Fact label="Dialect">{dialectName(dialect)}</Fact>}
         <Fact label="HTTP status">{status}</Fact>
         <Fact label="Code">
           <code>{code}</code>

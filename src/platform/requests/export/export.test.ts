@@ -24,6 +24,7 @@ const receipts = Array.from({ length: 25 }, (_, at) =>
     vendorCost: at % 2 === 0 ? undefined : 1n,
     firstByteMs: at % 3 === 0 ? undefined : 3,
     isStreamed: at % 2 === 0,
+    dialect: at % 2 === 0 ? undefined : "messages",
   }),
 );
 
@@ -74,6 +75,7 @@ test("Parquet has the same, with amounts as exact decimals", async () => {
     model: 'quoted "name",\r\nof two lines',
     began_at: new Date(noonMs + 3),
     streamed: false,
+    dialect: "messages",
     input: 1n,
     first_byte_ms: null,
     vendor_cost_usd: 1e-9,

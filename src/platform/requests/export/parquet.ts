@@ -15,6 +15,7 @@ const texts = new Set([
   "key",
   "model",
   "endpoint",
+  "dialect",
   "provider",
   "attempts",
   "outcome",

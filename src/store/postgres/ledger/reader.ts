@@ -79,6 +79,7 @@ async function* readReceipts(
   where("account_id =", filter.accountId);
   where("key_id =", filter.keyId);
   where("model =", filter.model);
+  where("dialect =", filter.dialect);
   where("outcome =", filter.outcome);
   let left = filter.limit === undefined ? Number.POSITIVE_INFINITY : Math.floor(filter.limit);
   let last: string | undefined;

@@ -3,6 +3,7 @@ import type { Migration } from "kysely/migration";
 import { readMeta, writeMeta } from "../../sql/meta.ts";
 import { migrateSchema, pendingMigrations, type Schema } from "../../sql/migrate.ts";
 import type { Db } from "../../sql/schema.ts";
+import { dialect } from "./dialect.ts";
 import { foundation } from "./schema.ts";
 
 /** A step of the schema. */
@@ -16,6 +17,7 @@ export type Steps = Readonly<Record<string, Step>>;
 /** In the order of their names. One that has shipped is never changed. */
 export const migrations: Steps = {
   "0001-foundation": { up: foundation, compatibleFrom: "0001-foundation" },
+  "0002-dialect": { up: dialect, compatibleFrom: "0001-foundation" },
 };
 
 /** `svc migrate`: brings the schema up to date; the names of what this call has applied. */

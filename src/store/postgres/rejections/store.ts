@@ -50,6 +50,7 @@ async function add(transaction: Transaction<Tables>, batch: RejectionBatch): Pro
           count: row("rejections.count", "+", row.ref("excluded.count")),
           model: row.ref("excluded.model"),
           endpoint: row.ref("excluded.endpoint"),
+          dialect: row.ref("excluded.dialect"),
           reason: row.ref("excluded.reason"),
         })),
       )

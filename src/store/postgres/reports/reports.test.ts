@@ -91,6 +91,7 @@ describe("questions", () => {
           keyId: "key_1",
           model: "m",
           endpoint: "chat",
+          dialect: "",
           status: 402,
           code: "quota",
           message: "Not enough.",

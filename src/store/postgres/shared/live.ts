@@ -162,8 +162,8 @@ export class LiveCalls {
   async #rejections(ids: readonly string[]): Promise<ReadonlyMap<string, Rejection>> {
     if (ids.length === 0 || this.rejectionWatchers.size === 0) return new Map();
     const { rows } = await this.#options.pool.query<Rejection>(
-      `select id, account_id as "accountId", key_id as "keyId", model, endpoint, status, code,
-        message, reason, count from rejections where id = any ($1)`,
+      `select id, account_id as "accountId", key_id as "keyId", model, endpoint, dialect, status,
+        code, message, reason, count from rejections where id = any ($1)`,
       [ids],
     );
     return new Map(rows.map((row) => [row.id, row]));

@@ -1,3 +1,4 @@
+import { dialects } from "../../../call/dialect.ts";
 import { endpoints } from "../../../call/endpoint.ts";
 import type { Receipt } from "../../../ledger/receipt.ts";
 import { toAttempts } from "./attempts.ts";
@@ -43,6 +44,7 @@ export type ReceiptRow = Readonly<Record<LaterColumn, bigint | null>> &
   Readonly<Record<NumberColumn, bigint>> &
   Readonly<Record<TextColumn, string>> & {
     readonly upstream_model: string | null;
+    readonly dialect: string | null;
     readonly vendor_cost: bigint | null;
     readonly first_byte_ms: bigint | null;
   };
@@ -77,8 +79,14 @@ export function toReceipt(row: ReceiptRow): Receipt {
     durationMs: Number(row.duration_ms),
     // Not there where a command reads a database that has not been migrated.
     ...(typeof row.is_streamed === "bigint" ? { isStreamed: row.is_streamed === 1n } : {}),
+    ...toDialect(row),
     ...toTerms(row),
   };
+}
+
+function toDialect(row: ReceiptRow): Pick<Receipt, "dialect"> {
+  const dialect = dialects.find((known) => known === row.dialect);
+  return dialect === undefined ? {} : { dialect };
 }
 
 function toTerms(row: ReceiptRow): Pick<Receipt, "terms"> {

@@ -39,6 +39,7 @@ export const receiptColumns = [
   "upstream_model",
   "attempt_started_ms",
   "is_streamed",
+  "dialect",
 ] as const;
 
 export function receiptValues(receipt: Receipt): (string | number | bigint | null)[] {
@@ -81,5 +82,6 @@ export function receiptValues(receipt: Receipt): (string | number | bigint | nul
     plain?.model ?? null,
     plain?.startedMs ?? null,
     receipt.isStreamed === undefined ? null : receipt.isStreamed ? 1 : 0,
+    receipt.dialect ?? null,
   ];
 }

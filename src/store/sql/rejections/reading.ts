@@ -24,8 +24,8 @@ export async function readRejections(
   const conditions = conditionsOf([...rangeOf(query), ...factsOf(query), ["id <", after]]);
   // One more tells whether there is another page.
   const found = await reader.rows<Rejection>(
-    `select id, account_id as "accountId", key_id as "keyId", model, endpoint, status, code, message,
-      reason, count from rejections ${conditions.sql} order by id desc limit ?`,
+    `select id, account_id as "accountId", key_id as "keyId", model, endpoint, dialect, status, code,
+      message, reason, count from rejections ${conditions.sql} order by id desc limit ?`,
     [...conditions.values, limit + 1],
   );
   const rejections = found.slice(0, limit);
@@ -61,12 +61,13 @@ const rangeOf = ({ accountId, idPrefix, fromMs, toMs }: RejectionFilters): Condi
 /** Behind all that ids have. */
 const lastLetter = "\u{10ffff}";
 
-const factsOf = ({ keyId, model, endpoint, code, status }: RejectionFilters): Conditions => [
-  ["key_id =", keyId],
-  ["model =", model],
-  ["endpoint =", endpoint],
-  ["code =", code],
-  ["status =", status],
+const factsOf = (query: RejectionFilters): Conditions => [
+  ["key_id =", query.keyId],
+  ["model =", query.model],
+  ["endpoint =", query.endpoint],
+  ["dialect =", query.dialect],
+  ["code =", query.code],
+  ["status =", query.status],
 ];
 
 const columnOf = { none: "''", model: "model", key: "key_id", account: "account_id" } as const;

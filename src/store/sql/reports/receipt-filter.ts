@@ -86,6 +86,7 @@ export function filterOf(query: ReceiptFilters): Filter {
   const ofStatus = statusFilter(status);
   const rest = pairsOf([
     ["endpoint", query.endpoint],
+    ["dialect", query.dialect],
     ["outcome", outcome === "failed" ? undefined : outcome],
   ]);
   return {

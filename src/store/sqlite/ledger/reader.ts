@@ -33,6 +33,7 @@ export function openLedgerReader(path: string): LedgerReader {
       return row && toReceipt(row);
     },
     async *receipts(filter) {
+      if (filter.dialect !== undefined) checkMigrated(raw, path, "receipts", "dialect");
       const { sql, values } = toQuery(filter);
       const statement = raw.prepare<ReceiptRow, SQLQueryBindings[]>(sql).safeIntegers(true);
       try {
@@ -72,9 +73,9 @@ export function openLedgerReader(path: string): LedgerReader {
 }
 
 /** Reading changes nothing, so it does not migrate either. */
-function checkMigrated(raw: Database, path: string, table: string): void {
-  const known = raw.query("select 1 from sqlite_master where name = ?").get(table);
-  if (known !== null) return;
+function checkMigrated(raw: Database, path: string, table: string, column = "%"): void {
+  const columns = "select 1 from pragma_table_info(?) where name like ? limit 1";
+  if (raw.query(columns).get(table, column) !== null) return;
   throw new Problem({
     code: "failed",
     message: `The database ${path} was written by an earlier version and has not been migrated. Back it up, then start the gateway once.`,
@@ -125,6 +126,7 @@ function toQuery(filter: ReceiptFilter): { sql: string; values: SQLQueryBindings
   where("account_id = ?", filter.accountId);
   where("key_id = ?", filter.keyId);
   where("model = ?", filter.model);
+  where("dialect = ?", filter.dialect);
   where("outcome = ?", filter.outcome);
   const condition = conditions.length === 0 ? "" : ` where ${conditions.join(" and ")}`;
   const order = filter.oldestFirst === true ? "" : " desc";

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import { type Migrations, migrateSchema, pendingMigrations } from "../../sql/migrate.ts";
 import type { Db } from "../../sql/schema.ts";
+import { dialect } from "./dialect.ts";
 import { keyStates } from "./key-states.ts";
 import { keys } from "./keys.ts";
 import { knownCharges } from "./known-charges.ts";
@@ -32,6 +33,7 @@ const migrations: Migrations = {
   "0015-preferences": { up: preferencesAndMargin },
   "0016-keys": { up: keyStates },
   "0017-retention": { up: retention },
+  "0018-dialect": { up: dialect },
 };
 
 const schemaOf = (known: Migrations) => ({

@@ -120,7 +120,7 @@ test("a total counts calls, and says where it looked at no more", async () => {
   expect(await countRejections(reader(), { accountId: "acct_1" })).toMatchObject({ count: 6 });
   sqlite.raw.run(`insert into rejections with recursive n(i) as
       (values (1) union all select i + 1 from n where i < ${mostCounted})
-    select 'req_0' || i, 'acct_1', 'key_1', 'm', 'chat', 402, 'insufficient_quota', '', '', 1 from n`);
+    select 'req_0' || i, 'acct_1', 'key_1', 'm', 'chat', 402, 'insufficient_quota', '', '', 1, 'chat' from n`);
   expect(await countRejections(reader(), {})).toEqual({ count: mostCounted + 4, isCapped: true });
 });
 

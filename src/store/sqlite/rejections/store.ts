@@ -63,8 +63,10 @@ class RejectionWriter {
     const { addRow, addMinute, addHour, addKey } = this.#statements;
     const write = () => {
       for (const row of rows) {
-        const { id, accountId, keyId, model, endpoint, status, code, message, reason, count } = row;
-        addRow.run(id, accountId, keyId, model, endpoint, status, code, message, reason, count);
+        const { id, accountId, keyId, model, endpoint, dialect } = row;
+        const { status, code, message, reason, count } = row;
+        const where = [accountId, keyId, model, endpoint, dialect];
+        addRow.run(id, ...where, status, code, message, reason, count);
       }
       for (const { minuteMs, accountId, keyId, model, code, status, count } of counts) {
         const rest = [accountId, keyId, model, code, status, count];
@@ -166,10 +168,10 @@ function prepare(raw: Database) {
   return {
     // A row that is there stands for several calls, and what it says is true of all of them.
     addRow: query(`insert into rejections
-      (id, account_id, key_id, model, endpoint, status, code, message, reason, count)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do update set
+      (id, account_id, key_id, model, endpoint, dialect, status, code, message, reason, count)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do update set
         count = count + excluded.count, model = excluded.model, endpoint = excluded.endpoint,
-        reason = excluded.reason`),
+        dialect = excluded.dialect, reason = excluded.reason`),
     addMinute: addCount("rejection_minutes"),
     addHour: addCount("rejection_hours"),
     addKey: query(`insert into key_rejections (key_id, last_ms) select id, ? from keys where id = ?

@@ -3,6 +3,7 @@ import { Wrong, workers } from "../config/setting-readers.ts";
 import { callCommands } from "./call/commands.ts";
 import { type Command, jsonFlag } from "./command.ts";
 import { accountCommands } from "./commands/account.ts";
+import { connectCommand } from "./commands/connect/connect.ts";
 import { engineCommands } from "./commands/engine.ts";
 import { importCommands } from "./commands/import.ts";
 import { keyCommands } from "./commands/key.ts";
@@ -117,7 +118,7 @@ export const commandGroups: readonly CommandGroup[] = [
     title: "Run",
     commands: [serve, gateway, platform, ...nodeCommands, initCommand, config, ...storeCommands],
   },
-  { title: "Call models", commands: callCommands },
+  { title: "Call models", commands: [...callCommands, connectCommand] },
   {
     title: "Accounts and keys",
     commands: [...accountCommands, ...keyCommands, ...operatorCommands],

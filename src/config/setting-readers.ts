@@ -109,6 +109,13 @@ export function path(text: string): string | Wrong {
   return resolve(projectDir, text);
 }
 
+/** Any key: that of another gateway may look different. */
+export function apiKey(text: string): string | Wrong {
+  return /^[\x21-\x7e]{1,500}$/.test(text)
+    ? text
+    : new Wrong("an API key: at most 500 characters without spaces");
+}
+
 export function secret(text: string): string | Wrong {
   return text.length >= 32
     ? text

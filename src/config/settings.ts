@@ -4,6 +4,7 @@ import { type LogLevel, logLevels } from "../base/log.ts";
 import { isLoopback } from "../base/network/address.ts";
 import { fileName, type Setting, type SettingsInput } from "./setting.ts";
 import {
+  apiKey,
   bodiesMb,
   connections,
   count,
@@ -126,6 +127,14 @@ export const settingList = {
     about: "master secret (default: generated in the data directory)",
     fallback: undefined,
     read: secret,
+    inFile: false,
+    hidden: true,
+  },
+  apiKey: {
+    env: "SVC_API_KEY",
+    about: "API key of this gateway that svc connect can write into the files of tools",
+    fallback: undefined,
+    read: apiKey,
     inFile: false,
     hidden: true,
   },

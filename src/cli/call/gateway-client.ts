@@ -120,7 +120,7 @@ function renewedKey(options: {
   };
 }
 
-function toBaseUrl(text: string): string {
+export function toBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new Problem({

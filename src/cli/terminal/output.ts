@@ -48,7 +48,7 @@ function escaped(json: string): string {
  * A key typed in place of a name, or a password in an address, must not reach a log by way of an
  * error message.
  */
-function withoutSecrets(text: string): string {
+export function withoutSecrets(text: string): string {
   return text
     .replaceAll(/\b((?:sk|gsk|xai|pk|hf|svc-token)[-_]|AIza)[\w-]{8,}/g, "$1…")
     .replaceAll(/(\/\/)[^/@\s"]*:[^/@\s"]*@/g, "$1…@");

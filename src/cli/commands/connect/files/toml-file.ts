@@ -1,0 +1,89 @@
+import { Problem } from "../../../../base/problem.ts";
+import type { SettingValue } from "../tool.ts";
+import type { Assignment, Path } from "./assignments.ts";
+
+export function parseToml(text: string): unknown {
+  try {
+    return Bun.TOML.parse(text);
+  } catch (cause) {
+    // The message names what was expected, and no value: that may be a key.
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new Problem({
+      code: "invalid",
+      message: message.replace(/^TOML Parse error: /, ""),
+      cause,
+    });
+  }
+}
+
+/** Scalars first: what follows the head of a table belongs to it. */
+export function renderToml(value: unknown): string {
+  const lines = tableLines(value as Readonly<Record<string, SettingValue>>, []);
+  return `${lines.join("\n").trim()}\n`;
+}
+
+function tableLines(
+  table: Readonly<Record<string, SettingValue>>,
+  path: readonly string[],
+): readonly string[] {
+  const own = Object.entries(table).filter(([, value]) => typeof value !== "object");
+  const tables = Object.entries(table).filter(([, value]) => typeof value === "object");
+  return [
+    ...(own.length === 0 || path.length === 0 ? [] : ["", `[${path.map(toName).join(".")}]`]),
+    ...own.map(([name, value]) => `${toName(name)} = ${JSON.stringify(value)}`),
+    ...tables.flatMap(([name, value]) =>
+      tableLines(value as Readonly<Record<string, SettingValue>>, [...path, name]),
+    ),
+  ];
+}
+
+/**
+ * Line by line: a setting that is there gets its new value, others come behind the last one of
+ * their table. Who calls it compares what comes of it with what should: unusual files, for example
+ * with tables inside of braces, are not edited.
+ */
+export function assignToml(text: string, assignments: readonly Assignment[]): string {
+  const lines = text.trim() === "" ? [] : text.replace(/\n$/, "").split("\n");
+  for (const { path, value } of assignments) assign(lines, path, value);
+  return `${lines.join("\n")}\n`;
+}
+
+function assign(lines: string[], path: Path, value: SettingValue): void {
+  const names = path.map(String);
+  const table = names.slice(0, -1);
+  const name = toName(names.at(-1) ?? "");
+  const setting = `${name} = ${JSON.stringify(value)}`;
+  const range = rangeOf(lines, table);
+  if (range === undefined) {
+    if (lines.length > 0) lines.push("");
+    lines.push(`[${table.map(toName).join(".")}]`, setting);
+    return;
+  }
+  const { from, to } = range;
+  const own = lines.slice(from, to);
+  const at = own.findIndex((line) => line.trimStart().replace(/\s*=.*$/, "") === name);
+  if (at !== -1) {
+    const comment = /^[^=]*=\s*(?:"(?:[^"\\]|\\.)*"|'[^']*')(\s*#.*)$/.exec(own[at] ?? "")?.[1];
+    lines[from + at] = setting + (comment ?? "");
+    return;
+  }
+  const last = own.findLastIndex((line) => line.trim() !== "");
+  const isBeforeTable = last === -1 && to < lines.length;
+  lines.splice(from + last + 1, 0, setting, ...(isBeforeTable ? [""] : []));
+}
+
+/** The lines of a table, without its head; those before the first head have no name. */
+function rangeOf(
+  lines: readonly string[],
+  table: readonly string[],
+): { readonly from: number; readonly to: number } | undefined {
+  const isHead = (line: string) => /^\s*\[/.test(line);
+  const head = `[${table.map(toName).join(".")}]`;
+  const at = lines.findIndex((line) => /^\s*(\[[^\]]*\])/.exec(line)?.[1] === head);
+  if (table.length > 0 && at === -1) return undefined;
+  const from = table.length === 0 ? 0 : at + 1;
+  const next = lines.slice(from).findIndex(isHead);
+  return { from, to: next === -1 ? lines.length : from + next };
+}
+
+const toName = (name: string) => (/^[\w-]+$/.test(name) ? name : JSON.stringify(name));

@@ -204,6 +204,12 @@ test("the HTTP status is a filter, and rejected calls are a list of their own", 
   await filters().getByLabel("HTTP status").selectOption("502");
   await rowsAre(1);
   expect(await shownIds()).toEqual([failed]);
+  await filters().getByLabel("Dialect").selectOption({ label: "Chat Completions" });
+  await page.waitForURL(/dialect=chat/);
+  await rowsAre(1);
+  await filters().getByLabel("Dialect").selectOption({ label: "Messages" });
+  await page.waitForURL(/dialect=messages/);
+  await rowsAre(0);
   await filters().getByRole("button", { name: "Clear filters" }).click();
   // More than are listed one by one.
   for (let at = 0; at < 12; at++) await call({ ...hello, model: "no-such-model" }, batch);
@@ -240,7 +246,9 @@ test("a call that is refused appears by itself, can be filtered and is exported"
   ]);
   expect(download.suggestedFilename()).toBe("rejections.csv");
   const [header, ...lines] = (await Bun.file(await download.path()).text()).trim().split("\r\n");
-  expect(header).toBe("id,at,account,key,key_name,model,endpoint,status,code,message,count");
+  expect(header).toBe(
+    "id,at,account,key,key_name,model,endpoint,status,code,message,count,dialect",
+  );
   expect(lines).toEqual([expect.stringContaining(",chat,400,")]);
 });
 

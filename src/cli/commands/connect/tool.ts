@@ -33,7 +33,7 @@ export interface FileSettings {
   /** Set only where the file does not have them. */
   readonly defaults?: Settings;
   readonly entries?: readonly Entry[];
-  /** Settings that would win over ours: the reader is told to remove them. */
+  /** Settings that conflict with ours: a warning names those that the file has. */
   readonly rivals?: readonly (readonly string[])[];
 }
 

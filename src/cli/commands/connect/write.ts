@@ -99,7 +99,7 @@ function showChange(of: {
   }
   for (const rival of merged.rivals)
     print(
-      `${style.yellow("!")} The file also has ${rival}, which wins over these settings. Remove it.`,
+      `${style.yellow("!")} The file also has ${rival}, which conflicts with these settings. Remove it.`,
     );
   print();
 }

@@ -197,7 +197,7 @@ rules: []
   });
 });
 
-test("defaults are set only where nothing is, and settings that win are named", () => {
+test("defaults are set only where nothing is, and settings that conflict are named", () => {
   const settings: FileSettings = {
     settings: { model: "m" },
     defaults: { version: "1" },

@@ -24,7 +24,7 @@ export function renderSettings(format: FileFormat, settings: FileSettings): stri
 
 export interface Merged {
   readonly text: string;
-  /** Settings of the file that would win over ours. */
+  /** Settings of the file that conflict with ours. */
   readonly rivals: readonly string[];
 }
 

@@ -77,6 +77,12 @@ export function oneOf<const T extends string>(...words: readonly T[]) {
     words.find((word) => word === text) ?? new Wrong(`one of: ${words.join(", ")}`);
 }
 
+/** YAML and many environments have true and false for it. */
+export function onOff(text: string): "on" | "off" | Wrong {
+  if (text === "on" || text === "true") return "on";
+  return text === "off" || text === "false" ? "off" : new Wrong("on or off");
+}
+
 export function port(text: string): number | Wrong {
   const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   return value <= 65_535 ? value : new Wrong("a port number from 0 to 65535 (0 for any free port)");
@@ -92,7 +98,7 @@ export function count(text: string): number | Wrong {
   return value >= 1 ? value : new Wrong("a whole number from 1 to 999999");
 }
 
-/** At least one request of the maximum size must fit. */
+/** At least one request of the maximum size, or one stored response, must fit. */
 export function bodiesMb(text: string): number | Wrong {
   const value = /^\d{1,7}$/.test(text) ? Number(text) : 0;
   return value >= 32 ? value : new Wrong("a whole number of MiB from 32 to 9999999");

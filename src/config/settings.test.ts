@@ -44,6 +44,28 @@ test("receipts are kept forever by default, and exported as CSV", () => {
   ]);
 });
 
+test("responses are stored where that is switched on, for 30 days and up to a size", () => {
+  const { storeResponses, storedResponsesDays, storedResponsesMb } = read({}).settings;
+  expect([storeResponses, storedResponsesDays, storedResponsesMb]).toEqual(["off", 30, 1024]);
+  for (const value of ["on", true]) {
+    const { settings, inForce } = read({}, { store_responses: value });
+    expect(settings.storeResponses).toBe("on");
+    expect(inForce.find(({ name }) => name === "SVC_STORE_RESPONSES")?.value).toBe("on");
+  }
+  expect(read({ SVC_STORE_RESPONSES: "false" }).settings.storeResponses).toBe("off");
+  expect(
+    read({
+      SVC_STORE_RESPONSES: "1",
+      SVC_STORED_RESPONSES_DAYS: "0",
+      SVC_STORED_RESPONSES_MB: "31",
+    }).problems,
+  ).toEqual([
+    'SVC_STORE_RESPONSES must be on or off, not "1".',
+    'SVC_STORED_RESPONSES_DAYS must be a whole number from 1 to 999999, not "0".',
+    'SVC_STORED_RESPONSES_MB must be a whole number of MiB from 32 to 9999999, not "31".',
+  ]);
+});
+
 test("refuses unknown settings and offers the nearest name", () => {
   expect(read({ SVC_PROT: "1" }).problems).toEqual([
     "SVC_PROT is not a setting. Did you mean SVC_PORT?",

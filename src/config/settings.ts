@@ -13,6 +13,7 @@ import {
   host,
   nodeName,
   oneOf,
+  onOff,
   origins,
   path,
   platformUrl,
@@ -170,6 +171,24 @@ export const settingList = {
     about: "format of exported receipts: csv or parquet",
     fallback: "csv",
     read: oneOf("csv", "parquet"),
+  },
+  storeResponses: {
+    env: "SVC_STORE_RESPONSES",
+    about: "let callers store responses, to read and to continue them later",
+    fallback: "off",
+    read: onOff,
+  },
+  storedResponsesDays: {
+    env: "SVC_STORED_RESPONSES_DAYS",
+    about: "days that a stored response is kept",
+    fallback: "30",
+    read: count,
+  },
+  storedResponsesMb: {
+    env: "SVC_STORED_RESPONSES_MB",
+    about: "maximum size of the stored responses of one account, in MiB",
+    fallback: "1024",
+    read: bodiesMb,
   },
   engine: {
     env: "SVC_ENGINE",

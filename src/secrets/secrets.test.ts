@@ -20,6 +20,29 @@ test("opens what it sealed, and nothing that was moved, changed or sealed under 
   expect(() => secrets.open(changed.toString("base64"), "provider:acme")).toThrow();
 });
 
+test("opens bytes of any size where they were sealed, and nowhere else", async () => {
+  const { responses } = createSecrets("a".repeat(32));
+  const plain = Buffer.from("ü".repeat(1_300_000));
+  const cuts = [0, 5, 5, 1_100_000, plain.length];
+  const pieces = cuts.slice(1).map((end, at) => plain.subarray(cuts[at], end));
+  const sealed = await responses.seal(pieces, "acct_1 resp_1");
+  expect(sealed.length).toBe(plain.length + 28);
+  expect(plain.equals(await responses.open(sealed, "acct_1 resp_1"))).toBe(true);
+  expect(await responses.open(await responses.seal([], "x"), "x")).toHaveLength(0);
+  expect(Buffer.from(sealed).equals(await responses.seal(pieces, "acct_1 resp_1"))).toBe(false);
+  const other = createSecrets("b".repeat(32)).responses;
+  const changed = Buffer.from(sealed);
+  changed[changed.length - 1] = (changed.at(-1) ?? 0) ^ 1;
+  for (const [sealer, bytes, place] of [
+    [responses, sealed, "acct_2 resp_1"],
+    [other, sealed, "acct_1 resp_1"],
+    [responses, changed, "acct_1 resp_1"],
+    [responses, sealed.subarray(0, -1), "acct_1 resp_1"],
+    [responses, sealed.subarray(0, 20), "acct_1 resp_1"],
+  ] as const)
+    await expect(sealer.open(bytes, place)).rejects.toThrow();
+});
+
 test("makes the master secret once, readable by its owner alone", () => {
   const made = masterSecret({
     fromEnvironment: undefined,

@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Problem } from "../base/problem.ts";
+import { createSealer, type Sealer } from "./sealer.ts";
 
 /** Text encrypted at rest: AES-256-GCM, bound to the place it belongs to. */
 export interface Secrets {
@@ -11,6 +12,8 @@ export interface Secrets {
   readonly keyHashKey: Uint8Array;
   /** Key of what browsers are given beside a session's cookie. */
   readonly sessionKey: Uint8Array;
+  /** Of responses that callers have stored. */
+  readonly responses: Sealer;
   seal(text: string, place: string): string;
   open(sealed: string, place: string): string;
 }
@@ -23,6 +26,7 @@ export function createSecrets(master: string): Secrets {
     fingerprint: Buffer.from(derive("fingerprint v1")).toString("hex").slice(0, 16),
     keyHashKey: derive("api key hash v1"),
     sessionKey: derive("session v1"),
+    responses: createSealer(derive("stored response v1")),
     seal(text, place) {
       const nonce = randomBytes(12);
       const cipher = createCipheriv("aes-256-gcm", sealKey, nonce).setAAD(Buffer.from(place));

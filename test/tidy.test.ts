@@ -32,7 +32,16 @@ const sources = tracked.filter((path) => /\.(ts|tsx|mjs)$/.test(path));
 const texts = tracked.filter((path) => path.endsWith(".md"));
 
 /** What each folder of src may import, besides itself. The composition root may import anything. */
-const domains = ["catalog", "fleet", "keys", "limits", "ledger", "people", "rejections"];
+const domains = [
+  "catalog",
+  "fleet",
+  "keys",
+  "limits",
+  "ledger",
+  "people",
+  "rejections",
+  "responses",
+];
 const allowed: Readonly<Record<string, readonly string[]>> = {
   base: [],
   config: ["base"],
@@ -47,6 +56,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ledger: ["base", "call"],
   people: ["base"],
   rejections: ["base", "call"],
+  responses: ["base", "call"],
   providers: ["base", "call"],
   router: ["base", "call", ...domains, "providers/contract.ts"],
   manifest: ["base", "call", "secrets", ...domains],

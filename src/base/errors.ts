@@ -32,6 +32,7 @@ export const errorKinds = {
   model_retired: { ...invalid, status: 403, type: "permission_error", statusOffChat: 400 },
   not_found: { ...invalid, status: 404 },
   model_not_found: { ...invalid, status: 404 },
+  response_not_found: { ...invalid, status: 404 },
   method_not_allowed: { ...invalid, status: 405 },
   idempotency_in_progress: { ...repeated, retryable: true },
   idempotency_key_reused: { ...repeated, retryable: false },

@@ -12,6 +12,7 @@ import type { RetentionStore } from "../ledger/retention.ts";
 import type { LedgerStore, LostTail } from "../ledger/store.ts";
 import type { PeopleStore } from "../people/store.ts";
 import type { RejectionReports, RejectionStore } from "../rejections/rejection.ts";
+import type { ResponseStore } from "../responses/response.ts";
 
 /** The ports that need no more than a database: nothing of theirs depends on which process asks. */
 export interface SharedStore {
@@ -24,6 +25,7 @@ export interface SharedStore {
   readonly people: PeopleStore;
   readonly audit: AuditStore;
   readonly rejections: RejectionStore;
+  readonly responses: ResponseStore;
   /** Resolves when all that was written survives a power cut. */
   sync(): Promise<void>;
   /** Rejects when the database does not answer, or its files were moved or taken over. */

@@ -6,8 +6,9 @@ import type { SharedStore, Store } from "../../src/store/store.ts";
 import { auditOf } from "./audit-sample.ts";
 import { provider } from "./catalog-samples.ts";
 import type { SharedDatabase } from "./contract-database.ts";
-import { entryOf, setLimits } from "./ledger-samples.ts";
+import { entryOf, noonMs, setLimits } from "./ledger-samples.ts";
 import { inviteOf, sessionOf, tokenOf, userOf } from "./people-samples.ts";
+import { sealedOf } from "./response-samples.ts";
 
 const account = { id: "acct_1", name: "default", createdAtMs: 1 };
 const key = { id: "key_1", accountId: "acct_1", name: "k", hash: "h", hint: "x", createdAtMs: 1 };
@@ -38,6 +39,11 @@ const writes: Writes<SharedStore> = {
   "key paused": ({ keys }, audit) => keys.setPaused("key_1", 5, audit),
   "key resumed": ({ keys }, audit) => keys.setPaused("key_1", undefined, audit),
   "key revoked": ({ keys }, audit) => keys.revoke("key_1", 5, audit),
+  responses: async ({ responses }, audit) => {
+    const query = { accountId: "acct_1", ids: ["resp_1"], nowMs: 0 };
+    if ((await responses.find(query)).length === 0) await responses.save(sealedOf(), 1_000);
+    await responses.removeAll({ accountId: "acct_1", toMs: noonMs }, audit);
+  },
   catalog: ({ catalog }, audit) => catalog.write({ atMs: 1, saveProviders: [provider] }, audit),
   invite: ({ people }, audit) => people.addInvite(inviteOf("invite_1"), audit),
   join: ({ people }, audit) =>

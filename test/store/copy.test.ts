@@ -58,7 +58,7 @@ async function withTarget<T>(work: (postgres: Postgres) => Promise<T>): Promise<
 
 /** What the ports return of accounts, keys, catalog and people. */
 async function contentOf(store: Store) {
-  const { accounts, keys, catalog, people, feed, ledger, targetChecks, audit } = store;
+  const { accounts, keys, catalog, people, feed, ledger, targetChecks, audit, responses } = store;
   return {
     accounts: await accounts.list(),
     keys: await keys.all(),
@@ -77,8 +77,22 @@ async function contentOf(store: Store) {
     entries: await ledger.entries("acct_1"),
     budgets: await ledger.budgetSpends(0),
     claim: await ledger.findClaim("claim_done"),
+    responses: await storedIn(store),
+    responseTotals: await responses.totals("acct_1"),
     rollups: order(await ledger.rollups.list({})),
   };
+}
+
+async function storedIn({ responses }: Store) {
+  const ids = ["resp_1", "resp_2"];
+  const found = await responses.find({ accountId: "acct_1", ids, nowMs: 0 });
+  return found
+    .toSorted((one, other) => one.id.localeCompare(other.id))
+    .map(({ items, reply, ...head }) => [
+      head,
+      Bun.hash(new Uint8Array(items)),
+      Bun.hash(new Uint8Array(reply)),
+    ]);
 }
 
 test("every table of SQLite has rows in this test, and is copied", () => {

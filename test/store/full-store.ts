@@ -16,6 +16,7 @@ import {
   write,
 } from "./ledger-samples.ts";
 import { inviteOf, sessionOf, tokenOf, userOf } from "./people-samples.ts";
+import { sealedOf } from "./response-samples.ts";
 
 const price: Price = { input: 300_000_000n, output: 2_500_000_001n };
 const units = { input: 7, output: 11 };
@@ -114,6 +115,12 @@ async function fillReports(store: Store): Promise<void> {
   // A mark from before all receipts.
   await store.retention.advance({ nowMs: noonMs, days: 60 });
   await store.providerFailures.add([{ hourMs: noonMs, provider: "acme", failures: 2 }], 0);
+  // Large enough for a batch of its own.
+  for (const given of [
+    {},
+    { id: "resp_2", previousId: "resp_1", items: new Uint8Array(5_000_000) },
+  ])
+    await store.responses.save(sealedOf(given), 2 ** 30);
   const of = { accountId: "acct_1", keyId: "key_1", model: "m", code: "rate", status: 429 };
   const row = {
     ...of,

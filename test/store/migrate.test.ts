@@ -22,19 +22,19 @@ describe("svc migrate on SQLite", () => {
   const raw = () => new Database(join(home.dataDir, "svc.db"));
   const removeLast = () => {
     const database = raw();
-    database.run("delete from kysely_migration where name = '0018-dialect'");
-    for (const table of ["receipts", "rejections"])
-      database.run(`alter table ${table} drop column dialect`);
+    database.run("delete from kysely_migration where name = '0019-stored-responses'");
+    for (const table of ["stored_response_pieces", "stored_responses", "stored_response_totals"])
+      database.run(`drop table ${table}`);
     database.close();
   };
 
   test("applies what is pending, once, and shows it before", async () => {
     removeLast();
-    const view = { applied: [], pending: ["0018-dialect"], dry_run: true };
+    const view = { applied: [], pending: ["0019-stored-responses"], dry_run: true };
     expect(await home.json<object>(["migrate", "--dry-run"])).toMatchObject(view);
     expect(await home.json<object>(["migrate", "--dry-run"])).toMatchObject(view);
     const { stdout, code } = await home.svc(["migrate"]);
-    expect(stdout).toContain("applied 0018-dialect");
+    expect(stdout).toContain("applied 0019-stored-responses");
     expect(code).toBe(0);
     expect((await home.svc(["migrate"])).stdout).toContain("The schema is up to date.");
   });

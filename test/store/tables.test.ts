@@ -13,6 +13,7 @@ import { createMigratedDatabase } from "../setup/empty-postgres.ts";
 import { dropDatabase } from "../setup/postgres.ts";
 import { peopleContract } from "./people-contract.ts";
 import { rejectionsContract } from "./rejections-contract.ts";
+import { responsesContract } from "./responses-contract.ts";
 import { searchContract } from "./search-contract.ts";
 import { targetChecksContract } from "./target-checks-contract.ts";
 
@@ -63,4 +64,5 @@ for (const [name, create] of [
   peopleContract(name, create);
   searchContract(name, create);
   rejectionsContract(name, create);
+  responsesContract(name, create);
 }

@@ -51,6 +51,9 @@ export const copiedTables: readonly CopiedTable[] = [
   { name: "rejections", key: ["id"] },
   { name: "rejection_minutes", key: rejectionKey },
   { name: "rejection_hours", key: rejectionKey },
+  { name: "stored_responses", key: ["account_id", "id"] },
+  { name: "stored_response_pieces", key: ["account_id", "id", "place"] },
+  { name: "stored_response_totals", key: ["account_id"] },
   { name: "changes", key: ["sequence"] },
 ];
 

@@ -7,6 +7,7 @@ import { createKeyStore } from "../sql/keys.ts";
 import { createAccountStore } from "../sql/ledger/accounts.ts";
 import { createPeopleStore } from "../sql/people/people.ts";
 import { createProviderFailureStore } from "../sql/reports/provider-reading.ts";
+import { SqlResponses } from "../sql/responses/store.ts";
 import { checkSecret } from "../sql/secret.ts";
 import type { SharedStore } from "../store.ts";
 import { migrateAtStart } from "./migrations/migrations.ts";
@@ -36,6 +37,7 @@ export async function createPostgresStore(
     people: createPeopleStore(db),
     audit: createAuditStore(db),
     rejections: createRejectionStore(db),
+    responses: new SqlResponses(db),
     // The server has confirmed every commit.
     sync: async () => {},
     async check() {

@@ -70,6 +70,28 @@ export interface Tables extends PeopleTables {
   rejection_minutes: RejectionSums;
   rejection_hours: RejectionSums;
   key_rejections: { key_id: string; last_ms: number };
+  /** What callers and models wrote is encrypted, and bound to account and id. */
+  stored_responses: {
+    account_id: string;
+    id: string;
+    key_id: string;
+    model: string;
+    created_at_ms: number;
+    expires_at_ms: number;
+    previous_id: string | null;
+    /** Of items and reply together; 0 while it is being deleted. */
+    size_bytes: number;
+    items_bytes: number;
+    /** How many there are; 0: items and reply are in this row. */
+    pieces: number;
+    /** 0: pieces are missing, so nobody finds it. */
+    is_whole: number;
+    items: Uint8Array;
+    reply: Uint8Array;
+  };
+  stored_response_pieces: { account_id: string; id: string; place: number; bytes: Uint8Array };
+  /** What the rows of each account add up to. */
+  stored_response_totals: { account_id: string; responses: number; bytes: number };
   providers: {
     name: string;
     kind: string;

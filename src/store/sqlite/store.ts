@@ -8,6 +8,7 @@ import { createKeyStore } from "../sql/keys.ts";
 import { createAccountStore } from "../sql/ledger/accounts.ts";
 import { createPeopleStore } from "../sql/people/people.ts";
 import { createProviderFailureStore } from "../sql/reports/provider-reading.ts";
+import { SqlResponses } from "../sql/responses/store.ts";
 import { type Db, localNode } from "../sql/schema.ts";
 import { checkSecret } from "../sql/secret.ts";
 import type { Store } from "../store.ts";
@@ -75,11 +76,8 @@ export async function createStore(sqlite: Sqlite, secretFingerprint: string): Pr
     feed: createFeedStore(db),
     people: createPeopleStore(db),
     audit: createAuditStore(db),
-    rejections: createRejectionStore({
-      db,
-      raw,
-      exclusive: (work, then) => writer.exclusive(work, then),
-    }),
+    rejections: openRejections(sqlite, writer),
+    responses: new SqlResponses(db, () => checkpoints?.note()),
     openReports: (options) => new SqliteReports(path, options),
     sync() {
       // In the middle of a transaction the number may still be rolled back.
@@ -107,6 +105,9 @@ export async function createStore(sqlite: Sqlite, secretFingerprint: string): Pr
     trustSums: () => trustSums(db),
   };
 }
+
+const openRejections = ({ db, raw }: Sqlite, writer: LedgerWriter) =>
+  createRejectionStore({ db, raw, exclusive: (work, then) => writer.exclusive(work, then) });
 
 /** One process spends all that an account has. */
 async function openPurse(transaction: Db, accountId: string): Promise<void> {

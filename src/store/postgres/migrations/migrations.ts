@@ -5,6 +5,7 @@ import { migrateSchema, pendingMigrations, type Schema } from "../../sql/migrate
 import type { Db } from "../../sql/schema.ts";
 import { dialect } from "./dialect.ts";
 import { foundation } from "./schema.ts";
+import { storedResponses } from "./stored-responses.ts";
 
 /** A step of the schema. */
 interface Step extends Migration {
@@ -18,6 +19,7 @@ export type Steps = Readonly<Record<string, Step>>;
 export const migrations: Steps = {
   "0001-foundation": { up: foundation, compatibleFrom: "0001-foundation" },
   "0002-dialect": { up: dialect, compatibleFrom: "0001-foundation" },
+  "0003-stored-responses": { up: storedResponses, compatibleFrom: "0001-foundation" },
 };
 
 /** `svc migrate`: brings the schema up to date; the names of what this call has applied. */

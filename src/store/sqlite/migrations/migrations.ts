@@ -11,6 +11,7 @@ import { preferences } from "./preferences.ts";
 import { providerKeys } from "./provider-keys.ts";
 import { rejections } from "./rejections.ts";
 import { retention } from "./retention.ts";
+import { storedResponses } from "./stored-responses.ts";
 import { usage } from "./usage.ts";
 import { versions } from "./versions.ts";
 
@@ -34,6 +35,7 @@ const migrations: Migrations = {
   "0016-keys": { up: keyStates },
   "0017-retention": { up: retention },
   "0018-dialect": { up: dialect },
+  "0019-stored-responses": { up: storedResponses },
 };
 
 const schemaOf = (known: Migrations) => ({

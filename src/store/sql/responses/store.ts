@@ -1,0 +1,185 @@
+import type { Transaction } from "kysely";
+import type { AuditRecord } from "../../../base/audit.ts";
+import { nextTurn } from "../../../base/clock.ts";
+import type { ResponseStore, SealedResponse, StoredTotals } from "../../../responses/response.ts";
+import { addAudit } from "../audit.ts";
+import type { Db, Tables } from "../schema.ts";
+import { type Change, erasePieces, type RowKey, writePieces } from "./pieces.ts";
+import {
+  fromResponse,
+  oldestRows,
+  readChain,
+  removeRows,
+  sizedRows,
+  sizeOf,
+  toResponse,
+  upTo,
+} from "./rows.ts";
+import { addTotals, lockTotals, readTotals } from "./totals.ts";
+
+/** Deleted in one transaction: SQLite overwrites all of it before the event loop goes on. */
+const removedAtOnce = 200;
+const bytesAtOnce = 8 * 1024 * 1024;
+
+/**
+ * The totals of an account change together with its rows. Every transaction that changes rows locks
+ * the totals first, so processes that share the database keep the bound together.
+ *
+ * A large response is written in pieces, each in a transaction of its own, and found when all of them
+ * are there. Deleted, it is not found any more first, and then its pieces go. So its row is there
+ * longer than any of its pieces, and a sweep finishes what a process has left half done.
+ */
+export class SqlResponses implements ResponseStore {
+  readonly #db: Db;
+  readonly #change: Change;
+
+  constructor(db: Db, onWrite = () => {}) {
+    this.#db = db;
+    this.#change = async (work) => {
+      const result = await db.transaction().execute(work);
+      onWrite();
+      return result;
+    };
+  }
+
+  async save(response: SealedResponse, accountBytes: number): Promise<void> {
+    for (;;) {
+      const { isAdded, removed } = await this.#change((transaction) =>
+        addOrMakeRoom(transaction, response, accountBytes),
+      );
+      await this.#erase(removed);
+      if (isAdded) break;
+      await nextTurn();
+    }
+    const { accountId, id, expiresAtMs } = response;
+    if (fromResponse(response).is_whole === 1) return;
+    await writePieces(this.#change, response);
+    await this.#change((transaction) =>
+      transaction
+        .updateTable("stored_responses")
+        .set({ is_whole: 1, expires_at_ms: expiresAtMs })
+        .where("account_id", "=", accountId)
+        .where("id", "=", id)
+        .where("size_bytes", ">", 0)
+        .execute(),
+    );
+  }
+
+  async find({ accountId, ids, nowMs }: Parameters<ResponseStore["find"]>[0]) {
+    const rows = await this.#db
+      .selectFrom("stored_responses")
+      .selectAll()
+      .where("account_id", "=", accountId)
+      .where("id", "in", ids)
+      .where("expires_at_ms", ">", nowMs)
+      .where("is_whole", "=", 1)
+      .execute();
+    const found: SealedResponse[] = [];
+    for (const row of rows) {
+      const response = await toResponse(this.#db, row);
+      if (response !== undefined) found.push(response);
+    }
+    return found;
+  }
+
+  chain(query: Parameters<ResponseStore["chain"]>[0]) {
+    return readChain(this.#db, query);
+  }
+
+  async remove({ accountId, id, nowMs }: Parameters<ResponseStore["remove"]>[0]) {
+    const { isFound, removed } = await this.#change(async (transaction) => {
+      await lockTotals(transaction, accountId);
+      const rows = await sizedRows(transaction, accountId)
+        .where("id", "=", id)
+        .where("expires_at_ms", ">", nowMs)
+        .where("is_whole", "=", 1)
+        .execute();
+      const isFound = rows.length > 0;
+      return { isFound, removed: await removeRows(transaction, accountId, rows) };
+    });
+    await this.#erase(removed);
+    return isFound;
+  }
+
+  async sweep(nowMs: number): Promise<boolean> {
+    const expired = await this.#db
+      .selectFrom("stored_responses")
+      .select(["account_id", "id", "size_bytes", "pieces"])
+      .where("expires_at_ms", "<=", nowMs)
+      .orderBy("expires_at_ms")
+      .limit(removedAtOnce)
+      .execute();
+    const step = upTo(expired, bytesAtOnce);
+    for (const [accountId, rows] of Map.groupBy(step, ({ account_id }) => account_id)) {
+      const ids = rows.map(({ id }) => id);
+      const removed = await this.#change(async (transaction) => {
+        await lockTotals(transaction, accountId);
+        // Another process may have deleted them meanwhile.
+        const left = await sizedRows(transaction, accountId)
+          .where("id", "in", ids)
+          .where("expires_at_ms", "<=", nowMs)
+          .execute();
+        return removeRows(transaction, accountId, left);
+      });
+      await this.#erase(removed);
+    }
+    return step.length > 0;
+  }
+
+  async removeAll(query: Parameters<ResponseStore["removeAll"]>[0], audit: AuditRecord) {
+    let [responses, bytes] = [0, 0];
+    for (;;) {
+      const record = responses === 0 ? audit : undefined;
+      const step = await this.#change((transaction) => removeStep(transaction, query, record));
+      await this.#erase(step.removed);
+      if (step.responses === 0) return { responses, bytes };
+      responses += step.responses;
+      bytes += step.bytes;
+      await nextTurn();
+    }
+  }
+
+  totals(accountId: string): Promise<StoredTotals> {
+    return readTotals(this.#db, accountId);
+  }
+
+  async #erase(removed: readonly RowKey[]): Promise<void> {
+    for (const key of removed) await erasePieces(this.#change, key);
+  }
+}
+
+/** Not added: older responses were deleted, and more have to be before this one fits. */
+async function addOrMakeRoom(
+  transaction: Transaction<Tables>,
+  response: SealedResponse,
+  accountBytes: number,
+): Promise<{ readonly isAdded: boolean; readonly removed: readonly RowKey[] }> {
+  const row = fromResponse(response);
+  const { account_id: accountId, size_bytes: bytes } = row;
+  const total = await addTotals(transaction, accountId, { responses: 1, bytes });
+  const excess = total - accountBytes;
+  const step =
+    excess > 0
+      ? upTo(await oldestRows(transaction, accountId).limit(removedAtOnce).execute(), excess)
+      : [];
+  const removed = await removeRows(transaction, accountId, step);
+  if (step.length > 0 && sizeOf(step) < excess) {
+    await addTotals(transaction, accountId, { responses: -1, bytes: -bytes });
+    return { isAdded: false, removed };
+  }
+  await transaction.insertInto("stored_responses").values(row).execute();
+  return { isAdded: true, removed };
+}
+
+async function removeStep(
+  transaction: Transaction<Tables>,
+  { accountId, toMs }: Parameters<ResponseStore["removeAll"]>[0],
+  audit: AuditRecord | undefined,
+): Promise<StoredTotals & { readonly removed: readonly RowKey[] }> {
+  await lockTotals(transaction, accountId);
+  const oldest = oldestRows(transaction, accountId).where("created_at_ms", "<=", toMs);
+  const step = upTo(await oldest.limit(removedAtOnce).execute(), bytesAtOnce);
+  const removed = await removeRows(transaction, accountId, step);
+  if (step.length > 0 && audit !== undefined) await addAudit(transaction, audit);
+  return { responses: step.length, bytes: sizeOf(step), removed };
+}

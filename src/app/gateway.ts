@@ -12,6 +12,7 @@ import { BodyBytes } from "../gateway/request/body-bytes.ts";
 import { type GatewayServer, startGateway } from "../gateway/server.ts";
 import type { ApiVersion } from "../gateway/versions.ts";
 import type { KeyDirectory } from "../keys/directory.ts";
+import { StoredResponses } from "../responses/stored-responses.ts";
 import type { Router } from "../router/router.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { creditAdvice } from "./first-start.ts";
@@ -42,7 +43,7 @@ interface GatewayOptions {
 
 /** The data plane of a running server. */
 export function listenGateway({
-  configuration: { settings },
+  configuration,
   opened,
   state,
   calls,
@@ -56,6 +57,7 @@ export function listenGateway({
   billing = new LedgerBilling({ ...money, clock, log, creditAdvice }),
   rejections = money.rejections,
 }: GatewayOptions): GatewayServer {
+  const { settings } = configuration;
   const { keys, catalog, router, origins } = state;
   const dependencies = {
     keys,
@@ -65,6 +67,7 @@ export function listenGateway({
     ...money,
     billing,
     rejections,
+    responses: storedResponses({ configuration, opened, clock }),
     idempotency: new Idempotency({ ledger: opened.store.ledger, journal: money.journal }),
     bodies: new BodyBytes({ perProcess: settings.maxBodiesMb * 1024 * 1024 }),
     clock,
@@ -86,4 +89,21 @@ export function listenGateway({
     },
   });
   return gateway;
+}
+
+const dayMs = 86_400_000;
+
+function storedResponses({
+  configuration: { settings },
+  opened: { store, secrets },
+  clock,
+}: Pick<GatewayOptions, "configuration" | "opened" | "clock">): StoredResponses | undefined {
+  if (settings.storeResponses === "off") return undefined;
+  return new StoredResponses({
+    store: store.responses,
+    sealer: secrets.responses,
+    clock,
+    keptMs: settings.storedResponsesDays * dayMs,
+    accountBytes: settings.storedResponsesMb * 1024 * 1024,
+  });
 }

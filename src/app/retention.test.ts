@@ -2,13 +2,15 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { waitUntil } from "../../test/setup/money-home.ts";
 import { auditOf } from "../../test/store/audit-sample.ts";
 import { entryOf, noonMs, receiptOf, startSums, write } from "../../test/store/ledger-samples.ts";
+import { sealedOf } from "../../test/store/response-samples.ts";
 import { newId } from "../base/ids.ts";
 import { createLog } from "../base/log.ts";
 import { loadConfiguration } from "../config/load.ts";
 import { dayMs } from "../ledger/rollups.ts";
-import { runRetention } from "./retention.ts";
+import { runRetention, startRetention, sweepResponses } from "./retention.ts";
 import { openStore, withLedger } from "./store.ts";
 
 const root = mkdtempSync(join(tmpdir(), "svc-retention-"));
@@ -51,6 +53,46 @@ test("old receipts are exported and deleted, and none that cannot be exported", 
     expect(await ids()).toEqual([fresh.id]);
     expect(readdirSync(dir)).toEqual(["receipts-2026-12-06.csv"]);
     expect(readFileSync(join(dir, "receipts-2026-12-06.csv"), "utf8")).toContain(old.id);
+  } finally {
+    await close();
+  }
+});
+
+test("responses that have expired are deleted, also where storing is off and exports fail", async () => {
+  const dir = join(root, "no-directory");
+  writeFileSync(dir, "");
+  const configuration = loadConfiguration({
+    SVC_DATA_DIR: join(root, "responses"),
+    SVC_CONFIG: "",
+    SVC_RECEIPTS_DAYS: "30",
+    SVC_RECEIPTS_EXPORT_DIR: dir,
+  });
+  expect(configuration.settings.storeResponses).toBe("off");
+  const { store, close } = await openStore(configuration);
+  const log = createLog({ level: "error", pretty: false, write: () => {} });
+  let nowMs = noonMs;
+  const clock = { nowMs: () => nowMs };
+  try {
+    await store.accounts.insert({ id: "acct_1", name: "acme", createdAtMs: 1 }, auditOf());
+    for (const [at, days] of [1, 2, 3].entries()) {
+      const expiresAtMs = noonMs + days * dayMs;
+      await store.responses.save(sealedOf({ id: `resp_${at}`, expiresAtMs }), 1_000);
+    }
+    const count = async () => (await store.responses.totals("acct_1")).responses;
+    await sweepResponses({ store, clock });
+    expect(await count()).toBe(3);
+    nowMs += dayMs;
+    await sweepResponses({ store, clock });
+    expect(await count()).toBe(2);
+    await sweepResponses(
+      { store, clock: { nowMs: () => noonMs + 9 * dayMs } },
+      AbortSignal.abort(),
+    );
+    expect(await count()).toBe(2);
+    nowMs += 9 * dayMs;
+    const job = startRetention({ configuration, store, clock, log });
+    await waitUntil("the sweep of a start", async () => (await count()) === 0);
+    await job.close();
   } finally {
     await close();
   }

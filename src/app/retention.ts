@@ -1,4 +1,4 @@
-import type { Clock } from "../base/clock.ts";
+import { type Clock, nextTurn } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Configuration } from "../config/load.ts";
 import { applyRetention, type Days } from "../ledger/retention.ts";
@@ -13,27 +13,46 @@ const exportedAtOnce = 250;
 
 export interface RetentionJob {
   readonly configuration: Configuration;
-  readonly store: Pick<Store, "retention">;
+  readonly store: Pick<Store, "retention" | "responses">;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Deletes receipts that need not be kept any more: at the start, and every hour. */
+/**
+ * Deletes receipts and stored responses that need not be kept any more: at the start, and every hour.
+ * Responses expire also where storing has been switched off since.
+ */
 export function startRetention(job: RetentionJob): { close(): Promise<void> } {
   const ending = new AbortController();
-  const ticker = new Ticker({
-    what: "delete old receipts",
-    log: job.log,
-    everyMs,
-    isAtOnce: true,
-    work: () => runRetention(job, ending.signal),
-  });
+  const { signal } = ending;
+  const shared = { log: job.log, everyMs, isAtOnce: true };
+  // Apart: a directory that receipts cannot be exported to keeps no response from being deleted.
+  const tickers = [
+    new Ticker({ ...shared, what: "delete old receipts", work: () => runRetention(job, signal) }),
+    new Ticker({
+      ...shared,
+      what: "delete expired responses",
+      work: () => sweepResponses(job, signal),
+    }),
+  ];
   return {
-    close() {
+    async close() {
       ending.abort();
-      return ticker.close();
+      await Promise.all(tickers.map((ticker) => ticker.close()));
     },
   };
+}
+
+/** Once, in small steps beside calls. */
+export async function sweepResponses(
+  { store, clock }: Pick<RetentionJob, "store" | "clock">,
+  signal?: AbortSignal,
+): Promise<void> {
+  const nowMs = clock.nowMs();
+  for (;;) {
+    if (signal?.aborted === true || !(await store.responses.sweep(nowMs))) return;
+    await nextTurn();
+  }
 }
 
 /** Once. Days go to a directory first, where there is one in the settings. */

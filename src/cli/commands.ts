@@ -16,6 +16,7 @@ import { providerCommands } from "./commands/provider/provider.ts";
 import { receiptCommands } from "./commands/receipt.ts";
 import { reportCommands } from "./commands/report.ts";
 import { requestCommands } from "./commands/requests.ts";
+import { responseCommands } from "./commands/responses.ts";
 import { storeCommands } from "./commands/store.ts";
 import { completionCommand } from "./completion.ts";
 import type { CommandGroup } from "./help.ts";
@@ -121,7 +122,7 @@ export const commandGroups: readonly CommandGroup[] = [
   { title: "Call models", commands: [...callCommands, connectCommand] },
   {
     title: "Accounts and keys",
-    commands: [...accountCommands, ...keyCommands, ...operatorCommands],
+    commands: [...accountCommands, ...responseCommands, ...keyCommands, ...operatorCommands],
   },
   {
     title: "Providers and models",

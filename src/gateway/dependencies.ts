@@ -8,6 +8,7 @@ import type { Purses } from "../ledger/purses.ts";
 import type { ReasoningUse } from "../ledger/tokens/reasoning.ts";
 import type { TokenCounter } from "../ledger/tokens/token-counter.ts";
 import type { RequestLimiter } from "../limits/request-limiter.ts";
+import type { StoredResponses } from "../responses/stored-responses.ts";
 import type { Router } from "../router/router.ts";
 import type { ActiveCalls } from "./active-calls.ts";
 import type { Billing } from "./billing/billing.ts";
@@ -33,6 +34,8 @@ export interface GatewayDependencies {
   readonly log: Log;
   readonly replyCounter: ReplyCounter;
   readonly rejections: RejectionLog;
+  /** Undefined where the operator has not switched storing on. */
+  readonly responses: StoredResponses | undefined;
   readonly origins: ReadonlySet<string>;
   /** Where several processes share a database: whether this one knows what the others did. */
   readonly gate?: Pick<FleetNode, "isFresh" | "refresh"> | undefined;

@@ -40,6 +40,11 @@ import {
   providerOperations,
 } from "./providers/operations.ts";
 import { reportAudits, reportOperations } from "./reports/operations.ts";
+import {
+  type ResponseDependencies,
+  responseAudits,
+  responseOperations,
+} from "./responses/operations.ts";
 import { sessionAudits, sessionOperations } from "./session/operations.ts";
 import { tokenAudits, tokenOperations } from "./tokens/operations.ts";
 
@@ -55,7 +60,8 @@ export interface OperationDependencies
     Omit<CatalogChangeDependencies, "mutex">,
     NodeDependencies,
     PeopleDependencies,
-    ProviderDependencies {
+    ProviderDependencies,
+    ResponseDependencies {
   readonly feed: ChangeFeed;
   readonly gateway?: GatewayDependencies["gateway"];
   readonly engine?: RunningEngine | undefined;
@@ -91,6 +97,7 @@ export const resources = {
   tokens: [tokenAudits, tokenOperations],
   views: [viewAudits, viewOperations],
   reports: [reportAudits, reportOperations],
+  responses: [responseAudits, responseOperations],
   calls: [callAudits, callOperations],
   gateway: [gatewayAudits, gatewayOperations],
   nodes: [nodeAudits, nodeOperations],

@@ -16,6 +16,7 @@ import { providerRoutes } from "./providers/routes.ts";
 import { rejectionRoutes } from "./rejections/routes.ts";
 import { marginRoutes } from "./reports/routes.ts";
 import { requestRoutes } from "./requests/routes.ts";
+import { responseRoutes } from "./responses/routes.ts";
 import { searchRoutes } from "./search/routes.ts";
 import { sessionRoutes } from "./session/routes.ts";
 import { settingsRoutes } from "./settings/routes.ts";
@@ -40,6 +41,7 @@ export const routes = [
   ...tokenRoutes,
   ...auditRoutes,
   ...accountRoutes,
+  ...responseRoutes,
   ...peopleRoutes,
   ...marginRoutes,
   ...settingsRoutes,

@@ -146,6 +146,7 @@ export class RealLedger {
       log,
       replyCounter: { count: () => {}, countRejection: () => {} },
       rejections: { add: () => {} },
+      responses: undefined,
       origins: new Set(),
       publicUrl: () => "",
     };

@@ -5,6 +5,7 @@ import { type Command, viewCommand } from "../command.ts";
 import { print, printTable, style } from "../terminal/output.ts";
 import { limitFlags, limitsText, printKeys, readLimitFlags } from "./key.ts";
 import { alignUsd, dayBars } from "./money-text.ts";
+import { storedText } from "./responses.ts";
 
 const accountCreate = viewCommand({
   name: "account create",
@@ -228,6 +229,8 @@ function printAccount(view: AccountDetails): void {
   print(`  limits     ${limitsText(view.limits) ?? "none"}`);
   const kept = view.receipts_days === null ? "" : ` (${retentionText(view.receipts_days)})`;
   print(`  receipts   ${view.receipts}${kept}`);
+  if (view.stored_responses.responses > 0)
+    print(`  stored     ${storedText(view.stored_responses)}`);
   if (view.shortfall_usd !== "0.00")
     print(`  ${style.yellow(`${view.shortfall_usd} USD of cost could not be charged`)}`);
   if (view.receipts > 0) {

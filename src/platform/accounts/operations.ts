@@ -8,6 +8,7 @@ import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
 import type { Account } from "../../ledger/account.ts";
 import type { Rollup } from "../../ledger/rollups.ts";
 import type { RejectionStore } from "../../rejections/rejection.ts";
+import type { ResponseStore, StoredTotals } from "../../responses/response.ts";
 import {
   type Audited,
   type Audits,
@@ -34,6 +35,7 @@ import type { AccountBalanceView, AccountSpendView, AccountView } from "./schema
 export interface AccountDependencies extends MoneyDependencies {
   readonly keys: KeyStore;
   readonly rejections: RejectionStore;
+  readonly responses: ResponseStore;
 }
 
 export interface AccountDetails extends AccountBalanceView {
@@ -41,6 +43,7 @@ export interface AccountDetails extends AccountBalanceView {
   /** What calls cost beyond what could be taken. */
   readonly shortfall_usd: string;
   readonly spend: AccountSpendView;
+  readonly stored_responses: StoredTotals;
   readonly key_list: readonly KeyView[];
 }
 
@@ -224,6 +227,7 @@ async function showAccount(
     receipts: sum?.receipts ?? 0,
     shortfall_usd: toUsd(sum === undefined ? 0n : sum.cost - sum.charged),
     spend,
+    stored_responses: await dependencies.responses.totals(account.id),
     key_list: list,
   };
 }

@@ -12,6 +12,7 @@ import {
 } from "../http/schemas.ts";
 import { keyReply } from "../keys/schemas.ts";
 import { member } from "../members/schemas.ts";
+import { storedReply } from "../responses/schemas.ts";
 
 const state = {
   id: Type.String(),
@@ -68,6 +69,7 @@ export const detailsReply = Type.Object({
   receipts: Type.Integer({ description: "Number of receipts since the account was created." }),
   shortfall_usd: usd("Cost of calls beyond what could be charged."),
   ...spendReply.properties,
+  stored_responses: storedReply,
   key_list: Type.Array(
     Type.Pick(keyReply, ["id", "name", "hint", "status", "last_used_at", "last_rejected_at"]),
   ),

@@ -66,6 +66,7 @@ describe("an account shows", () => {
           { key: "temporary", name: null, receipts: 2, charged_usd: "0.000000002" },
         ],
       },
+      stored_responses: { responses: 0, bytes: 0 },
       key_list: [expect.objectContaining({ id: key.id, hint: key.hint })],
     });
     const { held_usd, free_usd, ...written } = await home.alone.accounts.show({ account: "acme" });

@@ -16,6 +16,7 @@ import {
   password,
   type Visitor,
 } from "../../setup/platform-home.ts";
+import { sealedOf } from "../../store/response-samples.ts";
 import { providerChanges } from "./audit-providers.ts";
 import { commandChanges } from "./command-changes.ts";
 
@@ -209,6 +210,13 @@ const accountChanges: Changes = {
     asOperator("account.limit", { params: { account }, body: { budget: "1000000" } }),
   "PATCH /api/accounts/:account/retention": async () =>
     asOperator("account.retention", { params: { account }, body: { days: "90" } }),
+  "DELETE /api/accounts/:account/responses": async () => {
+    await gateway.server.opened.store.responses.save(
+      sealedOf({ accountId: account, createdAtMs: 1 }),
+      1_000,
+    );
+    return asOperator("response.purge", { params: { account } });
+  },
   "POST /api/accounts/:account/suspend": async () =>
     asOperator("account.suspend", { params: { account } }),
   "POST /api/accounts/:account/resume": async () =>

@@ -12,6 +12,7 @@ import { noonMs } from "./ledger-samples.ts";
 import { join } from "./people-contract.ts";
 import { inviteOf, sessionOf, userOf } from "./people-samples.ts";
 import { rejectionCountOf, rejectionOf } from "./rejection-samples.ts";
+import { sealedOf } from "./response-samples.ts";
 
 /** Each has connections of its own, as a process has. */
 async function openStore(url: string, fingerprint = "x"): Promise<SharedStore> {
@@ -225,6 +226,35 @@ describe("eight processes on one database", () => {
       people.removeOperator(`owner_${at}`, 5, auditOf()),
     );
     expect([countOf(removed, "removed"), countOf(removed, "last")]).toEqual([7, 1]);
+  });
+
+  test("keep the bound of stored responses together, and count each deletion once", async () => {
+    const [accountBytes, large] = [6 * 1024 * 1024, 1024 * 1024 + 1];
+    const find = ({ responses }: SharedStore, ids: readonly string[]) =>
+      responses.find({ accountId: "acct_1", ids, nowMs: noonMs });
+    const ids = stores.map((_, at) => `resp_${at}`);
+    await all(async ({ responses }, at) => {
+      const given = { createdAtMs: noonMs + at, items: new Uint8Array(large).fill(at) };
+      await responses.save(sealedOf({ id: `resp_${at}`, ...given }), accountBytes);
+    });
+    const kept = await find(first, ids);
+    expect(kept.length).toBeLessThanOrEqual(5);
+    expect(kept.length).toBeGreaterThan(0);
+    for (const { id, items } of kept)
+      expect([items.length, `resp_${items.at(-1)}`]).toEqual([large, id]);
+    const [one] = kept;
+    const removed = await all(({ responses }) =>
+      responses.remove({ accountId: "acct_1", id: one?.id ?? "", nowMs: noonMs }),
+    );
+    expect(countOf(removed, true)).toBe(1);
+    const { responses: count } = await first.responses.totals("acct_1");
+    expect(count).toBe(kept.length - 1);
+    const afterAllMs = noonMs + 999 * 86_400_000;
+    await all(async ({ responses }) => {
+      while (await responses.sweep(afterAllMs));
+    });
+    expect(await first.responses.totals("acct_1")).toEqual({ responses: 0, bytes: 0 });
+    expect(await find(first, ids)).toEqual([]);
   });
 
   test("lose no hint and no failed sign-in, and keep one record of each hour", async () => {

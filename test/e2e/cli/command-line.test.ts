@@ -97,6 +97,7 @@ describe("without a server", () => {
       receipts: 0,
       shortfall_usd: "0.00",
       spend: { by_day: [], by_model: [], by_key: [] },
+      stored_responses: { responses: 0, bytes: 0 },
       key_list: [view, expect.objectContaining({ status: "revoked" })],
     });
     expect(await home.json<unknown>(["account", "list"])).toEqual([{ ...account, keys: 1 }]);

@@ -95,6 +95,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     "POST /api/accounts/:account/entries accounts",
     "PATCH /api/accounts/:account/limits accounts",
     "PATCH /api/accounts/:account/retention accounts",
+    "DELETE /api/accounts/:account/responses accounts",
     "POST /api/accounts/:account/suspend accounts",
     "POST /api/accounts/:account/resume accounts",
     "GET /api/people members",

@@ -43,26 +43,10 @@ export class SqlResponses implements ResponseStore {
   }
 
   async save(response: SealedResponse, accountBytes: number): Promise<void> {
-    for (;;) {
-      const { isAdded, removed } = await this.#change((transaction) =>
-        addOrMakeRoom(transaction, response, accountBytes),
-      );
-      await this.#erase(removed);
-      if (isAdded) break;
-      await nextTurn();
-    }
-    const { accountId, id, expiresAtMs } = response;
+    await this.#untilDone((transaction) => addOrMakeRoom(transaction, response, accountBytes));
     if (fromResponse(response).is_whole === 1) return;
     await writePieces(this.#change, response);
-    await this.#change((transaction) =>
-      transaction
-        .updateTable("stored_responses")
-        .set({ is_whole: 1, expires_at_ms: expiresAtMs })
-        .where("account_id", "=", accountId)
-        .where("id", "=", id)
-        .where("size_bytes", ">", 0)
-        .execute(),
-    );
+    await this.#untilDone((transaction) => complete(transaction, response, accountBytes));
   }
 
   async find({ accountId, ids, nowMs }: Parameters<ResponseStore["find"]>[0]) {
@@ -143,32 +127,72 @@ export class SqlResponses implements ResponseStore {
     return readTotals(this.#db, accountId);
   }
 
+  async #untilDone(work: (transaction: Transaction<Tables>) => Promise<Room>): Promise<void> {
+    for (;;) {
+      const { isEnough, removed } = await this.#change(work);
+      await this.#erase(removed);
+      if (isEnough) return;
+      await nextTurn();
+    }
+  }
+
   async #erase(removed: readonly RowKey[]): Promise<void> {
     for (const key of removed) await erasePieces(this.#change, key);
   }
 }
 
-/** Not added: older responses were deleted, and more have to be before this one fits. */
+interface Room {
+  /** False: more responses have to be deleted. */
+  readonly isEnough: boolean;
+  readonly removed: readonly RowKey[];
+}
+
+/** Deletes the oldest responses until so many bytes are free, or a step of them. */
+async function makeRoom(
+  transaction: Transaction<Tables>,
+  accountId: string,
+  bytes: number,
+): Promise<Room> {
+  if (bytes <= 0) return { isEnough: true, removed: [] };
+  const oldest = await oldestRows(transaction, accountId).limit(removedAtOnce).execute();
+  const step = upTo(oldest, bytes);
+  const removed = await removeRows(transaction, accountId, step);
+  return { isEnough: step.length === 0 || sizeOf(step) >= bytes, removed };
+}
+
+/** It is added where there is room enough. */
 async function addOrMakeRoom(
   transaction: Transaction<Tables>,
   response: SealedResponse,
   accountBytes: number,
-): Promise<{ readonly isAdded: boolean; readonly removed: readonly RowKey[] }> {
+): Promise<Room> {
   const row = fromResponse(response);
   const { account_id: accountId, size_bytes: bytes } = row;
   const total = await addTotals(transaction, accountId, { responses: 1, bytes });
-  const excess = total - accountBytes;
-  const step =
-    excess > 0
-      ? upTo(await oldestRows(transaction, accountId).limit(removedAtOnce).execute(), excess)
-      : [];
-  const removed = await removeRows(transaction, accountId, step);
-  if (step.length > 0 && sizeOf(step) < excess) {
-    await addTotals(transaction, accountId, { responses: -1, bytes: -bytes });
-    return { isAdded: false, removed };
-  }
-  await transaction.insertInto("stored_responses").values(row).execute();
-  return { isAdded: true, removed };
+  const room = await makeRoom(transaction, accountId, total - accountBytes);
+  if (room.isEnough) await transaction.insertInto("stored_responses").values(row).execute();
+  else await addTotals(transaction, accountId, { responses: -1, bytes: -bytes });
+  return room;
+}
+
+/**
+ * All pieces are written. What was written at the same time could not make room for it, so the
+ * account may have too much until now.
+ */
+async function complete(
+  transaction: Transaction<Tables>,
+  { accountId, id, expiresAtMs }: SealedResponse,
+  accountBytes: number,
+): Promise<Room> {
+  const total = await lockTotals(transaction, accountId);
+  await transaction
+    .updateTable("stored_responses")
+    .set({ is_whole: 1, expires_at_ms: expiresAtMs })
+    .where("account_id", "=", accountId)
+    .where("id", "=", id)
+    .where("size_bytes", ">", 0)
+    .execute();
+  return makeRoom(transaction, accountId, total - accountBytes);
 }
 
 async function removeStep(

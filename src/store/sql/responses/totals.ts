@@ -3,17 +3,18 @@ import type { StoredTotals } from "../../../responses/response.ts";
 import { rowLock } from "../dialect.ts";
 import type { Db, Tables } from "../schema.ts";
 
-/** Before anything of the account changes: processes that share the database wait here. */
+/** How many bytes the account has. Before anything of it changes: other processes wait here. */
 export async function lockTotals(
   transaction: Transaction<Tables>,
   accountId: string,
-): Promise<void> {
-  await transaction
+): Promise<number> {
+  const row = await transaction
     .selectFrom("stored_response_totals")
     .select("bytes")
     .where("account_id", "=", accountId)
     .modifyEnd(rowLock(transaction))
-    .execute();
+    .executeTakeFirst();
+  return row?.bytes ?? 0;
 }
 
 /** Locks them, too. Returns how many bytes the account has with these. */

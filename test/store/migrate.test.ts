@@ -160,4 +160,27 @@ describe("svc migrate on PostgreSQL", () => {
     );
     expect(rows[0]?.limit).toBe("30s");
   });
+
+  test("a migration that meets a deadlock with a call begins again", async () => {
+    await migrate(postgres.db);
+    const call = await postgres.pool.connect();
+    // Whoever waits longer looks first, and is the one that the database ends.
+    await call.query("set deadlock_timeout = '1min'");
+    await call.query("begin; lock table accounts in row exclusive mode");
+    let commit: Promise<unknown> | undefined;
+    let begun = 0;
+    const crossed = async (db: Kysely<unknown>) => {
+      begun++;
+      await sql`alter table receipts add column note text`.execute(db);
+      commit ??= call
+        .query("lock table receipts in row exclusive mode")
+        .then(() => call.query("commit"));
+      await sql`alter table accounts add column note text`.execute(db);
+    };
+    const steps = { ...migrations, "9005-crossed": { up: crossed, compatibleFrom: newest } };
+    expect(await migrate(postgres.db, steps)).toEqual(["9005-crossed"]);
+    expect(begun).toBe(2);
+    await commit;
+    call.release(true);
+  });
 });

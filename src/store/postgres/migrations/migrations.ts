@@ -1,7 +1,13 @@
 import { sql } from "kysely";
 import type { Migration } from "kysely/migration";
+import { DatabaseError } from "pg";
 import { readMeta, writeMeta } from "../../sql/meta.ts";
-import { migrateSchema, pendingMigrations, type Schema } from "../../sql/migrate.ts";
+import {
+  MigrationFailure,
+  migrateSchema,
+  pendingMigrations,
+  type Schema,
+} from "../../sql/migrate.ts";
 import type { Db } from "../../sql/schema.ts";
 import { dialect } from "./dialect.ts";
 import { foundation } from "./schema.ts";
@@ -81,11 +87,32 @@ function migrateAlone(db: Db, schema: Schema): Promise<readonly string[]> {
     // A migration takes as long as it takes, and so does waiting for the process that migrates.
     for (const name of timeouts) await sql.raw(`set ${name} = 0`).execute(connection);
     try {
-      return await migrateSchema(connection, schema);
+      return await migrateBesideCalls(connection, schema);
     } finally {
       for (const name of timeouts) await sql.raw(`reset ${name}`).execute(connection);
     }
   });
+}
+
+/**
+ * A step locks several tables, and calls that are served meanwhile use them in another order. Of a
+ * deadlock the database ends one side: where that is the migration, nothing of it is left, and it
+ * begins again.
+ */
+async function migrateBesideCalls(db: Db, schema: Schema): Promise<readonly string[]> {
+  for (let left = deadlocks; ; left--)
+    try {
+      return await migrateSchema(db, schema);
+    } catch (error) {
+      if (left === 0 || !isDeadlock(error)) throw error;
+    }
+}
+
+const deadlocks = 20;
+
+function isDeadlock(error: unknown): boolean {
+  const cause = error instanceof MigrationFailure ? error.cause : error;
+  return cause instanceof DatabaseError && cause.code === "40P01";
 }
 
 const timeouts = ["statement_timeout", "idle_in_transaction_session_timeout"];

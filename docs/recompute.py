@@ -28,8 +28,9 @@ def expect(what, subject, expected, found, is_right=None):
     differences += 1
     print(f"{what} of {subject}: expected {expected}, found {found}")
 
-CLASSES = "input cached_input cache_write output audio_output image video_second".split()
-HOLD_PARTS = {"output": "output", "audio": "audio_output", "image": "image", "video": "video_second"}
+CLASSES = "input cached_input cache_write output audio_output image video_second audio_second".split()
+HOLD_PARTS = {"output": "output", "audio": "audio_output", "image": "image", "video": "video_second",
+    "audio_seconds": "audio_second"}
 
 def price_of(price, name):  # kinds of input without a price of their own cost what input does
     return int(price.get(name, price.get("input", 0) if name in ("cached_input", "cache_write") else 0))
@@ -38,11 +39,11 @@ def rounded_up(millionths):
     return -(-millionths // 10**6)
 
 def cost_of(receipt, price):
-    return rounded_up(sum(receipt[name] * price_of(price, name) for name in CLASSES))
+    return rounded_up(sum((receipt[name] or 0) * price_of(price, name) for name in CLASSES))
 
 def hold_of(receipt, price):
     dearest = max(price_of(price, name) for name in CLASSES[:3])
-    parts = sum(receipt["hold_" + part] * price_of(price, name) for part, name in HOLD_PARTS.items())
+    parts = sum((receipt["hold_" + part] or 0) * price_of(price, name) for part, name in HOLD_PARTS.items())
     return rounded_up(receipt["hold_input"] * dearest + parts)
 
 def period_start(kind, ms):  # in UTC; 0 for a budget without periods

@@ -1,15 +1,16 @@
 import type { PriceKey } from "./price.ts";
 
-export const endpoints = ["chat", "embeddings", "speech"] as const;
+export const endpoints = ["chat", "embeddings", "speech", "transcription"] as const;
 export type Endpoint = (typeof endpoints)[number];
 
-/** What an embeddings model takes; other endpoints take text. */
+/** What an embeddings model takes; other endpoints have only one kind, `text`. */
 export type InputKind = "text" | "media";
 
 export const endpointPaths: Readonly<Record<Endpoint, string>> = {
   chat: "/v1/chat/completions",
   embeddings: "/v1/embeddings",
   speech: "/v1/audio/speech",
+  transcription: "/v1/audio/transcriptions",
 };
 
 /** All that a model can be billed by; kinds of input without a price of their own cost what input does. */
@@ -27,6 +28,8 @@ export function billedClasses(endpoint: Endpoint, input: InputKind): readonly Pr
       return input === "media" ? ["image", "video_second"] : ["input"];
     case "speech":
       return ["input", "audio_output"];
+    case "transcription":
+      return ["audio_second"];
     default:
       return endpoint satisfies never;
   }

@@ -1,6 +1,6 @@
 /**
  * Prices are integer nano-USD per million units. Operators write USD: per million tokens for the
- * token classes, per piece for images and seconds of video.
+ * token classes, per piece for images and seconds of video or audio.
  */
 export const priceKeys = [
   "input",
@@ -10,6 +10,7 @@ export const priceKeys = [
   "audio_output",
   "image",
   "video_second",
+  "audio_second",
 ] as const;
 export type PriceKey = (typeof priceKeys)[number];
 export type Price = Readonly<Partial<Record<PriceKey, bigint>>>;
@@ -23,8 +24,13 @@ const million = 1_000_000n;
 
 /** How many decimal digits the operator's number has below its unit. */
 export function priceScale(key: PriceKey): number {
-  return key === "image" || key === "video_second" ? nanoDigits + millionDigits : nanoDigits;
+  return isPiece(key) ? nanoDigits + millionDigits : nanoDigits;
 }
+
+/** Priced per image or per second; everything else is priced per million tokens. */
+export const isPiece = (key: PriceKey) => key === "image" || isSecond(key);
+
+export const isSecond = (key: PriceKey) => key === "video_second" || key === "audio_second";
 
 /** Ten thousand USD for a million tokens, or for one image: far above any, and sums stay within 64 bits. */
 export const maxPriceUsd = 10_000;

@@ -1,6 +1,6 @@
 import type { VoiceMap } from "./speak.ts";
 
-export type TrialKind = "chat" | "stream" | "embeddings" | "media" | "speech";
+export type TrialKind = "chat" | "stream" | "embeddings" | "media" | "speech" | "transcription";
 
 /** How long an upstream may take. */
 export interface TrialLimits {

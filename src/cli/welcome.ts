@@ -236,13 +236,14 @@ function inOrder(models: readonly ModelView[]): readonly ModelView[] {
 }
 
 /** The models that commands use by default. */
-const usual = ["svc-3-flash", "svc-embedding-2", "multimodal-embedding-1", "svc-2.5-flash-tts"];
+const usual = ["svc-3-flash", "svc-embedding-2", "multimodal-embedding-1", "svc-2.5-flash-tts", "svc-transcribe-1"];
 
 /** A command that works in every shell. */
 function tryLine({ id, endpoint, input }: ModelView): string {
   const model = usual.includes(id) ? "" : ` --model ${id}`;
   if (endpoint === "chat") return `svc chat "What is the capital of France?"${model}`;
   if (endpoint === "speech") return `svc say "Hello there." -o hello.wav${model}`;
+  if (endpoint === "transcription") return `svc transcribe hello.wav${model}`;
   return input === "media"
     ? `svc embed --image one.jpg --image two.jpg${model}`
     : `svc embed "A cat sleeps." "A kitten naps."${model}`;

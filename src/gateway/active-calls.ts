@@ -303,6 +303,8 @@ const firstByteOff: Readonly<Record<Endpoint, number>> = {
   chat: Number.POSITIVE_INFINITY,
   embeddings: 60_000,
   speech: 120_000,
+  // An hour of audio is listened to before the first word is sent.
+  transcription: Number.POSITIVE_INFINITY,
 };
 
 function limitsFor(model: TimedModel, usual: CallLimits): CallLimits {

@@ -11,6 +11,8 @@ export interface NeedUnits {
   readonly image?: number;
   /** Seconds. */
   readonly video?: number;
+  /** Seconds of audio that a model listens to. */
+  readonly audioSeconds?: number;
 }
 
 /** The most that a call can cost, before it is made. */
@@ -34,6 +36,8 @@ export interface HoldParts {
   readonly audio: number;
   readonly image: number;
   readonly video: number;
+  /** Absent where a call has no audio to listen to: the receipts of before have none either. */
+  readonly audioSeconds?: number;
 }
 
 export function needOf(options: {
@@ -54,8 +58,9 @@ export function needOf(options: {
 
 /** What is held when the answer may become so long. */
 export function holdParts(units: NeedUnits, cap: number): HoldParts {
-  const { input = 0, choices = 0, audio = 0, image = 0, video = 0 } = units;
-  return { input, output: choices * cap, audio, image, video };
+  const { input = 0, choices = 0, audio = 0, image = 0, video = 0, audioSeconds = 0 } = units;
+  const parts = { input, output: choices * cap, audio, image, video };
+  return audioSeconds === 0 ? parts : { ...parts, audioSeconds };
 }
 
 /** What a hold of these parts is, by a price. */
@@ -63,13 +68,15 @@ export function holdOf(parts: HoldParts, price: Price): bigint {
   return roundedUp(weighed(parts, price));
 }
 
-function weighed({ input, output, audio, image, video }: HoldParts, price: Price): bigint {
+function weighed(parts: HoldParts, price: Price): bigint {
+  const { input, output, audio, image, video, audioSeconds = 0 } = parts;
   return (
     BigInt(input) * dearestInput(price) +
     (output === 0 ? 0n : BigInt(output) * unitPrice(price, "output")) +
     (audio === 0 ? 0n : BigInt(audio) * unitPrice(price, "audio_output")) +
     (image === 0 ? 0n : BigInt(image) * unitPrice(price, "image")) +
-    (video === 0 ? 0n : BigInt(video) * unitPrice(price, "video_second"))
+    (video === 0 ? 0n : BigInt(video) * unitPrice(price, "video_second")) +
+    (audioSeconds === 0 ? 0n : BigInt(audioSeconds) * unitPrice(price, "audio_second"))
   );
 }
 

@@ -1,5 +1,5 @@
-/** Ends the reading of a video; `inspectVideo` returns its message as a value. */
-export class UnreadableVideo extends Error {}
+/** Ends the reading of a file; `inspectVideo` and `inspectAudio` return its message as a value. */
+export class UnreadableMedia extends Error {}
 
 /** Six seconds at 60 frames per second have 360. */
 export const maxFrames = 4_096;
@@ -24,7 +24,7 @@ export class FrameSpan {
 
   add({ time, duration, frames = 1 }: Frame): void {
     this.#frames += frames;
-    if (this.#frames > maxFrames) throw new UnreadableVideo(`has more than ${maxFrames} frames`);
+    if (this.#frames > maxFrames) throw new UnreadableMedia(`has more than ${maxFrames} frames`);
     this.#start = Math.min(this.#start, time);
     if (time < this.#latest) return;
     this.#latest = time;
@@ -34,13 +34,13 @@ export class FrameSpan {
   seconds(unitsPerSecond: number): number {
     const seconds = (this.#latest + this.#latestDuration - this.#start) / unitsPerSecond;
     if (seconds > 0 && Number.isFinite(seconds)) return seconds;
-    throw new UnreadableVideo("is truncated: its video track has no duration");
+    throw new UnreadableMedia("is truncated: its video track has no duration");
   }
 }
 
 /** The longest track counts, since an upstream may pick another than the first. */
 export function longest(durationsS: readonly number[]): number {
-  if (durationsS.length === 0) throw new UnreadableVideo("has no video track");
+  if (durationsS.length === 0) throw new UnreadableMedia("has no video track");
   return Math.max(...durationsS);
 }
 

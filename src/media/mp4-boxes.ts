@@ -1,4 +1,4 @@
-import { UnreadableVideo, viewOf } from "./frames.ts";
+import { UnreadableMedia, viewOf } from "./frames.ts";
 
 /** Reads boxes of an MP4 and the fields in them. What does not fit its box, or its file, throws. */
 const maxBoxes = 16_384;
@@ -42,7 +42,7 @@ export class BoxReader {
 
   #boxAt(start: number, parentEnd: number): Box {
     const fileEnd = this.#view.byteLength;
-    if (start + 8 > parentEnd) throw new UnreadableVideo("is truncated: its last box is cut off");
+    if (start + 8 > parentEnd) throw new UnreadableMedia("is truncated: its last box is cut off");
     let sizeBytes = this.#view.getUint32(start);
     const isLong = sizeBytes === 1;
     const headerBytes = isLong ? 16 : 8;
@@ -53,7 +53,7 @@ export class BoxReader {
     if (sizeBytes < headerBytes) throw damaged("one of its boxes is too small");
     if (start + sizeBytes > parentEnd) {
       throw parentEnd === fileEnd
-        ? new UnreadableVideo("is truncated: one of its boxes extends past the end of the file")
+        ? new UnreadableMedia("is truncated: one of its boxes extends past the end of the file")
         : damaged("one of its boxes extends past its parent box");
     }
     const name = latin1(this.#view, start + 4);
@@ -75,6 +75,10 @@ export class BoxReader {
 
   nameAt(box: Box, offset: number): string {
     return latin1(this.#view, this.#place(box, { offset, sizeBytes: 4 }));
+  }
+
+  uint8(box: Box, offset: number): number {
+    return this.#view.getUint8(this.#place(box, { offset, sizeBytes: 1 }));
   }
 
   uint32(box: Box, offset: number): number {
@@ -122,10 +126,10 @@ function latin1(view: DataView, at: number): string {
   );
 }
 
-export function longerThanBox({ name }: Box): UnreadableVideo {
+export function longerThanBox({ name }: Box): UnreadableMedia {
   return damaged(`its ${name} table is longer than its box`);
 }
 
-export function damaged(reason: string): UnreadableVideo {
-  return new UnreadableVideo(`is a damaged MP4: ${reason}`);
+export function damaged(reason: string): UnreadableMedia {
+  return new UnreadableMedia(`is a damaged MP4: ${reason}`);
 }

@@ -1,4 +1,4 @@
-import { FrameSpan, longest, maxFrames, UnreadableVideo } from "./frames.ts";
+import { FrameSpan, longest, maxFrames, UnreadableMedia } from "./frames.ts";
 import { all, type Box, BoxReader, damaged, longerThanBox, only, required } from "./mp4-boxes.ts";
 
 /**
@@ -41,7 +41,7 @@ class Mp4 {
   durationS(): number {
     const boxes = this.#boxes.boxesAt({ position: 0, end: this.#boxes.fileEnd });
     const movie = only(boxes, "moov");
-    if (movie === undefined) throw new UnreadableVideo("is truncated: it has no moov box");
+    if (movie === undefined) throw new UnreadableMedia("is truncated: it has no moov box");
     const inMovie = this.#boxes.boxesIn(movie);
     for (const track of all(inMovie, "trak")) this.#readTrack(track);
     const extension = only(inMovie, "mvex");
@@ -256,7 +256,7 @@ class Mp4 {
 
   #checkPresent({ start, sizeBytes }: Place): void {
     if (start < 0 || start + sizeBytes > this.#boxes.fileEnd)
-      throw new UnreadableVideo("is truncated: the bytes of a frame are missing");
+      throw new UnreadableMedia("is truncated: the bytes of a frame are missing");
   }
 }
 
@@ -296,6 +296,6 @@ function cursor(runs: readonly Run[]): () => number {
   };
 }
 
-function tooManyFrames(): UnreadableVideo {
+function tooManyFrames(): UnreadableMedia {
   return damaged("it lists more frames than a short video can have");
 }

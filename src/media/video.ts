@@ -1,7 +1,8 @@
 import { base64SizeBytes, readBase64 } from "./data-uri.ts";
-import { UnreadableVideo } from "./frames.ts";
+import { ebmlDocType } from "./ebml.ts";
+import { UnreadableMedia } from "./frames.ts";
 import { mp4DurationS } from "./mp4.ts";
-import { ebmlDocType, webmDurationS } from "./webm.ts";
+import { webmDurationS } from "./webm.ts";
 
 /**
  * What a video really is: its container and how long its frames last.
@@ -51,7 +52,7 @@ export function inspectVideo(base64: string, limits: VideoLimits = {}): VideoIns
       ? refused(`lasts ${durationS.toFixed(2)} s, longer than the ${maxDurationS} s allowed`)
       : { ok: true, container, durationS, sizeBytes };
   } catch (error) {
-    if (error instanceof UnreadableVideo) return refused(error.message);
+    if (error instanceof UnreadableMedia) return refused(error.message);
     throw error;
   }
 }

@@ -1,4 +1,14 @@
-import { FrameSpan, longest, UnreadableVideo, viewOf } from "./frames.ts";
+import {
+  damaged,
+  type Element,
+  ids,
+  type Range,
+  readElement,
+  readVariableInteger,
+  sizedEnd,
+  topLevelIds,
+} from "./ebml.ts";
+import { FrameSpan, longest, UnreadableMedia, viewOf } from "./frames.ts";
 
 /**
  * How long a WebM lasts, from the times of its blocks. What the file says of its own duration is not
@@ -8,61 +18,11 @@ import { FrameSpan, longest, UnreadableVideo, viewOf } from "./frames.ts";
  * A cut file shows when an element reaches past the end of the file. Files of unknown size, as browsers
  * record them, can be cut between two blocks without a trace.
  */
-const ids = {
-  header: 0x1a45dfa3,
-  docType: 0x4282,
-  void: 0xec,
-  segment: 0x18538067,
-  info: 0x1549a966,
-  timestampScale: 0x2ad7b1,
-  tracks: 0x1654ae6b,
-  trackEntry: 0xae,
-  trackNumber: 0xd7,
-  trackType: 0x83,
-  defaultDuration: 0x23e383,
-  cluster: 0x1f43b675,
-  timestamp: 0xe7,
-  simpleBlock: 0xa3,
-  blockGroup: 0xa0,
-  block: 0xa1,
-  blockDuration: 0x9b,
-  seekHead: 0x114d9b74,
-  cues: 0x1c53bb6b,
-  attachments: 0x1941a469,
-  tags: 0x1254c367,
-  chapters: 0x1043a770,
-} as const;
-
-/** What may stand next to a cluster, and so ends one of unknown size. */
-const topLevelIds: ReadonlySet<number> = new Set([
-  ids.info,
-  ids.tracks,
-  ids.cluster,
-  ids.seekHead,
-  ids.cues,
-  ids.attachments,
-  ids.tags,
-  ids.chapters,
-]);
-
 const maxElements = 32_768;
 const maxTracks = 8;
 const videoTrackType = 1;
 const nanosecondsPerSecond = 1e9;
 const usualTimestampScaleNs = 1_000_000;
-
-interface Element {
-  readonly id: number;
-  readonly idBytes: number;
-  readonly contentStart: number;
-  readonly end: number;
-  readonly hasUnknownSize: boolean;
-}
-
-interface Range {
-  readonly position: number;
-  readonly end: number;
-}
 
 interface Track {
   readonly number: number;
@@ -80,27 +40,6 @@ interface Block {
 
 export function webmDurationS(bytes: Uint8Array): number {
   return new Webm(bytes).durationS();
-}
-
-/** The DocType of an EBML file ("webm", "matroska"), or undefined when it has none. */
-export function ebmlDocType(bytes: Uint8Array): string | undefined {
-  const view = viewOf(bytes);
-  try {
-    const header = readElement(view, { position: 0, end: view.byteLength });
-    if (header.id !== ids.header) return undefined;
-    for (let position = header.contentStart; position < header.end; ) {
-      const element = readElement(view, { position, end: header.end });
-      if (element.id === ids.docType) {
-        const text = bytes.subarray(element.contentStart, element.end).subarray(0, 16);
-        return new TextDecoder("latin1").decode(text).replace(/\0+$/, "");
-      }
-      position = element.end;
-    }
-    return undefined;
-  } catch (error) {
-    if (error instanceof UnreadableVideo) return undefined;
-    throw error;
-  }
 }
 
 class Webm {
@@ -140,7 +79,7 @@ class Webm {
       if (element.id !== ids.void) throw damaged("its segment does not follow its header");
       position = element.end;
     }
-    throw new UnreadableVideo("is truncated: it has no segment");
+    throw new UnreadableMedia("is truncated: it has no segment");
   }
 
   #readSegment(segment: Element): void {
@@ -258,53 +197,4 @@ class Webm {
     for (let at = contentStart; at < end; at += 1) value = value * 256 + this.#view.getUint8(at);
     return value;
   }
-}
-
-function sizedEnd(element: Element): number {
-  if (element.hasUnknownSize) throw damaged("an element other than a cluster has no size");
-  return element.end;
-}
-
-function readElement(view: DataView, { position: start, end: parentEnd }: Range): Element {
-  const isInFile = parentEnd === view.byteLength;
-  const id = readVariableInteger(view, { position: start, end: parentEnd });
-  const size = id && readVariableInteger(view, { position: start + id.sizeBytes, end: parentEnd });
-  if (id === undefined || size === undefined) throw cut(isInFile);
-  if (id.sizeBytes > 4) throw damaged("one of its elements has an invalid id");
-  const contentStart = start + id.sizeBytes + size.sizeBytes;
-  const hasUnknownSize = size.value === 2 ** (7 * size.sizeBytes) - 1;
-  const end = hasUnknownSize ? parentEnd : contentStart + size.value;
-  if (end > parentEnd) throw cut(isInFile);
-  const marked = id.value + 2 ** (7 * id.sizeBytes);
-  return { id: marked, idBytes: id.sizeBytes, contentStart, end, hasUnknownSize };
-}
-
-function cut(isInFile: boolean): UnreadableVideo {
-  return isInFile
-    ? new UnreadableVideo("is truncated: one of its elements extends past the end of the file")
-    : damaged("one of its elements extends past its parent element");
-}
-
-interface VariableInteger {
-  readonly value: number;
-  readonly sizeBytes: number;
-}
-
-/** The number of leading zero bits says how many bytes follow. Undefined when they are not there. */
-function readVariableInteger(
-  view: DataView,
-  { position, end }: Range,
-): VariableInteger | undefined {
-  if (position >= end) return undefined;
-  const first = view.getUint8(position);
-  const sizeBytes = Math.clz32(first) - 23;
-  if (sizeBytes > 8 || position + sizeBytes > end) return undefined;
-  let value = first & (0xff >> sizeBytes);
-  for (let index = 1; index < sizeBytes; index += 1)
-    value = value * 256 + view.getUint8(position + index);
-  return { value, sizeBytes };
-}
-
-function damaged(reason: string): UnreadableVideo {
-  return new UnreadableVideo(`is a damaged WebM: ${reason}`);
 }

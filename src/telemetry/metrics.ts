@@ -113,6 +113,13 @@ export class Metrics {
     });
     for (const { labels, videoSeconds } of this.#served())
       if (videoSeconds > 0) text.add(labels, videoSeconds);
+    text.family({
+      name: "svc_audio_seconds_total",
+      type: "counter",
+      help: "Whole seconds of transcribed audio on receipts.",
+    });
+    for (const { labels, audioSeconds } of this.#served())
+      if (audioSeconds > 0) text.add(labels, audioSeconds);
   }
 
   #addMoney(text: Exposition): void {

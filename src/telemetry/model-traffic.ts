@@ -29,6 +29,7 @@ export class ModelTraffic {
   audioOutput = 0;
   images = 0;
   videoSeconds = 0;
+  audioSeconds = 0;
   readonly charged = new NanoSum();
   readonly vendorCost = new NanoSum();
   readonly shortfall = new NanoSum();
@@ -61,5 +62,6 @@ export class ModelTraffic {
     this.audioOutput += units.audio_output ?? 0;
     this.images += units.image ?? 0;
     this.videoSeconds += units.video_second ?? 0;
+    this.audioSeconds += units.audio_second ?? 0;
   }
 }

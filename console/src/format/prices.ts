@@ -6,6 +6,7 @@ const labels: Readonly<Record<string, string>> = {
   audio_output: "Audio",
   image: "Image",
   video_second: "Video",
+  audio_second: "Audio input",
 };
 
 /** What a class of a price is called: `cached_input` is `Cached input`. */
@@ -14,6 +15,6 @@ export const priceLabel = (name: string) => labels[name] ?? name;
 /** What a price of a class is for. */
 export function priceUnit(name: string): string {
   if (name === "image") return "per image";
-  if (name === "video_second") return "per second";
+  if (name === "video_second" || name === "audio_second") return "per second";
   return "per 1M tokens";
 }

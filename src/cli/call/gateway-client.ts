@@ -140,7 +140,12 @@ export interface WantedModel {
 }
 
 /** The commands that call them, by endpoint. */
-const commandsFor = { chat: "chat", embeddings: "embed", speech: "say" } as const;
+const commandsFor = {
+  chat: "chat",
+  embeddings: "embed",
+  speech: "say",
+  transcription: "transcribe",
+} as const;
 
 /** The model to call: the named one, otherwise the usual one. */
 export async function chooseModel(options: {

@@ -13,6 +13,7 @@ const priceFlags = {
   "audio-output": { about: "price per million audio output tokens", value: "USD" },
   image: { about: "price per image", value: "USD" },
   "video-second": { about: "price per second of video", value: "USD" },
+  "audio-second": { about: "price per second of audio", value: "USD" },
 } as const;
 
 const priceSet = viewCommand({
@@ -113,7 +114,7 @@ const priceList = viewCommand({
   show(rows) {
     if (rows.length === 0)
       return print("No prices yet, because there are no models. See svc model list.");
-    print(style.dim("USD per million tokens, per image, per second of video"));
+    print(style.dim("USD per million tokens, per image, per second of video or audio"));
     printTable(
       ["model", "version", "price", "from", "state"],
       rows.map((row) => [row.model, row.version, priceText(row), fromOf(row), stateOf(row)]),

@@ -4,7 +4,7 @@ import { toUsd } from "../../base/money.ts";
 import { Problem } from "../../base/problem.ts";
 import { csvLine } from "../../base/text/csv.ts";
 import { outcomeLabel } from "../../call/outcome.ts";
-import { type Price, type PriceKey, priceKeys } from "../../call/price.ts";
+import { isPiece, type Price, type PriceKey, priceKeys } from "../../call/price.ts";
 import type { ReceiptAttempt } from "../../ledger/attempt.ts";
 import type { HoldParts } from "../../ledger/need.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
@@ -268,8 +268,7 @@ export function arithmeticLines(receipt: Receipt, price: Price): string[] {
 }
 
 function priceText(key: PriceKey, each: bigint): string {
-  const isPiece = key === "image" || key === "video_second";
-  return `${toUnitPriceUsd(key, each)} ${isPiece ? "each" : "per million"}`;
+  return `${toUnitPriceUsd(key, each)} ${isPiece(key) ? "each" : "per million"}`;
 }
 
 function moneyFacts({ cost, charged, hold, vendorCost, terms }: Receipt): [string, string][] {
@@ -293,13 +292,14 @@ function moneyFacts({ cost, charged, hold, vendorCost, terms }: Receipt): [strin
   return facts;
 }
 
-function holdText({ input, output, audio, image, video }: HoldParts): string {
+function holdText({ input, output, audio, image, video, audioSeconds = 0 }: HoldParts): string {
   const parts: readonly (readonly [number, string])[] = [
     [input, "input tokens"],
     [output, "output tokens"],
     [audio, "audio output tokens"],
     [image, "images"],
     [video, "seconds of video"],
+    [audioSeconds, "seconds of audio"],
   ];
   const used = parts.filter(([count]) => count > 0);
   return used.length === 0 ? "nothing" : used.map((part) => part.join(" ")).join(", ");

@@ -85,7 +85,7 @@ function readUse(options: {
   if (endpoint === undefined) {
     remarks.note(
       line,
-      `${name} is not imported: the gateway serves chat, embeddings and speech, not ${mode}`,
+      `${name} is not imported: the gateway serves chat, embeddings, speech and transcription, not ${mode}`,
     );
     return undefined;
   }
@@ -101,6 +101,7 @@ const endpointOf: Readonly<Record<string, Endpoint>> = {
   completion: "chat",
   embedding: "embeddings",
   audio_speech: "speech",
+  audio_transcription: "transcription",
 };
 
 const signs: readonly (readonly [RegExp, string])[] = [

@@ -1,6 +1,13 @@
 import { fromDecimal } from "../../base/decimal.ts";
 import { billedClasses, type Endpoint, type InputKind } from "../../call/endpoint.ts";
-import { isTooDear, maxPriceUsd, type PriceKey, priceKeys, priceScale } from "../../call/price.ts";
+import {
+  isPiece,
+  isTooDear,
+  maxPriceUsd,
+  type PriceKey,
+  priceKeys,
+  priceScale,
+} from "../../call/price.ts";
 import type { Remarks, Source } from "./source.ts";
 
 export type PriceTexts = Readonly<Partial<Record<PriceKey, string>>>;
@@ -14,6 +21,7 @@ const costFields: Readonly<Record<string, PriceKey>> = {
   output_cost_per_audio_token: "audio_output",
   input_cost_per_image: "image",
   input_cost_per_video_per_second: "video_second",
+  input_cost_per_second: "audio_second",
 };
 
 const number = /^\+?(\d{0,30})(?:\.(\d{0,60}))?(?:[eE]([+-]?\d{1,2}))?$/;
@@ -65,8 +73,7 @@ function readCost(options: {
   readonly remarks: Remarks;
 }): string | undefined {
   const { source, field, key, remarks } = options;
-  const isPiece = key === "image" || key === "video_second";
-  const text = shiftDecimal(source.text(field) ?? "", isPiece ? 0 : 6);
+  const text = shiftDecimal(source.text(field) ?? "", isPiece(key) ? 0 : 6);
   const units = text === undefined ? undefined : fromDecimal(text, priceScale(key));
   if (units !== undefined && !isTooDear(key, units)) return text;
   const wrong =

@@ -94,7 +94,7 @@ export const done = Type.Object({ ok: Type.Literal(true) });
 export const isDone: Static<typeof done> = { ok: true };
 
 export const prices = Type.Record(Type.String(), Type.String(), {
-  description: "USD by class: per million tokens, per image, per second of video.",
+  description: "USD by class: per million tokens, per image, per second of video or audio.",
 });
 
 const classUsd = Type.Optional(text({ most: 40 }));

@@ -79,7 +79,7 @@ export const toModelView = (shown: Shown): ModelView => ({
   route_list: shown.model.routes.map(({ provider, model }) => ({ provider, model })),
 });
 
-/** In USD: a million tokens, an image, a second of video. */
+/** In USD: a million tokens, an image, a second of video or audio. */
 export function toPriceView(price: Price): Readonly<Record<string, string>> {
   const pairs = priceKeys.flatMap((key) => {
     const units = price[key];

@@ -12,7 +12,7 @@ import {
 } from "../../call/price.ts";
 import type { Model } from "../../catalog/model.ts";
 
-/** In USD: a million tokens, an image, a second of video. */
+/** In USD: a million tokens, an image, a second of video or audio. */
 export type PriceTexts = Readonly<Partial<Record<PriceKey, string | undefined>>>;
 
 /** A whole price, as typed. */

@@ -69,8 +69,9 @@ const isSameUse = (one: KnownUse | undefined, other: Use | undefined) =>
   one !== undefined && one.endpoint === other?.endpoint && one.input === other.input;
 
 const otherTrades =
-  /whisper|transcri|moderation|realtime|dall-?e|imagen|(^|[-/])(image|video|veo|sora|flux|asr|stt|ocr|live|aqa)([-.:]|\d|$)|diffusion|rerank|deep-research|computer-use|native-audio|audio-(preview|dialog)|gpt-audio|(babbage|davinci)-002|turbo-instruct/;
+  /moderation|realtime|dall-?e|imagen|(^|[-/])(image|video|veo|sora|flux|ocr|live|aqa)([-.:]|\d|$)|diffusion|rerank|deep-research|computer-use|native-audio|audio-(preview|dialog)|gpt-audio|(babbage|davinci)-002|turbo-instruct/;
 const embeds = /embed|(^|[-/])(bge|gte|e5)-|minilm/;
+const listens = /whisper|transcri|(^|[-/_])(asr|stt|parakeet|canary)([-.:_]|\d|$)/;
 const speaks = /(^|[-/_])(tts|kokoro|orpheus)([-.:_]|\d|$)|text-to-speech/;
 
 /** What the upstream says of a model, else what its name does; undefined: nothing that is served here. */
@@ -80,6 +81,7 @@ export function useOf({ id, endpoint, input }: OfferedModel): Use | undefined {
   if (embeds.test(name))
     return { endpoint: "embeddings", input: /multi-?modal/.test(name) ? "media" : "text" };
   if (otherTrades.test(name)) return undefined;
+  if (listens.test(name)) return { endpoint: "transcription", input: "text" };
   return { endpoint: speaks.test(name) ? "speech" : "chat", input: "text" };
 }
 

@@ -176,7 +176,15 @@ export const listing = Type.Object({
 });
 export type ListingView = View<typeof listing>;
 
-export const trialKind = oneOf(["chat", "stream", "embeddings", "media", "speech", "models"]);
+export const trialKind = oneOf([
+  "chat",
+  "stream",
+  "embeddings",
+  "media",
+  "speech",
+  "transcription",
+  "models",
+]);
 export const plannedTrial = Type.Object({
   kind: trialKind,
   model: nullable(Type.String()),

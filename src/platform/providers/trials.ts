@@ -42,11 +42,18 @@ export const keyTrial = (content: CatalogContent, name: string): Trial | undefin
 
 const kindsOf = (endpoint: Endpoint, input: InputKind): readonly TrialKind[] => {
   if (endpoint === "chat") return ["chat", "stream"];
-  if (endpoint === "speech") return ["speech"];
+  if (endpoint === "speech" || endpoint === "transcription") return [endpoint];
   return [input === "media" ? "media" : "embeddings"];
 };
 
-const kindOrder: readonly TrialKind[] = ["chat", "stream", "embeddings", "media", "speech"];
+const kindOrder: readonly TrialKind[] = [
+  "chat",
+  "stream",
+  "embeddings",
+  "media",
+  "speech",
+  "transcription",
+];
 
 /** The first route of each kind; with a model named, that one, routed or not. */
 export function trialsOf(options: {

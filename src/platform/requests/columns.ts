@@ -53,6 +53,7 @@ const columns: Readonly<Record<string, Read>> = {
   hold_audio: ({ terms }) => terms?.hold.audio ?? null,
   hold_image: ({ terms }) => terms?.hold.image ?? null,
   hold_video: ({ terms }) => terms?.hold.video ?? null,
+  hold_audio_seconds: ({ terms }) => terms?.hold.audioSeconds ?? null,
   attempt_list: ({ attempts }) => attempts.map(toAttemptJson),
   // Behind the others: scripts may count columns.
   dialect: ({ dialect }) => dialect ?? null,

@@ -97,6 +97,7 @@ export const receiptReply = Type.Object({
         audio: Type.Integer({ description: "Audio output tokens." }),
         image: Type.Integer(),
         video: Type.Integer({ description: "Seconds." }),
+        audio_seconds: Type.Optional(Type.Integer({ description: "Seconds of audio." })),
       },
       { description: "Components of the hold." },
     ),

@@ -5,6 +5,7 @@ import { toUsd } from "../../base/money.ts";
 import { outcomeLabel } from "../../call/outcome.ts";
 import {
   costOf,
+  isSecond,
   type Price,
   type PriceKey,
   priceKeys,
@@ -13,6 +14,7 @@ import {
 } from "../../call/price.ts";
 import type { Model } from "../../catalog/model.ts";
 import { toAttemptJson } from "../../ledger/attempt.ts";
+import type { HoldParts } from "../../ledger/need.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
 import { replyStatus } from "../../ledger/reply-status.ts";
 import type { ArithmeticView, AttemptView, ReceiptRow, ReceiptView } from "./schemas.ts";
@@ -30,6 +32,7 @@ export const unitWords: Readonly<Record<PriceKey, string>> = {
   audio_output: "audio output tokens",
   image: "images",
   video_second: "seconds of video",
+  audio_second: "seconds of audio",
 };
 
 export function toReceiptRow({ receipt, forOperator }: Audience & { readonly receipt: Receipt }) {
@@ -88,7 +91,7 @@ export function toReceiptView(
     price_version: receipt.priceVersion,
     limits_versions:
       terms === undefined ? null : { key: terms.keyLimits, account: terms.accountLimits },
-    hold_parts: terms?.hold ?? null,
+    hold_parts: terms === undefined ? null : toHoldParts(terms.hold),
     ...(forOperator ? { cost_version: terms?.cost?.version ?? null } : {}),
     arithmetic: price === undefined ? null : toArithmeticView(receipt, price),
   };
@@ -146,7 +149,7 @@ export function workOut({ units }: Pick<Receipt, "units">, price: Price): Arithm
 /** An amount of an Arithmetic, with every digit there is. */
 export const toExactUsd = (amount: bigint) => toDecimal(amount, 15, 2);
 
-/** In USD: a million tokens, an image, a second of video. */
+/** In USD: a million tokens, an image, a second of video or audio. */
 export const toUnitPriceUsd = (key: PriceKey, each: bigint) => toDecimal(each, priceScale(key), 2);
 
 const million = 1_000_000n;
@@ -171,7 +174,7 @@ function toArithmeticView(receipt: Receipt, price: Price): ArithmeticView {
 
 function perOf(key: PriceKey): ArithmeticView["rows"][number]["per"] {
   if (key === "image") return "image";
-  return key === "video_second" ? "second" : "million";
+  return isSecond(key) ? "second" : "million";
 }
 
 function usedUnits({ units }: Receipt): Readonly<Record<string, number>> {
@@ -179,3 +182,6 @@ function usedUnits({ units }: Receipt): Readonly<Record<string, number>> {
     priceKeys.flatMap((key) => ((units[key] ?? 0) === 0 ? [] : [[key, units[key] ?? 0] as const])),
   );
 }
+
+const toHoldParts = ({ audioSeconds, ...parts }: HoldParts) =>
+  audioSeconds === undefined ? parts : { ...parts, audio_seconds: audioSeconds };

@@ -56,6 +56,7 @@ const endpointsByWord: Readonly<Record<string, Endpoint>> = {
   embeddings: "embeddings",
   audio: "speech",
   speech: "speech",
+  transcription: "transcription",
 };
 
 /** Few servers tell what a model is for: by a word of its own, or by what comes out of it. */

@@ -224,6 +224,9 @@ export interface Tables extends PeopleTables {
     is_streamed: number | null;
     /** Of a chat model; null in receipts from before it was recorded. */
     dialect: string | null;
+    /** Null where a call has no audio to listen to. */
+    audio_second: number | null;
+    hold_audio_seconds: number | null;
   };
   rollups: SumsTable & {
     hour_ms: number;

@@ -20,6 +20,11 @@ const groups = [
     about: "Vectors for search and comparison. POST /embeddings",
   },
   { endpoint: "speech", title: "Speech", about: "Text to speech. POST /audio/speech" },
+  {
+    endpoint: "transcription",
+    title: "Transcription",
+    about: "Speech to text. POST /audio/transcriptions",
+  },
 ];
 
 /** By endpoint; those of an endpoint that is not known here are not lost. */
@@ -46,6 +51,7 @@ const rank = ({ status }: Model) => (status === "active" ? 0 : 1);
 export function purposeOf({ endpoint, input }: Model): string {
   if (endpoint === "chat") return "Messages in, text out";
   if (endpoint === "speech") return "Text in, speech out";
+  if (endpoint === "transcription") return "Audio in, text out";
   if (endpoint !== "embeddings") return endpoint;
   return input === "media" ? "Images or a video in, vectors out" : "Text in, vectors out";
 }

@@ -33,7 +33,7 @@ interface FilterBarProps {
 
 const typingMs = 300;
 const same = (value: string): Option => ({ value, label: value });
-const endpoints: readonly Option[] = ["chat", "embeddings", "speech"].map(same);
+const endpoints: readonly Option[] = ["chat", "embeddings", "speech", "transcription"].map(same);
 const dialectOptions: readonly Option[] = dialects.map((value) => ({
   value,
   label: dialectNames[value],

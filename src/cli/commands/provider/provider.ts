@@ -189,6 +189,7 @@ const kindWords: Readonly<Record<TrialView["kind"], string>> = {
   embeddings: "embedding",
   media: "image embedding",
   speech: "speech",
+  transcription: "transcription",
   models: "model list",
 };
 

@@ -26,7 +26,14 @@ export const migrations: Steps = {
   "0001-foundation": { up: foundation, compatibleFrom: "0001-foundation" },
   "0002-dialect": { up: dialect, compatibleFrom: "0001-foundation" },
   "0003-stored-responses": { up: storedResponses, compatibleFrom: "0001-foundation" },
+  "0004-transcription": { up: transcription, compatibleFrom: "0001-foundation" },
 };
+
+/** Seconds of audio on receipts, and in their holds; null where a call has none. */
+async function transcription(db: Db): Promise<void> {
+  for (const name of ["audio_second", "hold_audio_seconds"])
+    await sql`alter table receipts add column ${sql.ref(name)} bigint`.execute(db);
+}
 
 /** `svc migrate`: brings the schema up to date; the names of what this call has applied. */
 export const migrate = (db: Db, known = migrations) => migrateAlone(db, schemaOf(known));

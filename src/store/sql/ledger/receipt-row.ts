@@ -39,7 +39,9 @@ type LaterColumn =
   | "hold_image"
   | "hold_video"
   | "attempt_started_ms"
-  | "is_streamed";
+  | "is_streamed"
+  | "audio_second"
+  | "hold_audio_seconds";
 export type ReceiptRow = Readonly<Record<LaterColumn, bigint | null>> &
   Readonly<Record<NumberColumn, bigint>> &
   Readonly<Record<TextColumn, string>> & {
@@ -67,6 +69,7 @@ export function toReceipt(row: ReceiptRow): Receipt {
       audio_output: Number(row.audio_output),
       image: Number(row.image),
       video_second: Number(row.video_second),
+      ...(typeof row.audio_second === "bigint" ? { audio_second: Number(row.audio_second) } : {}),
     },
     reasoningTokens: Number(row.reasoning),
     estimated: row.estimated === 1n,
@@ -106,6 +109,7 @@ function toTerms(row: ReceiptRow): Pick<Receipt, "terms"> {
         audio: Number(row.hold_audio),
         image: Number(row.hold_image),
         video: Number(row.hold_video),
+        ...(typeof row.hold_audio_seconds === "bigint" ? { audioSeconds: Number(row.hold_audio_seconds) } : {}),
       },
     },
   };

@@ -40,6 +40,8 @@ export const receiptColumns = [
   "attempt_started_ms",
   "is_streamed",
   "dialect",
+  "audio_second",
+  "hold_audio_seconds",
 ] as const;
 
 export function receiptValues(receipt: Receipt): (string | number | bigint | null)[] {
@@ -83,5 +85,7 @@ export function receiptValues(receipt: Receipt): (string | number | bigint | nul
     plain?.startedMs ?? null,
     receipt.isStreamed === undefined ? null : receipt.isStreamed ? 1 : 0,
     receipt.dialect ?? null,
+    units.audio_second || null,
+    terms?.hold.audioSeconds ?? null,
   ];
 }

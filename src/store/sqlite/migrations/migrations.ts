@@ -36,6 +36,7 @@ const migrations: Migrations = {
   "0017-retention": { up: retention },
   "0018-dialect": { up: dialect },
   "0019-stored-responses": { up: storedResponses },
+  "0020-transcription": { up: transcription },
 };
 
 const schemaOf = (known: Migrations) => ({
@@ -126,6 +127,12 @@ async function foundation(db: Kysely<unknown>): Promise<void> {
     .insertInto("feed")
     .values({ id: 1, sequence: 0 })
     .execute();
+}
+
+/** Seconds of audio on receipts, and in their holds; null where a call has none. */
+async function transcription(db: Kysely<unknown>): Promise<void> {
+  for (const name of ["audio_second", "hold_audio_seconds"])
+    await db.schema.alterTable("receipts").addColumn(name, "bigint").execute();
 }
 
 /** The margin of calls with a known cost came with the preferences. */

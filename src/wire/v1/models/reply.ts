@@ -51,16 +51,22 @@ export function toModel(listed: ListedModel): ModelReply {
   };
 }
 
-type InputModality = "text" | "image" | "video";
+type InputModality = "text" | "image" | "video" | "audio";
 
 function inputOf({ endpoint, input, seesImages }: ListedModel): InputModality[] {
   if (endpoint === "embeddings" && input === "media") return ["image", "video"];
+  if (endpoint === "transcription") return ["audio"];
   return endpoint === "chat" && seesImages ? ["text", "image"] : ["text"];
 }
 
-const outputs = { chat: "text", embeddings: "embeddings", speech: "audio" } as const;
+const outputs = {
+  chat: "text",
+  embeddings: "embeddings",
+  speech: "audio",
+  transcription: "text",
+} as const;
 
-/** OpenRouter's names, which other clients read, too; those of the last three are ours. */
+/** OpenRouter's names, which other clients read, too; those of the last four are ours. */
 const priceNames = {
   input: "prompt",
   output: "completion",
@@ -69,6 +75,7 @@ const priceNames = {
   audio_output: "audio_output",
   image: "image",
   video_second: "video_second",
+  audio_second: "audio_second",
 } as const satisfies Record<PriceKey, string>;
 
 /** Prices are integer nano-USD per million units: 10^-15 USD per unit. */

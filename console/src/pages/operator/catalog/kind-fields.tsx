@@ -23,6 +23,7 @@ const labels: Readonly<Record<Endpoint, string>> = {
   chat: "Chat",
   embeddings: "Embeddings",
   speech: "Speech",
+  transcription: "Transcription",
 };
 
 /** What a model is for. */

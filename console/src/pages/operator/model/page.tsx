@@ -69,6 +69,7 @@ function aboutWords({ endpoint, input, owned_by: owner }: Entry): string {
   const kind = {
     chat: "Chat model",
     speech: "Speech model",
+    transcription: "Transcription model",
     embeddings: `${input === "text" ? "Text" : "Media"} embeddings model`,
   };
   return `${kind[endpoint]}, owned by ${owner}.`;

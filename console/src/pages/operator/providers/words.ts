@@ -39,6 +39,7 @@ export const trialLabels: Readonly<Record<string, string>> = {
   embeddings: "Text embeddings",
   media: "Image embeddings",
   speech: "Speech",
+  transcription: "Transcription",
   models: "Model list",
 };
 

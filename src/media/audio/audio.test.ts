@@ -1,0 +1,166 @@
+import { describe, expect, test } from "bun:test";
+import { fixtureBytes, seededRandom } from "../../../test/fixtures/media/fixture.ts";
+import { billedAudioSeconds } from "../../call/transcribe.ts";
+import { inspectAudio } from "./audio.ts";
+
+/** Encoders add up to 0.12 s of silence, which a decoder plays. */
+const whole = [
+  ["speech.wav", "wav", 3.98],
+  ["sine-24khz-list-chunk.wav", "wav", 0.1],
+  ["sine-48khz-extensible.wav", "wav", 0.05],
+  ["speech-cbr.mp3", "mp3", 4.068],
+  ["speech-vbr.mp3", "mp3", 4.032],
+  ["speech.flac", "flac", 3.98],
+  ["speech-vorbis.ogg", "ogg", 3.98],
+  ["speech-opus.ogg", "ogg", 3.9935],
+  ["speech.m4a", "m4a", 4.096],
+  ["speech-stereo.m4a", "m4a", 4.053],
+  ["speech-fragmented.m4a", "m4a", 4.096],
+  ["h264-2s-audio-8s.mp4", "m4a", 8.034],
+  ["speech-opus.webm", "webm", 4],
+  ["vp8-2s-live.webm", "webm", 2.02],
+] as const;
+
+describe("inspectAudio", () => {
+  test.each(whole)("%s is %s and lasts %d s", async (name, type, durationS) => {
+    expect(await inspectAudio(fixtureBytes(name))).toEqual({
+      ok: true,
+      type,
+      durationS: expect.closeTo(durationS, 3),
+    });
+  });
+
+  test("refuses what is not audio, or has none", async () => {
+    expect(await problemOf(new Uint8Array())).toContain("is not a WAV");
+    expect(await problemOf(fixtureBytes("tiny.png"))).toContain("is not a WAV");
+    expect(await problemOf(fixtureBytes("quicktime.mov"))).toContain("is not a WAV");
+    expect(await problemOf(fixtureBytes("h264-1s.mp4"))).toContain("has no audio track");
+    expect(await problemOf(fixtureBytes("vp8-2s.webm"))).toContain("has no audio track");
+    expect(await problemOf(fixtureBytes("speech.wav").slice(0, 44))).toContain("has no audio");
+  });
+
+  test("an hour costs an hour: what a file claims about its duration does not count", async () => {
+    // A frame that holds an index in place of sound: one frame follows, it says.
+    const mp3 = fixtureBytes("speech-cbr.mp3");
+    const head = mp3.slice(0, 108).fill(0, 4);
+    head.set([...Buffer.from("Xing"), 0, 0, 0, 1, 0, 0, 0, 1], 13);
+    const indexed = await inspectAudio(Buffer.concat([head, mp3]));
+    expect(indexed).toEqual(await inspectAudio(mp3));
+    // Behind the mark and the head of STREAMINFO: 36 bits of total samples.
+    const flac = edited(fixtureBytes("speech.flac"), 22, [0, 0, 0, 1]);
+    expect(await secondsOf(flac)).toBe(4);
+    for (const name of ["speech-opus.ogg", "speech-vorbis.ogg"])
+      expect(await secondsOf(withPositions(fixtureBytes(name), 1n))).toBe(4);
+    const m4a = fixtureBytes("speech.m4a");
+    const lying = edited(m4a, at(m4a, "stts") + 16, [0, 0, 0, 1]);
+    expect(await secondsOf(edited(lying, at(m4a, "mdhd") + 20, [0, 0, 0, 1]))).toBe(5);
+    const webm = fixtureBytes("speech-opus.webm");
+    // The time scale of the segment, in nanoseconds.
+    const scale = webm.findIndex((_, i) => [0x2a, 0xd7, 0xb1].every((b, j) => webm[i + j] === b));
+    expect(await secondsOf(edited(webm, scale + 4, [0, 0, 1]))).toBe(4);
+  });
+
+  test("a WAV is as long as its bytes, and hides none behind its end", async () => {
+    const wav = fixtureBytes("speech.wav");
+    for (const size of [0, 0xffff_ffff, 0x7fff_ffff])
+      expect(await secondsOf(withDataSize(wav, size))).toBe(4);
+    const twice = Buffer.concat([wav, wav.subarray(36)]);
+    expect(await problemOf(twice)).toContain("more data after its audio");
+    const long = Buffer.concat([withDataSize(wav, 32_000), Buffer.alloc(2 * 1024 * 1024)]);
+    expect(await problemOf(long)).toContain("more data after its audio");
+    expect(await problemOf(edited(wav, 20, [17, 0]))).toContain("codec that is not supported");
+    expect(await problemOf(edited(wav, 24, [255, 255, 255, 255]))).toContain("samples per second");
+    expect(await problemOf(edited(wav, 22, [0, 0]))).toContain("channels");
+    expect(await problemOf(edited(wav, 34, [0, 0]))).toContain("bits long");
+  });
+
+  test("every MP3 frame counts, whatever lies between them", async () => {
+    const mp3 = fixtureBytes("speech-cbr.mp3");
+    const junk = Buffer.from("not a frame");
+    const pieces: Uint8Array[] = [mp3.subarray(0, 216)];
+    for (let start = 216; start < mp3.length; start += 108)
+      pieces.push(mp3.subarray(start, start + 108), junk);
+    expect(await secondsOf(Buffer.concat(pieces))).toBe(5);
+    const tag = Buffer.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 0, 11, ...junk]);
+    expect(await secondsOf(Buffer.concat([tag, tag, mp3]))).toBe(5);
+    expect(await secondsOf(Buffer.concat([mp3, mp3]))).toBe(9);
+  });
+
+  test("chained Ogg streams add up", async () => {
+    const ogg = fixtureBytes("speech-opus.ogg");
+    expect(await secondsOf(Buffer.concat([ogg, ogg, fixtureBytes("speech-vorbis.ogg")]))).toBe(12);
+  });
+
+  test("an MP4 cannot list more frames than it has bytes", async () => {
+    const m4a = fixtureBytes("speech.m4a");
+    const sizes = at(m4a, "stsz");
+    const endless = edited(m4a, sizes + 8, [0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff]);
+    expect(await problemOf(endless)).toContain("missing");
+    const fragmented = fixtureBytes("speech-fragmented.m4a");
+    const run = at(fragmented, "trun");
+    const claimed = edited(fragmented, run + 8, [0xff, 0xff, 0xff, 0xff]);
+    expect(await problemOf(claimed)).toContain("more frames than it has bytes");
+  });
+
+  test("files that are cut or damaged end in a problem or a shorter duration", async () => {
+    const random = seededRandom(7);
+    for (const [name, , durationS] of whole) {
+      const bytes = fixtureBytes(name);
+      for (let round = 0; round < 60; round++) {
+        const cut = await inspectAudio(bytes.slice(0, random(bytes.length)));
+        if (cut.ok) expect(cut.durationS).toBeLessThan(durationS + 0.1);
+        const damaged = bytes.slice();
+        for (let hits = 0; hits < 8; hits++) damaged[random(bytes.length)] = random(256);
+        const read = await inspectAudio(damaged);
+        if (!read.ok) expect(read.problem).toMatch(/^(is|has|must|extends) /);
+      }
+    }
+  });
+
+  test("25 MiB of each beginning are read to the end", async () => {
+    for (const [name] of whole) {
+      const start = fixtureBytes(name);
+      const bytes = new Uint8Array(25 * 1024 * 1024).fill(0xff);
+      bytes.set(start);
+      await inspectAudio(bytes);
+      for (let at = 0; at + start.length < bytes.length; at += start.length) bytes.set(start, at);
+      await inspectAudio(bytes);
+    }
+  }, 60_000);
+});
+
+test("seconds are whole, rounded up, and at least one", () => {
+  expect([0.01, 1, 1.0000000001, 1.01, 3600].map(billedAudioSeconds)).toEqual([1, 1, 1, 2, 3600]);
+});
+
+async function secondsOf(bytes: Uint8Array): Promise<number | string> {
+  const read = await inspectAudio(bytes);
+  return read.ok ? billedAudioSeconds(read.durationS) : read.problem;
+}
+
+async function problemOf(bytes: Uint8Array): Promise<string> {
+  const read = await inspectAudio(bytes);
+  return read.ok ? `lasts ${read.durationS} s` : read.problem;
+}
+
+const at = (bytes: Uint8Array, text: string) => Buffer.from(bytes).indexOf(text);
+
+function edited(bytes: Uint8Array, offset: number, values: readonly number[]): Uint8Array {
+  const copy = bytes.slice();
+  copy.set(values, offset);
+  return copy;
+}
+
+function withDataSize(wav: Uint8Array, size: number): Uint8Array {
+  const copy = wav.slice();
+  new DataView(copy.buffer).setUint32(40, size, true);
+  return copy;
+}
+
+function withPositions(ogg: Uint8Array, position: bigint): Uint8Array {
+  const copy = ogg.slice();
+  const view = new DataView(copy.buffer);
+  for (let page = 0; page !== -1; page = Buffer.from(copy.buffer).indexOf("OggS", page + 1))
+    view.setBigInt64(page + 6, position, true);
+  return copy;
+}

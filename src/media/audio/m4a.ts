@@ -1,0 +1,147 @@
+import { UnreadableMedia } from "../frames.ts";
+import { all, type Box, BoxReader, damaged, longerThanBox, only, required } from "../mp4-boxes.ts";
+import { type Reading, stepsPerTurn } from "./reading.ts";
+
+/**
+ * MP4 with AAC: frames × samples per frame ÷ the rate of the decoder's own description. The times in
+ * the tables are claims and are not read; neither is the edit list, which may hide frames that an
+ * upstream decodes. A decoder plays the frames that the tables list, so these are counted: in `stsz`
+ * of each audio track and in `trun` of each fragment. The longest track counts.
+ */
+export function* m4aDurationS(bytes: Uint8Array): Reading {
+  const boxes = new BoxReader(bytes);
+  const top = boxes.boxesAt({ position: 0, end: boxes.fileEnd });
+  const movie = only(top, "moov");
+  if (movie === undefined) throw new UnreadableMedia("is truncated: it has no moov box");
+  const tracks = all(boxes.boxesIn(movie), "trak").flatMap((box) => readTrack(boxes, box) ?? []);
+  if (tracks.length === 0) throw new UnreadableMedia("has no audio track");
+  if (tracks.length > maxTracks) throw damaged(`it has more than ${maxTracks} audio tracks`);
+  let steps = 0;
+  for (const fragment of all(top, "moof"))
+    for (const part of all(boxes.boxesIn(fragment), "traf")) {
+      if (++steps % stepsPerTurn === 0) yield;
+      addFragment(boxes, { part, tracks });
+    }
+  // A frame has at least one byte: more frames than bytes are a claim.
+  if (tracks.some(({ frames }) => frames > bytes.length))
+    throw damaged("it lists more frames than it has bytes");
+  return Math.max(...tracks.map(({ frames, format }) => (frames * format.samples) / format.rate));
+}
+
+const maxTracks = 8;
+
+interface Track {
+  readonly id: number;
+  readonly format: AacFormat;
+  frames: number;
+}
+
+interface AacFormat {
+  readonly rate: number;
+  /** Per frame. */
+  readonly samples: number;
+}
+
+function readTrack(boxes: BoxReader, track: Box): Track | undefined {
+  const inTrack = boxes.boxesIn(track);
+  const media = only(inTrack, "mdia");
+  const inMedia = media === undefined ? [] : boxes.boxesIn(media);
+  const handler = only(inMedia, "hdlr");
+  if (handler === undefined || boxes.nameAt(handler, 8) !== "soun") return undefined;
+  const header = required(inTrack, "tkhd");
+  const tables = boxes.boxesIn(required(boxes.boxesIn(required(inMedia, "minf")), "stbl"));
+  if (only(tables, "stz2") !== undefined) throw damaged("its frame sizes have an unusual form");
+  const sizes = only(tables, "stsz");
+  return {
+    id: boxes.uint32(header, boxes.isVersion1(header) ? 20 : 12),
+    format: readFormat(boxes, required(tables, "stsd")),
+    frames: sizes === undefined ? 0 : countFrames(boxes, sizes),
+  };
+}
+
+function countFrames(boxes: BoxReader, sizes: Box): number {
+  const sharedBytes = boxes.uint32(sizes, 4);
+  const count = boxes.uint32(sizes, 8);
+  if (sharedBytes === 0 && sizes.contentStart + 12 + count * 4 > sizes.end)
+    throw longerThanBox(sizes);
+  if (count * sharedBytes > boxes.fileEnd)
+    throw new UnreadableMedia("is truncated: the bytes of a frame are missing");
+  return count;
+}
+
+function addFragment(
+  boxes: BoxReader,
+  { part, tracks }: { readonly part: Box; readonly tracks: readonly Track[] },
+): void {
+  const inside = boxes.boxesIn(part);
+  const header = required(inside, "tfhd");
+  const track = tracks.find(({ id }) => id === boxes.uint32(header, 4));
+  if (track === undefined) return;
+  for (const run of all(inside, "trun")) {
+    track.frames += boxes.uint32(run, 4);
+    if (track.frames > boxes.fileEnd) throw damaged("it lists more frames than it has bytes");
+  }
+}
+
+/** `stsd` holds one `mp4a`, that an `esds`, and that the configuration of the decoder. */
+function readFormat(boxes: BoxReader, descriptions: Box): AacFormat {
+  const [entry, second] = boxes.boxesAt({
+    position: descriptions.contentStart + 8,
+    end: descriptions.end,
+  });
+  if (entry === undefined || second !== undefined)
+    throw damaged("its audio track must have one description");
+  if (entry.name !== "mp4a") throw unsupported();
+  // Behind the fields of a sound description, of which QuickTime has three versions.
+  const version = boxes.uint32(entry, 8) >>> 16;
+  const fieldBytes = [28, 44, 64][version];
+  if (fieldBytes === undefined) throw unsupported();
+  const inside = boxes.boxesAt({ position: entry.contentStart + fieldBytes, end: entry.end });
+  return readConfiguration(boxes, required(inside, "esds"));
+}
+
+/** MPEG-2 AAC and MPEG-4 AAC. */
+const aacTypes: readonly number[] = [0x40, 0x66, 0x67, 0x68];
+
+/** Descriptors are a tag, a length in groups of seven bits, and their content. */
+function readConfiguration(boxes: BoxReader, box: Box): AacFormat {
+  const byte = (offset: number) => boxes.uint8(box, offset);
+  let at = 4;
+  const enter = (tag: number): void => {
+    if (byte(at) !== tag) throw damaged("its esds box is invalid");
+    at += 1;
+    for (let bytes = 1; byte(at) >= 0x80; bytes++, at++)
+      if (bytes === 4) throw damaged("its esds box is invalid");
+    at += 1;
+  };
+  enter(3);
+  const flags = byte(at + 2);
+  at += 3 + ((flags & 0x80) === 0 ? 0 : 2) + ((flags & 0x20) === 0 ? 0 : 2);
+  if ((flags & 0x40) !== 0) throw damaged("its esds box refers to another file");
+  enter(4);
+  if (!aacTypes.includes(byte(at))) throw unsupported();
+  at += 13;
+  enter(5);
+  return toFormat((offset) => byte(at + offset));
+}
+
+const rates = [
+  96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000,
+  7_350,
+];
+
+/** Five bits of type, four of rate, four of channels, and for most types one of the frame's length. */
+function toFormat(byte: (offset: number) => number): AacFormat {
+  const type = byte(0) >> 3;
+  const index = ((byte(0) & 7) << 1) | (byte(1) >> 7);
+  // A rate of its own follows in 24 bits.
+  const own = () => ((byte(1) & 127) << 17) | (byte(2) << 9) | (byte(3) << 1) | (byte(4) >> 7);
+  const rate = index === 15 ? own() : rates[index];
+  if (rate === undefined || rate === 0 || ![1, 2, 3, 4, 5, 29].includes(type)) throw unsupported();
+  const isShort = type <= 4 && (byte(index === 15 ? 4 : 1) & 4) !== 0;
+  return { rate, samples: isShort ? 960 : 1024 };
+}
+
+function unsupported(): UnreadableMedia {
+  return new UnreadableMedia("is an MP4 whose audio is not AAC, which is not supported");
+}

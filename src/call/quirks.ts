@@ -45,6 +45,8 @@ export interface Quirks {
   readonly noCacheControl?: true;
   /** Speech options that its models ignore, by how a model's name begins. Absent: both are sent. */
   readonly ignoresInSpeech?: readonly IgnoredInSpeech[];
+  /** Transcription models that give text without any times, by how their names begin. */
+  readonly plainTranscripts?: readonly string[];
 }
 
 interface IgnoredInSpeech {

@@ -32,6 +32,7 @@ const first: Quirks & VendorNotes = {
   reasoningBack: "none",
   reasoningField: "reasoning_effort",
   ignoresInSpeech: [{ modelPrefix: "tts-1", options: ["instructions"] }],
+  plainTranscripts: ["gpt-4o-"],
   counting: [
     "`completion_tokens` includes reasoning and rejected prediction tokens.",
     "Cached input is `prompt_tokens_details.cached_tokens`.",

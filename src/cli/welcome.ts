@@ -236,7 +236,13 @@ function inOrder(models: readonly ModelView[]): readonly ModelView[] {
 }
 
 /** The models that commands use by default. */
-const usual = ["svc-3-flash", "svc-embedding-2", "multimodal-embedding-1", "svc-2.5-flash-tts", "svc-transcribe-1"];
+const usual = [
+  "svc-3-flash",
+  "svc-embedding-2",
+  "multimodal-embedding-1",
+  "svc-2.5-flash-tts",
+  "svc-transcribe-1",
+];
 
 /** A command that works in every shell. */
 function tryLine({ id, endpoint, input }: ModelView): string {

@@ -11,7 +11,8 @@ import { Exchange } from "./exchange.ts";
 import { noteFailure } from "./failures.ts";
 import { OpenClaim } from "./idempotency.ts";
 import { authenticate, bearerOf, invalidKey, unpaused } from "./request/authenticate.ts";
-import { announcedBytes, readBody } from "./request/read-body.ts";
+import { announcedBytes, type BodyForm, readBody } from "./request/read-body.ts";
+import { readUpload } from "./request/read-upload.ts";
 import { type BunServer, ServedCall, type ServedCallOptions } from "./served-call.ts";
 
 export type Work = (exchange: Exchange, server: BunServer) => Promise<Response> | Response;
@@ -64,18 +65,21 @@ export function modelEndpoint(
   dependencies: GatewayDependencies,
   { endpoint, dialect }: Surface,
   serve: Serve,
+  form: BodyForm = "json",
 ): Work {
   const { keys, billing, bodies, clock } = dependencies;
   const afterEntry = (entry: Entry, purse: Purse) => {
     const { exchange, server, key } = entry;
     const { request } = exchange;
-    const sizeBytes = announcedBytes(request);
+    const sizeBytes = announcedBytes(request, form);
     const owner = { keyId: key.id, accountId: key.accountId };
     const held = bodies.open(owner, sizeBytes ?? 0);
     exchange.heldBody = held;
     const header = request.headers.get("idempotency-key");
     const hashKey = header === null ? undefined : bearerOf(request);
-    return readBody({ request, held, hashKey }, sizeBytes).then((body) => {
+    const reading = { request, held, hashKey };
+    const read = form === "json" ? readBody(reading, sizeBytes) : readUpload(reading);
+    return read.then((body) => {
       // Reading a body may have taken long: the key's present state counts.
       const current = keys.current(key, clock.nowMs());
       if (current === undefined) throw invalidKey();

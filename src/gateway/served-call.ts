@@ -17,7 +17,7 @@ import type { Exchange } from "./exchange.ts";
 import { noteFailure } from "./failures.ts";
 import { claimedElsewhere, type OpenClaim } from "./idempotency.ts";
 import { chooseModel } from "./request/find-model.ts";
-import type { RequestBody } from "./request/read-body.ts";
+import type { RequestBody, UploadedFile } from "./request/read-body.ts";
 
 export type BunServer = Server<unknown>;
 
@@ -53,6 +53,8 @@ export class ServedCall implements ReserveOptions {
   readonly key: KeyRecord;
   readonly purse: Purse;
   readonly body: JsonObject;
+  /** Of an endpoint that takes one, where the caller sent it. */
+  readonly file: UploadedFile | undefined;
   readonly model: Model;
   /** What the caller named: the model's id or an alias. Replies repeat it. */
   readonly asked: string;
@@ -78,6 +80,7 @@ export class ServedCall implements ReserveOptions {
     this.key = key;
     this.purse = purse;
     this.body = body.fields;
+    this.file = body.file;
     this.model = chosen.model;
     this.asked = chosen.asked;
     this.pricing = chosen.pricing;

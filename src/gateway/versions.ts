@@ -4,6 +4,7 @@ import { serveChatCompletions } from "./endpoints/chat/chat.ts";
 import { serveEmbeddings } from "./endpoints/embeddings/embeddings.ts";
 import { listModels, listVoices, showModel } from "./endpoints/models/models.ts";
 import { serveSpeech } from "./endpoints/speech/speech.ts";
+import { serveTranscription } from "./endpoints/transcription/transcription.ts";
 import { modelEndpoint, type Work } from "./pipeline.ts";
 
 export interface Endpoint {
@@ -32,6 +33,9 @@ export const v1: ApiVersion = {
     ),
     "/embeddings": post(modelEndpoint(dependencies, { endpoint: "embeddings" }, serveEmbeddings)),
     "/audio/speech": post(modelEndpoint(dependencies, { endpoint: "speech" }, serveSpeech)),
+    "/audio/transcriptions": post(
+      modelEndpoint(dependencies, { endpoint: "transcription" }, serveTranscription, "upload"),
+    ),
     "/models": get(listModels(dependencies)),
     "/models/*": get(showModel(dependencies)),
     "/audio/voices": get(listVoices()),

@@ -4,6 +4,12 @@ import type { EmbedCall, EmbedResult } from "../call/embed.ts";
 import type { Endpoint, InputKind } from "../call/endpoint.ts";
 import type { Signal } from "../call/signal.ts";
 import type { SpeakCall, SpeakOption, SpeakStream, VoiceMap } from "../call/speak.ts";
+import type {
+  TranscribeCall,
+  Transcript,
+  TranscriptDetail,
+  TranscriptStream,
+} from "../call/transcribe.ts";
 
 /** Where a call goes: the model by the upstream's own name. */
 export interface Target {
@@ -53,6 +59,11 @@ export interface Provider {
   speak?(options: ProviderCall<SpeakCall>): Promise<SpeakStream>;
   /** What `speak` takes beyond text and voice; absent: nothing. */
   speakOptions?(model: string): readonly SpeakOption[];
+  transcribe?(options: ProviderCall<TranscribeCall>): Promise<Transcript>;
+  /** Resolves when the upstream has accepted the call. */
+  streamTranscript?(options: ProviderCall<TranscribeCall>): Promise<TranscriptStream>;
+  /** The most detail that a model gives; absent: all. */
+  transcriptDetail?(model: string): TranscriptDetail;
   /** What it offers, for the operator to choose from. */
   listModels?(signal: Signal): Promise<readonly UpstreamModel[]>;
 }

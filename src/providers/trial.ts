@@ -1,6 +1,8 @@
 import type { UpstreamTrouble } from "../base/errors.ts";
+import { wavHeader } from "../base/wav.ts";
 import type { ChatCall } from "../call/chat.ts";
 import { type EmbedInput, lengthOf } from "../call/embed.ts";
+import type { TranscribeCall } from "../call/transcribe.ts";
 import type { Trial, TrialKind, TrialLimits } from "../call/trial.ts";
 import type { Probe, Provider, ProviderCall } from "./contract.ts";
 import { upstreamError } from "./kit/failure.ts";
@@ -123,6 +125,21 @@ const runs: Readonly<Record<TrialKind, Run>> = {
       stream.cancel();
     }
   },
+  async transcription(provider, { ask }) {
+    if (provider.transcribe === undefined) throw unable(provider);
+    const { text } = await provider.transcribe(ask(silence));
+    return text.trim() === "" ? "heard the silence" : "answered";
+  },
+};
+
+/** One second without a sound. */
+const silence: TranscribeCall = {
+  audio: {
+    bytes: new Uint8Array([...wavHeader({ dataBytes: 48_000 }), ...new Uint8Array(48_000)]),
+    type: "wav",
+    durationS: 1,
+  },
+  detail: "text",
 };
 
 async function embed(provider: Provider, ask: Ask, input: EmbedInput): Promise<string> {

@@ -12,6 +12,7 @@ export interface RecordedRequest {
   /** Names in lower case; values of repeated headers joined with ", ". */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  readonly bytes: Buffer;
   /** The body, parsed when asked for; throws if it is not JSON. */
   readonly json: unknown;
   /** Counts connections from 1: equal numbers mean a reused connection. */
@@ -31,6 +32,7 @@ export class Exchange implements RecordedRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  readonly bytes: Buffer;
   readonly connection: number;
   readonly #socket: Socket;
   readonly #closed = Promise.withResolvers<void>();
@@ -51,7 +53,8 @@ export class Exchange implements RecordedRequest {
     this.method = method;
     this.path = path;
     this.headers = options.message.headers;
-    this.body = options.message.body.toString("utf8");
+    this.bytes = options.message.body;
+    this.body = this.bytes.toString("utf8");
     this.connection = options.connection;
     this.#socket = options.socket;
   }

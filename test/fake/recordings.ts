@@ -22,3 +22,4 @@ export {
   vendorError,
 } from "./openai/error-replies.ts";
 export { speechReplies, tone } from "./openai/speech-replies.ts";
+export { TRANSCRIPT, transcriptionReplies } from "./openai/transcription-replies.ts";

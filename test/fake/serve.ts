@@ -23,6 +23,7 @@ function replyTo(request: RecordedRequest): Reply {
     return jsonReply({
       body: { object: "list", data: Object.keys(replies).map((id) => ({ id, object: "model" })) },
     });
+  if (request.path.endsWith("/transcriptions")) return willingVendor(request);
   const { model } = JSON.parse(request.body || "{}") as { readonly model?: string };
   const isStreamed = /"stream"\s*:\s*true/.test(request.body);
   return replies[model ?? ""]?.(isStreamed) ?? willingVendor(request);

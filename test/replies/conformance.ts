@@ -8,6 +8,10 @@ import {
   model,
   modelList,
 } from "../../src/wire/v1/openapi/replies.ts";
+import {
+  transcriptionReply,
+  verboseTranscription,
+} from "../../src/wire/v1/openapi/transcription-replies.ts";
 import { ownKeywords } from "../../src/wire/v1/schema.ts";
 
 /** Holds replies to the schemas of the contract. */
@@ -30,6 +34,8 @@ export const problemsOf = {
   embeddings: problems(embeddingResponse),
   models: problems(modelList),
   model: problems(model),
+  transcription: problems(transcriptionReply),
+  verboseTranscription: problems(verboseTranscription),
   error: problems(errorReply),
 };
 
@@ -40,6 +46,10 @@ export async function replyProblems(path: string, response: Response): Promise<r
   if (response.status >= 400) return problemsOf.error(body);
   if (path.startsWith("/chat/completions")) return problemsOf.chat(body);
   if (path.startsWith("/embeddings")) return problemsOf.embeddings(body);
+  if (path.startsWith("/audio/transcriptions"))
+    return typeof body === "object" && body !== null && "task" in body
+      ? problemsOf.verboseTranscription(body)
+      : problemsOf.transcription(body);
   if (/^\/models\/./.test(path)) return problemsOf.model(body);
   return path.startsWith("/models") ? problemsOf.models(body) : [`JSON from ${path}`];
 }

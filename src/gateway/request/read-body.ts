@@ -12,12 +12,19 @@ const smallBodyBytes = 64 * 1024;
 /** Larger bodies are worked on in several turns of the event loop, so that nobody else waits. */
 export const largeBodyBytes = 1024 * 1024;
 const pieceBytes = 256 * 1024;
-const readsPerTurn = 64;
+export const readsPerTurn = 64;
 /** No request has so many; taking thousands of nulls out of an object holds up everybody else. */
 const maxFields = 1_000;
 
+/** The file of a multipart body. */
+export interface UploadedFile {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
 export interface RequestBody {
   readonly fields: JsonObject;
+  /** Of an upload that has one. */
+  readonly file?: UploadedFile | undefined;
   /** HMAC of the bytes, of bodies that were read in pieces and where one was asked for. */
   readonly hash: string | undefined;
 }
@@ -62,13 +69,19 @@ function tooMuchText(what: string, param?: string): ApiError {
   });
 }
 
+/** JSON, or multipart/form-data with a file. */
+export type BodyForm = "json" | "upload";
+
+const isJson = (type: string | null) =>
+  type === null || type === "application/json" || /^application\/json\s*(;|$)/i.test(type);
+
 /** Undefined: it has none to tell. Throws if it is of the wrong type, or surely too large. */
-export function announcedBytes(request: Request): number | undefined {
+export function announcedBytes(request: Request, form: BodyForm = "json"): number | undefined {
   const type = request.headers.get("content-type");
-  if (type !== null && type !== "application/json" && !/^application\/json\s*(;|$)/i.test(type))
+  if (!(form === "json" ? isJson(type) : /^multipart\/form-data\s*(;|$)/i.test(type ?? "")))
     throw new ApiError({
       code: "unsupported_media_type",
-      message: "Unsupported Content-Type. Send the body as `application/json`.",
+      message: `Unsupported Content-Type. Send the body as \`${form === "json" ? "application/json" : "multipart/form-data"}\`.`,
     });
   const length = request.headers.get("content-length");
   if (length === null) return undefined;
@@ -196,7 +209,7 @@ function toFields(body: unknown): JsonObject {
   return fields;
 }
 
-function tooLarge(): ApiError {
+export function tooLarge(): ApiError {
   return new ApiError({
     code: "request_too_large",
     message: `The body must not be larger than ${maxBodyBytes / 1024 / 1024} MiB.`,

@@ -24,6 +24,8 @@ export function createBroken(options: {
     streamChat: refuse,
     embed: refuse,
     speak: refuse,
+    transcribe: refuse,
+    streamTranscript: refuse,
     speakOptions: () => speakOptions,
     listModels: refuse,
   };

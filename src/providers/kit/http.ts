@@ -15,7 +15,7 @@ export interface UpstreamRequest {
   /** `host` is among them: the pin's. One `Headers` for all calls is cheaper than any other form. */
   readonly headers: Headers | Readonly<Record<string, string>>;
   /** Posted; without one it is a GET. */
-  readonly body?: string | undefined;
+  readonly body?: string | Uint8Array<ArrayBuffer> | undefined;
   readonly signal: Signal;
   /** A unix socket, in place of the address's host and port. */
   readonly socket?: string | undefined;

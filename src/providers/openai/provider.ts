@@ -2,6 +2,7 @@ import type { ChatCall, ChatPart, ChatResult, ChatStream } from "../../call/chat
 import { plainQuirks, type Quirks } from "../../call/quirks.ts";
 import type { Signal } from "../../call/signal.ts";
 import { type SpeakOption, type SpeakStream, speakOptions } from "../../call/speak.ts";
+import type { TranscriptDetail } from "../../call/transcribe.ts";
 import type { Provider, ProviderCall } from "../contract.ts";
 import type { Dialer } from "../kit/dial.ts";
 import { upstreamError } from "../kit/failure.ts";
@@ -13,6 +14,7 @@ import { createEmbed } from "./embed.ts";
 import { toFieldRules } from "./field-rules.ts";
 import { fromOpenAiModels } from "./models.ts";
 import { toMessages, toOptions } from "./to-messages.ts";
+import { createTranscribe, type SendForm } from "./transcribe.ts";
 
 export interface OpenAiOptions {
   readonly name: string;
@@ -36,7 +38,8 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
   const { name, baseUrl, apiKey, socket, isOwn = false, dialer } = options;
   const pin = dialer.pin(baseUrl);
   const quirks = options.quirks ?? plainQuirks;
-  const headers = new Headers({ ...baseHeaders(pin), ...keyHeaders(quirks.keyHeader, apiKey) });
+  const allHeaders = { ...baseHeaders(pin), ...keyHeaders(quirks.keyHeader, apiKey) };
+  const headers = new Headers(allHeaders);
   const base = new URL(baseUrl).pathname.replace(/\/+$/, "");
   const send: Send = (path, body, { signal, onAccepted, onDial }) => {
     // Spelled out: copying properties costs a microsecond.
@@ -53,6 +56,17 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
       onDial,
     });
   };
+  const sendForm: SendForm = (path, { contentType, bytes }, sending) =>
+    sendTo({
+      provider: name,
+      pin,
+      path: base + path,
+      headers: { ...allHeaders, "content-type": contentType },
+      body: bytes,
+      socket,
+      isOwn,
+      ...sending,
+    });
   const chatBody = createChatBody(quirks, options.takesUrls ?? false);
 
   return {
@@ -94,6 +108,9 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
     },
     // The embedded voices know neither.
     ...(isOwn ? {} : { speakOptions: (model) => takenInSpeech(quirks, model) }),
+    ...createTranscribe(name, sendForm),
+    // The embedded recognizer gives the times of sentences only.
+    transcriptDetail: (model) => (isOwn ? "segments" : detailOf(quirks, model)),
     async listModels(signal) {
       const path = `${base}/models`;
       const reply = await sendTo({ provider: name, pin, path, headers, signal, socket, isOwn });
@@ -107,6 +124,10 @@ function takenInSpeech({ ignoresInSpeech = [] }: Quirks, model: string): readonl
   return rule === undefined
     ? speakOptions
     : speakOptions.filter((option) => !rule.options.includes(option));
+}
+
+function detailOf({ plainTranscripts = [] }: Quirks, model: string): TranscriptDetail {
+  return plainTranscripts.some((prefix) => model.startsWith(prefix)) ? "text" : "words";
 }
 
 /** The body of a chat, by what the server takes. That is looked up here, once, for all requests. */

@@ -7,6 +7,11 @@ import { type ChatRequest, chatRequest } from "./chat/request.ts";
 import { type EmbeddingRequest, embeddingFields } from "./embeddings/request.ts";
 import { ownKeywords } from "./schema.ts";
 import { type SpeechRequest, speechRequest } from "./speech/request.ts";
+import {
+  fromForm,
+  type TranscriptionRequest,
+  transcriptionRequest,
+} from "./transcription/request.ts";
 import { checkText } from "./well-formed.ts";
 
 const ajv = new Ajv({
@@ -19,6 +24,7 @@ const ajv = new Ajv({
 
 export const readChatRequest = reader<ChatRequest>(chatRequest);
 export const readEmbeddingRequest = reader<EmbeddingRequest>(embeddingFields);
+const readTranscriptionFields = reader<TranscriptionRequest>(transcriptionRequest);
 const readSpeechFields = reader<SpeechRequest>(speechRequest);
 
 export function readSpeechRequest(body: JsonObject): SpeechRequest {
@@ -26,6 +32,11 @@ export function readSpeechRequest(body: JsonObject): SpeechRequest {
   checkText("input", request.input);
   if (request.instructions !== undefined) checkText("instructions", request.instructions);
   return request;
+}
+
+/** The fields of a form, which are all text. */
+export function readTranscriptionRequest(fields: JsonObject): TranscriptionRequest {
+  return readTranscriptionFields(fromForm(fields));
 }
 
 /** Checks a body and returns it under its type, or throws an error that names the field. */

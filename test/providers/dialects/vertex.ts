@@ -83,8 +83,15 @@ export const vertexDialect: Dialect = {
 
 /** The same request at the address where the body is known. */
 function atGemini(request: RecordedRequest): RecordedRequest {
-  const { method, headers, body, json, connection, bytesSent, closed, abortedByClient } = request;
+  const { method, headers, body, bytes, json, connection, bytesSent, closed, abortedByClient } =
+    request;
   if (!request.path.startsWith(models)) throw new Error(`${request.path} is no model's`);
   const path = `/v1beta/models/${request.path.slice(models.length)}`;
-  return { method, path, headers, body, json, connection, bytesSent, closed, abortedByClient };
+  return {
+    ...{ method, path, headers, body, bytes, json },
+    connection,
+    bytesSent,
+    closed,
+    abortedByClient,
+  };
 }

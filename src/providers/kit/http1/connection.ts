@@ -17,7 +17,7 @@ export interface Message {
   /** Request line and header lines, each with its line end; without a length. */
   readonly head: string;
   /** Posted; undefined: there is none. */
-  readonly body: string | undefined;
+  readonly body: string | Uint8Array<ArrayBuffer> | undefined;
   readonly signal: Signal;
 }
 
@@ -212,8 +212,9 @@ export class Connection {
     const bodyBytes = body === undefined ? 0 : Buffer.byteLength(body);
     const start =
       body === undefined ? `${head}\r\n` : `${head}content-length: ${bodyBytes}${headEnd}`;
-    if (body !== undefined && bodyBytes > joinedBytes) {
-      this.#unsent = Buffer.concat([Buffer.from(start), Buffer.from(body)]);
+    if (body !== undefined && (typeof body !== "string" || bodyBytes > joinedBytes)) {
+      const rest = typeof body === "string" ? Buffer.from(body) : body;
+      this.#unsent = Buffer.concat([Buffer.from(start), rest]);
       return this.drained();
     }
     const text = body === undefined ? start : start + body;

@@ -109,7 +109,9 @@ function toTerms(row: ReceiptRow): Pick<Receipt, "terms"> {
         audio: Number(row.hold_audio),
         image: Number(row.hold_image),
         video: Number(row.hold_video),
-        ...(typeof row.hold_audio_seconds === "bigint" ? { audioSeconds: Number(row.hold_audio_seconds) } : {}),
+        ...(typeof row.hold_audio_seconds === "bigint"
+          ? { audioSeconds: Number(row.hold_audio_seconds) }
+          : {}),
       },
     },
   };

@@ -82,6 +82,36 @@ export const examples = {
     type: "speech.audio.done",
     usage: { input_tokens: 9, output_tokens: 74, total_tokens: 83 },
   },
+  transcription: {
+    text: "Good morning. It is seven o'clock.",
+    usage: { type: "duration", seconds: 3 },
+  },
+  verboseTranscription: {
+    task: "transcribe",
+    language: "english",
+    duration: 2.96,
+    text: "Good morning.",
+    segments: [
+      {
+        id: 0,
+        seek: 0,
+        start: 0,
+        end: 2.96,
+        text: "Good morning.",
+        tokens: [],
+        temperature: 0,
+        avg_logprob: 0,
+        compression_ratio: 0,
+        no_speech_prob: 0,
+      },
+    ],
+    usage: { type: "duration", seconds: 3 },
+  },
+  transcriptEvent: {
+    type: "transcript.text.done",
+    text: "Good morning.",
+    usage: { type: "duration", seconds: 3 },
+  },
   model,
   voiceList: { voices: voices.map((name) => ({ id: name, name })) },
   modelList: {

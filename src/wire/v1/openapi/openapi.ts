@@ -15,6 +15,12 @@ import {
   voiceList,
 } from "./replies.ts";
 import { OpenApiSchemas } from "./schema.ts";
+import {
+  transcriptEvent,
+  transcriptionForm,
+  transcriptionReply,
+  verboseTranscription,
+} from "./transcription-replies.ts";
 
 /** Where the gateway listens unless it is told otherwise. */
 const usualBaseUrl = "http://127.0.0.1:8080/v1";
@@ -32,7 +38,7 @@ export function toOpenApi(baseUrl: string = usualBaseUrl): JsonObject {
       title: "svc gateway",
       version: "1.0.0",
       description:
-        "One key and one base URL for all models: chat, embeddings of text, images and videos, and speech. Clients for the chat completions format work unchanged. Unknown fields never cause an error.",
+        "One key and one base URL for all models: chat, embeddings of text, images and videos, speech, and transcription. Clients for the chat completions format work unchanged. Unknown fields never cause an error.",
       license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
     },
     "x-api-version": "v1",
@@ -68,6 +74,7 @@ const tags = {
   Chat: "Chat completions, streamed or not.",
   Embeddings: "Embeddings of text, images and videos.",
   Speech: "Text to speech. Preview: subject to change.",
+  Transcription: "Speech to text. Preview: subject to change.",
   Models: "The models that the key can use.",
 };
 
@@ -124,7 +131,41 @@ function toPaths(schemas: OpenApiSchemas): JsonObject {
         },
       }),
     },
+    ...toTranscriptionPath(schemas),
     ...toModelPaths(schemas),
+  };
+}
+
+function toTranscriptionPath(schemas: OpenApiSchemas): JsonObject {
+  const { transcription, verboseTranscription: verbose } = examples;
+  return {
+    "/audio/transcriptions": {
+      post: operation({
+        id: "createTranscription",
+        tag: "Transcription",
+        summary: "Transcribe audio to text",
+        errors: [400, 401, 402, 429],
+        isOfModel: true,
+        "x-preview": true,
+        body: { "multipart/form-data": { schema: schemas.convertRequest(transcriptionForm) } },
+        ok: {
+          "application/json": {
+            schema: {
+              oneOf: [schemas.convert(transcriptionReply), schemas.convert(verboseTranscription)],
+            },
+            examples: { json: { value: transcription }, verbose_json: { value: verbose } },
+          },
+          "text/plain": {
+            schema: { type: "string", description: "With response_format text, srt or vtt." },
+            example: "Hello there.\n",
+          },
+          "text/event-stream": {
+            schema: schemas.convert(transcriptEvent),
+            example: examples.transcriptEvent,
+          },
+        },
+      }),
+    },
   };
 }
 

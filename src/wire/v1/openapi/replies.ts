@@ -236,7 +236,10 @@ export const model = Type.Object(
     architecture: Type.Optional(
       Type.Object(
         {
-          input_modalities: Type.Array(Type.String(), told("Input types: text, image, video.")),
+          input_modalities: Type.Array(
+            Type.String(),
+            told("Input types: text, image, video, audio."),
+          ),
           output_modalities: Type.Array(
             Type.String(),
             told("Output types: text, embeddings or audio."),
@@ -253,7 +256,7 @@ export const model = Type.Object(
         {
           additionalProperties: Type.String(),
           ...told(
-            "USD per unit as a decimal string: prompt, completion, input_cache_read, input_cache_write and audio_output per token, image per image, video_second per second.",
+            "USD per unit as a decimal string: prompt, completion, input_cache_read, input_cache_write and audio_output per token, image per image, video_second and audio_second per second.",
           ),
         },
       ),

@@ -1,0 +1,96 @@
+import { describe, expect, test } from "bun:test";
+import { seededRandom } from "../../../test/fixtures/media/fixture.ts";
+import { boundaryOf, type Part, readParts } from "./multipart.ts";
+
+const bytesOf = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));
+
+function partsOf(text: string | Uint8Array<ArrayBuffer>, boundary = "b"): readonly Part[] {
+  const reading = readParts(typeof text === "string" ? bytesOf(text) : text, boundary);
+  for (;;) {
+    const step = reading.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+const named = (parts: readonly Part[]) =>
+  parts.map(({ name, filename, bytes }) => [name, filename, Buffer.from(bytes).toString("latin1")]);
+
+const part = (head: string, content: string) =>
+  `--b\r\nContent-Disposition: ${head}\r\n\r\n${content}\r\n`;
+
+describe("parts", () => {
+  test("are read with their names, and their content byte for byte", () => {
+    const content = "\r\n--\r\n--a\r\n-b--b\0\xff";
+    const body = `preamble\r\n${part('form-data; name="a"', content)}${part(
+      'form-data; name="file"; filename="x \\"y\\".wav"\r\nContent-Type: audio/wav',
+      "",
+    )}--b--\r\nepilogue`;
+    expect(named(partsOf(body))).toEqual([
+      ["a", undefined, content],
+      ["file", 'x "y".wav', ""],
+    ]);
+    expect(named(partsOf(part("form-data; name=plain", "1") + "--b--"))).toEqual([
+      ["plain", undefined, "1"],
+    ]);
+    expect(partsOf("--b--")).toEqual([]);
+  });
+
+  test("that the runtime writes come back", async () => {
+    const random = seededRandom(3);
+    for (let round = 0; round < 20; round++) {
+      const form = new FormData();
+      const file = Buffer.from(
+        Array.from({ length: random(5000) }, () => [13, 10, 45, 98, 0][random(5)] ?? 0),
+      );
+      form.append("model", "whisper");
+      form.append("file", new File([file], "a.wav"));
+      const response = new Response(form);
+      const boundary = boundaryOf(response.headers.get("content-type")) ?? "";
+      const parts = partsOf(new Uint8Array(await response.arrayBuffer()), boundary);
+      expect(parts.map(({ name }) => name)).toEqual(["model", "file"]);
+      expect(Buffer.from(parts[1]?.bytes ?? []).equals(file)).toBe(true);
+    }
+  });
+
+  test.each([
+    ["", "no end"],
+    ["--b\r\n", "no headers"],
+    ["--bx\r\n\r\n\r\n--b--", "line break"],
+    [part('form-data; name="a"', "1"), "no end"],
+    [`${part("form-data", "1")}--b--`, "Content-Disposition"],
+    [`${part('attachment; name="a"', "1")}--b--`, "Content-Disposition"],
+    [
+      `${part('form-data; name="a"\r\nContent-Transfer-Encoding: base64', "1")}--b--`,
+      "Content-Transfer-Encoding",
+    ],
+    [`${part('form-data; name="a"', "1").repeat(65)}--b--`, "more than 64 parts"],
+    [`${part(`form-data; name="a"\r\nX: ${"x".repeat(9000)}`, "1")}--b--`, "more than 8192 bytes"],
+  ])("that are malformed are refused: %j", (body, problem) => {
+    expect(() => partsOf(body)).toThrow(problem);
+  });
+
+  test("32 MiB of near misses give others their turn", () => {
+    const boundary = "a".repeat(70);
+    const miss = `\r\n--${"a".repeat(69)}b`;
+    const body = Buffer.from(
+      `--${boundary}\r\nContent-Disposition: form-data; name="file"\r\n\r\n${miss.repeat(450_000)}\r\n--${boundary}--`,
+      "latin1",
+    );
+    const reading = readParts(new Uint8Array(body), boundary);
+    let turns = 0;
+    let step = reading.next();
+    for (; step.done !== true; step = reading.next()) turns++;
+    expect(turns).toBeGreaterThan(25);
+    expect(step.value[0]?.bytes.length).toBe(450_000 * miss.length);
+  });
+});
+
+describe("the boundary", () => {
+  test("is a parameter, quoted or not, of this type alone", () => {
+    expect(boundaryOf("multipart/form-data; boundary=abc")).toBe("abc");
+    expect(boundaryOf('Multipart/Form-Data; charset=utf-8; boundary="a b"')).toBe("a b");
+    expect(boundaryOf("application/json")).toBeUndefined();
+    for (const wrong of ["", "; boundary=", `; boundary=${"x".repeat(71)}`])
+      expect(() => boundaryOf(`multipart/form-data${wrong}`)).toThrow("no boundary");
+  });
+});

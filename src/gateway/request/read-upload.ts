@@ -1,0 +1,134 @@
+import { createHmac } from "node:crypto";
+import { nextTurn } from "../../base/clock.ts";
+import { ApiError } from "../../base/errors.ts";
+import type { Json, JsonObject } from "../../call/chat.ts";
+import { fieldError } from "../../wire/v1/validate.ts";
+import { boundaryOf, type Part, readParts } from "./multipart.ts";
+import {
+  largeBodyBytes,
+  maxBodyBytes,
+  type ReadBodyOptions,
+  type RequestBody,
+  readsPerTurn,
+  tooLarge,
+  type UploadedFile,
+} from "./read-body.ts";
+
+/** As much as OpenAI takes. */
+export const maxFileBytes = 25 * 1024 * 1024;
+/** A prompt is the longest of the fields. */
+const maxFieldBytes = 64 * 1024;
+
+/** Reads an upload: text fields, and `file`. Its bytes count as body bytes in flight as they come. */
+export async function readUpload(options: ReadBodyOptions): Promise<RequestBody> {
+  const { request, held, hashKey } = options;
+  const boundary = boundaryOf(request.headers.get("content-type"));
+  if (boundary === undefined) throw new Error("the content type was not checked");
+  checkEncoding(request);
+  const body = await gatherBytes(options);
+  const isLarge = held.sizeBytes > largeBodyBytes;
+  if (isLarge) await nextTurn();
+  const reading = readParts(body, boundary);
+  let step = reading.next();
+  for (; step.done !== true; step = reading.next()) await nextTurn();
+  const { fields, file } = toFields(step.value);
+  const hash = hashKey === undefined ? undefined : await hashOf({ hashKey, fields, file });
+  return { fields, hash, file };
+}
+
+/** In one buffer that grows with what comes, whatever was announced. */
+async function gatherBytes({ request, held }: ReadBodyOptions): Promise<Uint8Array<ArrayBuffer>> {
+  const reader = request.body?.getReader();
+  let buffer = new Uint8Array(firstBytes);
+  let filled = 0;
+  try {
+    for (let reads = 1; ; reads++) {
+      const read = await reader?.read();
+      if (read === undefined || read.done) return buffer.subarray(0, filled);
+      const { value } = read;
+      if (filled + value.length > maxBodyBytes) throw tooLarge();
+      held.grow(value.length);
+      if (reads % readsPerTurn === 0) await nextTurn();
+      if (filled + value.length > buffer.length) {
+        const larger = new Uint8Array(
+          Math.min(maxBodyBytes, Math.max(2 * buffer.length, filled + value.length)),
+        );
+        larger.set(buffer.subarray(0, filled));
+        buffer = larger;
+      }
+      buffer.set(value, filled);
+      filled += value.length;
+    }
+  } catch (error) {
+    reader?.cancel().catch(() => {});
+    throw error;
+  }
+}
+
+const firstBytes = 64 * 1024;
+
+function toFields(parts: readonly Part[]): { fields: JsonObject; file: UploadedFile | undefined } {
+  const fields: Record<string, Json> = {};
+  let file: UploadedFile | undefined;
+  for (const { name, filename, bytes } of parts) {
+    if (name === "file") {
+      if (file !== undefined) throw fieldError("file", "must be sent only once");
+      if (filename === undefined) throw fieldError("file", "must be a file, with a filename");
+      if (bytes.length > maxFileBytes) throw fileTooLarge();
+      file = { bytes };
+      continue;
+    }
+    // A file that nobody knows is ignored, as unknown fields are.
+    if (filename !== undefined) continue;
+    if (bytes.length > maxFieldBytes)
+      throw fieldError(shown(name), `must not be longer than ${maxFieldBytes} bytes`);
+    add(fields, name, new TextDecoder().decode(bytes));
+  }
+  return { fields, file };
+}
+
+/** Lists are sent as `name[]`, once for each entry. */
+function add(fields: Record<string, Json>, name: string, text: string): void {
+  if (name === "__proto__") return;
+  const list = name.endsWith("[]") ? name.slice(0, -2) : undefined;
+  const known = Object.hasOwn(fields, list ?? name) ? fields[list ?? name] : undefined;
+  if (list !== undefined) fields[list] = [...(Array.isArray(known) ? known : []), text];
+  else if (known === undefined) fields[name] = text;
+  else throw fieldError(shown(name), "must be sent only once");
+}
+
+const shown = (name: string) => name.slice(0, 64).replace(/[^\w[\].-]/g, "?");
+
+/** Of what the request says: its boundary is another one each time it is sent. */
+async function hashOf(options: {
+  readonly hashKey: string;
+  readonly fields: JsonObject;
+  readonly file: UploadedFile | undefined;
+}): Promise<string> {
+  const { hashKey, fields, file } = options;
+  const hash = createHmac("sha256", hashKey).update(JSON.stringify(fields));
+  const bytes = file?.bytes ?? new Uint8Array();
+  for (let at = 0; at < bytes.length; at += largeBodyBytes) {
+    if (at > 0) await nextTurn();
+    hash.update(bytes.subarray(at, at + largeBodyBytes));
+  }
+  return hash.digest("hex");
+}
+
+function checkEncoding(request: Request): void {
+  const encoding = request.headers.get("content-encoding");
+  if (encoding !== null && encoding.toLowerCase() !== "identity")
+    throw new ApiError({
+      code: "unsupported_media_type",
+      message:
+        "Compressed bodies are not supported. Send the body without a Content-Encoding header.",
+    });
+}
+
+function fileTooLarge(): ApiError {
+  return new ApiError({
+    code: "request_too_large",
+    param: "file",
+    message: `file must not be larger than ${maxFileBytes / 1024 / 1024} MiB.`,
+  });
+}

@@ -69,6 +69,24 @@ export interface SpeechResult {
   readonly samples: number;
 }
 
+export interface TranscriptionJob {
+  readonly audio: Uint8Array;
+  /** A code or the English name of a language; detected where there is none. */
+  readonly language?: string;
+}
+
+/** A segment as it is recognized; without text, a sign of life. */
+export interface TranscriptionPiece {
+  readonly startS: number;
+  readonly endS: number;
+  readonly text: string;
+}
+
+export interface TranscriptionResult {
+  readonly language: string;
+  readonly durationS: number;
+}
+
 /** An answer that is not the model's output: told to the caller as it stands. */
 export class EngineError extends Error {
   override readonly name = "EngineError";

@@ -14,6 +14,8 @@ const load: {
   chat: async (options) => (await import("./chat/chat.ts")).loadChat(options),
   text: async (options) => (await import("./text/text.ts")).loadText(options),
   image: async (options) => (await import("./image/image.ts")).loadImage(options),
+  transcription: async (options) =>
+    (await import("./transcription/transcription.ts")).loadTranscription(options),
   speech: async (options) => (await import("./speech/speech.ts")).loadSpeech(options),
 };
 

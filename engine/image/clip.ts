@@ -1,13 +1,5 @@
-import { setImmediate } from "node:timers/promises";
-import {
-  CustomSource,
-  EncodedPacketSink,
-  Input,
-  type InputVideoTrack,
-  MP4,
-  type PacketRetrievalOptions,
-  WEBM,
-} from "mediabunny";
+import { EncodedPacketSink, Input, type InputVideoTrack, MP4, WEBM } from "mediabunny";
+import { packetsOf, ReadBudget, reading as readingFile, toSource } from "../container.ts";
 import { EngineError } from "../contract.ts";
 import type { VideoCodec } from "./frame-header.ts";
 import { hasEndlessTables, withoutFragmentIndex } from "./mp4-guard.ts";
@@ -57,7 +49,12 @@ export async function openClip({ video, signal }: ClipOptions): Promise<Clip> {
     throw videoRefusal(`its codec is ${codec ?? "unknown"}; only H.264, VP8 and VP9 are supported`);
   const sink = new EncodedPacketSink(track);
   const times: PacketTime[] = [];
-  for await (const packet of packetsOf(sink, { options: { metadataOnly: true }, signal, reads })) {
+  for await (const packet of packetsOf(sink, {
+    options: { metadataOnly: true },
+    signal,
+    reads,
+    damaged,
+  })) {
     if (times.length === maxFrames) throw tooManyFrames();
     times.push({
       startS: packet.timestamp,
@@ -71,7 +68,12 @@ export async function openClip({ video, signal }: ClipOptions): Promise<Clip> {
   // A file that was cut off still lists all of its frames.
   async function* whole(): AsyncGenerator<Packet> {
     let count = 0;
-    for await (const { data, type } of packetsOf(sink, { options: {}, signal, reads })) {
+    for await (const { data, type } of packetsOf(sink, {
+      options: {},
+      signal,
+      reads,
+      damaged,
+    })) {
       yield { data, isKey: type === "key" };
       count++;
     }
@@ -117,62 +119,7 @@ function toBytes(source: AllowSharedBufferSource): Uint8Array {
     : new Uint8Array(source);
 }
 
-/**
- * Ends a search that does not get on: on some damaged files the reader looks at the same place
- * forever, and gives nobody else a turn meanwhile.
- */
-class ReadBudget {
-  private static readonly max = 50_000;
-  private left = ReadBudget.max;
-
-  spend(): void {
-    if (this.left === 0) throw new Error("the reader makes no progress");
-    this.left--;
-  }
-
-  renew(): void {
-    this.left = ReadBudget.max;
-  }
-}
-
-// Without a cache every read comes by here, and the bytes are in memory anyway.
-function toSource(bytes: Uint8Array, reads: ReadBudget): CustomSource {
-  return new CustomSource({
-    getSize: () => bytes.length,
-    read: (start, end) => {
-      reads.spend();
-      return bytes.subarray(start, end);
-    },
-    maxCacheSize: 0,
-    // The read that failed tells as much.
-    handleUnhandledError: () => undefined,
-  });
-}
-
-interface PacketsOptions {
-  readonly options: PacketRetrievalOptions;
-  readonly signal: AbortSignal;
-  readonly reads: ReadBudget;
-}
-
-async function* packetsOf(sink: EncodedPacketSink, { options, signal, reads }: PacketsOptions) {
-  let packet = await reading(() => sink.getFirstPacket(options));
-  for (let count = 0; packet; count++) {
-    // Nothing else lets go of the thread, and so the news that the caller has left would not come.
-    if (count % 16 === 0) await setImmediate();
-    signal.throwIfAborted();
-    reads.renew();
-    yield packet;
-    const previous = packet;
-    packet = await reading(() => sink.getNextPacket(previous, options));
-  }
-}
-
 /** The container's reader throws whatever it stumbles over. */
-async function reading<Result>(read: () => Promise<Result>): Promise<Result> {
-  try {
-    return await read();
-  } catch {
-    throw videoRefusal("it is not an MP4 or WebM file, or it is damaged");
-  }
-}
+const damaged = () => videoRefusal("it is not an MP4 or WebM file, or it is damaged");
+
+const reading = <Result>(read: () => Promise<Result>) => readingFile(read, damaged);

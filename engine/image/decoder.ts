@@ -32,7 +32,32 @@ interface NativeDecoder {
   close(): void;
 }
 
+/** Calls back with samples of all channels in turn; how many there are of each, and the channels. */
+export type OnSamples = (
+  samples: Float32Array,
+  format: string,
+  rate: number,
+  frames: number,
+  channels: number,
+) => void;
+
+export interface NativeAudioDecoder {
+  configure(config: {
+    readonly codec: string;
+    readonly sampleRate: number;
+    readonly channels: number;
+    readonly extradata?: Buffer;
+  }): void;
+  decode(data: Buffer, isKey: boolean, timestamp: number, duration: number): void;
+  flush(done: () => void): void;
+  close(): void;
+}
+
 interface Binding {
+  readonly AudioDecoderNative: new (
+    onSamples: OnSamples,
+    onError: (message: string) => void,
+  ) => NativeAudioDecoder;
   readonly VideoDecoderNative: new (
     onFrame: (frame: DecodedFrame) => void,
     onError: (message: string) => void,
@@ -62,13 +87,13 @@ export function openDecoder({ codec, box, onFrame, onError }: DecoderOptions): D
 
 let loaded: Binding | undefined;
 
-function loadBinding(): Binding {
+export function loadBinding(what = "videos", param = "input"): Binding {
   const machine = `${process.platform}-${process.arch}`;
   try {
     loaded ??= createRequire(import.meta.url)(`@node-webcodecs/static-${machine}`) as Binding;
     return loaded;
   } catch {
-    const message = `videos are not supported on this machine: no decoder for ${machine}`;
-    throw new EngineError({ status: 501, code: "unsupported", message, param: "input" });
+    const message = `${what} are not supported on this machine: no decoder for ${machine}`;
+    throw new EngineError({ status: 501, code: "unsupported", message, param });
   }
 }

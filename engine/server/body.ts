@@ -4,9 +4,18 @@ export type Body = Readonly<Record<string, unknown>>;
 
 /** A request's body. The gateway has checked it; another client may send anything. */
 export async function readBody(request: Request): Promise<Body> {
+  const type = request.headers.get("content-type") ?? "";
+  if (type.startsWith("multipart/form-data")) return readForm(request);
   const body: unknown = await request.json().catch(() => undefined);
   if (!isRecord(body)) throw new EngineError({ message: "The body must be a JSON object." });
   return body;
+}
+
+/** Of fields with one name, the last counts: the recognizer has no lists. */
+async function readForm(request: Request): Promise<Body> {
+  const form = await request.formData().catch(() => undefined);
+  if (form === undefined) throw new EngineError({ message: "The body must be a form." });
+  return Object.fromEntries(form.entries());
 }
 
 export function isRecord(value: unknown): value is Body {

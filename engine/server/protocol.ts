@@ -7,6 +7,7 @@ export interface HostOptions {
   readonly text: { readonly dir: string };
   readonly image: { readonly dir: string };
   readonly speech: { readonly dir: string };
+  readonly transcription: { readonly dir: string };
 }
 
 export type HostKind = keyof HostOptions;

@@ -9,6 +9,7 @@ import { answerMedia, answerText } from "./embeddings.ts";
 import { type EngineLog, ModelProcess, type ModelProcessView } from "./model-process.ts";
 import type { LoadMessage } from "./protocol.ts";
 import { answerSpeech } from "./speech.ts";
+import { answerTranscription } from "./transcription.ts";
 
 export interface OwnModel {
   readonly name: string;
@@ -175,6 +176,18 @@ function entriesOf(
         })),
       },
     ],
+    [
+      "recognizer",
+      {
+        path: transcriptionPath,
+        answer: answerTranscription,
+        open: openOnce("recognizer", 1, () => ({
+          type: "load",
+          kind: "transcription",
+          options: { dir: dir("recognizer") },
+        })),
+      },
+    ],
     ["speech-flash", { path: speechPath, answer: speak("flash"), open: speech }],
     ["speech-pro", { path: speechPath, answer: speak("pro"), open: speech }],
     ...own,
@@ -184,6 +197,7 @@ function entriesOf(
 const chatPath = "/v1/chat/completions";
 const embedPath = "/v1/embeddings";
 const speechPath = "/v1/audio/speech";
+const transcriptionPath = "/v1/audio/transcriptions";
 
 function embeddedChat(dir: string): LoadMessage {
   return {

@@ -1,13 +1,6 @@
 import { parseArgs } from "node:util";
 import { type PullOptions, pullSets } from "./pull.ts";
-import {
-  type CheckSetName,
-  checkSets,
-  type SetName,
-  type SetProgress,
-  setNames,
-  setOf,
-} from "./sets.ts";
+import { type SetName, type SetProgress, setNames, setOf } from "./sets.ts";
 
 /**
  * A process of its own, so that hashing, unpacking and preparing never hold up a server:
@@ -50,8 +43,8 @@ function createLines(): (progress: SetProgress<string>) => string | undefined {
   };
 }
 
-function isKnown(name: string): name is SetName | CheckSetName {
-  return (setNames as readonly string[]).includes(name) || Object.hasOwn(checkSets, name);
+function isKnown(name: string): name is SetName {
+  return (setNames as readonly string[]).includes(name);
 }
 
 async function main(): Promise<number> {

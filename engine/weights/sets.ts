@@ -2,7 +2,7 @@
  * The weights the engine runs on: where they come from, what they must be, and under which licence.
  * Plain data: the gateway imports it too, and a light gateway has none of the engine's packages.
  */
-export const setNames = ["text", "chat", "speech", "image"] as const;
+export const setNames = ["text", "chat", "speech", "image", "recognizer"] as const;
 export type SetName = (typeof setNames)[number];
 
 /** What the prepare steps make, and the models are loaded from. */
@@ -307,11 +307,10 @@ const recognizerFiles = {
   ],
 } as const;
 
-/** Reads speech back, so that a check can tell whether a listener would understand it. */
 const recognizer: WeightSet<"recognizer"> = {
   name: "recognizer",
   from: {
-    model: "Whisper base, 8-bit ONNX: speech to text; used only to check speech",
+    model: "Whisper base, 8-bit ONNX: speech to text in 99 languages",
     license: "Apache-2.0 (package), MIT (model)",
     origin: "openai/whisper-base, converted as Xenova/whisper-base",
   },
@@ -336,16 +335,12 @@ const recognizer: WeightSet<"recognizer"> = {
   ),
 };
 
-export const weightSets = { text, chat, speech, image } as const satisfies {
+export const weightSets = { text, chat, speech, image, recognizer } as const satisfies {
   readonly [Name in SetName]: WeightSet<Name>;
 };
 
-/** Fetched for checks and tests alone; callers never see them. */
-export const checkSets = { recognizer } as const;
-export type CheckSetName = keyof typeof checkSets;
-
-export function setOf(name: SetName | CheckSetName): WeightSet<SetName | CheckSetName> {
-  return { ...weightSets, ...checkSets }[name];
+export function setOf(name: SetName): WeightSet<SetName> {
+  return weightSets[name];
 }
 
 interface OneFile {

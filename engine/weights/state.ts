@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { fileBytes, modelsDir, packedBytes, partialPath, setDir } from "./layout.ts";
 import { tryLockSet } from "./lock.ts";
 import { WeightsProblem } from "./problem.ts";
-import { type CheckSetName, type SetName, setOf, type WeightSet, weightSets } from "./sets.ts";
+import { type SetName, setOf, type WeightSet, weightSets } from "./sets.ts";
 
 /** The folder of a set that is whole; a few `stat` calls, so it may be asked often. */
-export function readyDir(cacheDir: string, set: SetName | CheckSetName): string | undefined {
+export function readyDir(cacheDir: string, set: SetName): string | undefined {
   return readyDirOf(cacheDir, setOf(set));
 }
 

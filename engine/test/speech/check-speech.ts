@@ -8,8 +8,9 @@ import { parseArgs } from "node:util";
 import { type SpeechJob, type VoiceName, voiceNames } from "../../contract.ts";
 import { sampleRate } from "../../speech/audio.ts";
 import { loadSpeech } from "../../speech/speech.ts";
+import { loadRecognizer } from "../../transcription/whisper.ts";
 import { weightsDir } from "../weights/weights-dir.ts";
-import { loadRecognizer } from "./recognizer.ts";
+
 import { toWords, wordErrors } from "./word-errors.ts";
 
 const largestErrorRate = 0.1;

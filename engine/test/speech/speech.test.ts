@@ -14,9 +14,10 @@ import {
 import { sampleRate } from "../../speech/audio.ts";
 import { loudness, targetLufs } from "../../speech/loudness.ts";
 import { loadSpeech } from "../../speech/speech.ts";
+import { melBands, melFrames, melRate } from "../../transcription/log-mel.ts";
+import { resample } from "../../transcription/resample.ts";
 import { modelFiles } from "../../weights/sets.ts";
 import { weightsDir } from "../weights/weights-dir.ts";
-import { melBands, melFrames, melRate, resample } from "./log-mel.ts";
 
 type Speech = Model<SpeechJob, SpeechPiece, SpeechResult>;
 

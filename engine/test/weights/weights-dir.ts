@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { pullSets } from "../../weights/pull.ts";
-import { type CheckSetName, type SetName, setOf } from "../../weights/sets.ts";
+import { type SetName, setOf } from "../../weights/sets.ts";
 import { readyDir } from "../../weights/state.ts";
 
 /** The cache that the machine's gateway uses too, so that tests fetch a set at most once. */
@@ -10,7 +10,7 @@ export function testCacheDir(): string {
 }
 
 /** The folder of a set, for tests with real models; fetched first if it is not there. */
-export async function weightsDir(set: SetName | CheckSetName): Promise<string> {
+export async function weightsDir(set: SetName): Promise<string> {
   const cacheDir = testCacheDir();
   const [result] = await pullSets({ cacheDir, sets: [setOf(set)] });
   const dir = readyDir(cacheDir, set);

@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import { explain, WeightsProblem } from "../../../engine/weights/problem.ts";
 import {
-  checkSets,
   type SetName,
   type SetProgress,
   setNames,
@@ -23,7 +22,7 @@ import { createProgressView, megabytes, type ProgressView } from "../terminal/pr
 const pull: Command = {
   name: "engine pull",
   about:
-    "Download the weights of the embedded models. Sets: text, chat, speech and image (default: all).",
+    "Download the weights of the embedded models. Sets: text, chat, speech, image and recognizer (default: all).",
   variadic: "SET",
   choices: setNames,
   flags: {
@@ -88,7 +87,7 @@ const status: Command = {
 
 const remove: Command = {
   name: "engine remove",
-  about: "Remove downloaded weights. Sets: text, chat, speech and image (default: all).",
+  about: "Remove downloaded weights. Sets: text, chat, speech, image and recognizer (default: all).",
   variadic: "SET",
   choices: setNames,
   flags: jsonFlag,
@@ -96,12 +95,7 @@ const remove: Command = {
   async run({ positionals, switches, wiring }) {
     const { cacheDir } = wiring.configuration().settings;
     const named = readNames(positionals).map((name) => weightSets[name]);
-    // Weights that checks downloaded have no name here; they are removed with the rest.
-    const unnamed = positionals.length === 0 ? Object.values(checkSets) : [];
-    const removed = [
-      ...removeOrExplain(cacheDir, named),
-      ...removeOrExplain(cacheDir, unnamed).filter(({ freedBytes }) => freedBytes > 0),
-    ];
+    const removed = removeOrExplain(cacheDir, named);
     const freedBytes = removed.reduce((sum, one) => sum + one.freedBytes, 0);
     if (switches.has("json"))
       return printJson({

@@ -6,26 +6,6 @@ const windowSize = 400;
 const hop = 160;
 const bins = windowSize / 2 + 1;
 
-/** Band-limited by a windowed sinc; exact for any pair of rates. */
-export function resample(samples: Float32Array, from: number, to: number): Float32Array {
-  const cutoff = Math.min(1, to / from);
-  const reach = Math.ceil(24 / cutoff);
-  return Float32Array.from({ length: Math.floor((samples.length * to) / from) }, (_, index) => {
-    const centre = (index * from) / to;
-    let sum = 0;
-    for (let at = Math.ceil(centre - reach); at <= centre + reach; at += 1) {
-      const distance = at - centre;
-      const taper = 0.5 + 0.5 * Math.cos((Math.PI * distance) / reach);
-      sum += (samples[at] ?? 0) * cutoff * sinc(distance * cutoff) * taper;
-    }
-    return sum;
-  });
-}
-
-function sinc(x: number): number {
-  return x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x);
-}
-
 /** Energies of 16 kHz samples in `melBands` bands: one row of bands for every 10 ms. */
 export function melFrames(samples: Float32Array): Float32Array[] {
   const frames = Math.floor(samples.length / hop);

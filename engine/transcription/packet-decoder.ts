@@ -50,8 +50,8 @@ class NativeDecoder implements PacketDecoder {
         this.#failures++;
       },
     );
-    const extradata = description && Buffer.from(description);
-    if (this.#isAac) checkAac(description);
+    const own = this.#isAac ? monoAac(description) : description;
+    const extradata = own && Buffer.from(own);
     try {
       this.#native.configure({
         codec,
@@ -192,12 +192,14 @@ function flacFormAt(view: Buffer, at: number): string | undefined {
 const silentAac = [0x00, 0x00, 0x00, 0x07];
 
 /** AAC-LC of one or two channels; other kinds have frames of other forms. */
-function checkAac(description: Uint8Array | undefined): void {
+function monoAac(description: Uint8Array | undefined): Uint8Array {
   const [first = 0, second = 0] = description ?? [];
   const channels = (second >> 3) & 15;
   const isPlain = first >> 3 === 2 && (((first & 7) << 1) | (second >> 7)) !== 15;
   if (!isPlain || (channels !== 1 && channels !== 2))
     throw audioRefusal("only AAC-LC with one or two channels is supported");
+  // Announced as one channel: the decoder notices by itself where there are two.
+  return Uint8Array.of(first, (second & 0b1000_0111) | 0b1000);
 }
 
 const pcmReaders: Readonly<Record<string, (packet: Uint8Array) => Float32Array>> = {

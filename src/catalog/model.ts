@@ -13,6 +13,7 @@ export const seededModels = [
   "svc-2.5-flash-tts",
   "svc-2.5-pro-tts",
   "multimodal-embedding-1",
+  "svc-transcribe-1",
 ] as const;
 
 /** Serves the embedded models. Exists without being declared. */

@@ -55,6 +55,13 @@ const embedded: readonly Embedded[] = [
     serves: "image",
     price: { image: "0.0001", video_second: "0.0005" },
   },
+  {
+    id: "svc-transcribe-1",
+    endpoint: "transcription",
+    input: "text",
+    serves: "recognizer",
+    price: { audio_second: "0.0001" },
+  },
 ];
 
 /** Those of them that a catalogue lacks, with their prices; one that has no route gets its own back. */

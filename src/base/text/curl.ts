@@ -6,6 +6,8 @@ export interface CurlCall {
   readonly bearer: string;
   /** JSON text, or `stdin` for what is piped into curl. */
   readonly body?: string | { readonly from: "stdin" } | undefined;
+  /** Fields of multipart/form-data, instead of a body; `@FILE` sends a file. */
+  readonly form?: readonly (readonly [name: string, value: string])[];
   /** Shows the reply as it comes. */
   readonly isStream?: boolean;
   /** The file that the reply goes to. Default: stdout. */
@@ -14,8 +16,8 @@ export interface CurlCall {
 
 /** A call as a command for a POSIX shell. `separator` stands between its options. */
 export function curlCommand(call: CurlCall, { separator = " " } = {}): string {
-  const { url, bearer, body, isStream = false, output } = call;
-  const usualMethod = body === undefined ? "GET" : "POST";
+  const { url, bearer, body, form = [], isStream = false, output } = call;
+  const usualMethod = body === undefined && form.length === 0 ? "GET" : "POST";
   const method = call.method ?? usualMethod;
   return [
     `curl ${shellWord(url)}`,
@@ -23,6 +25,7 @@ export function curlCommand(call: CurlCall, { separator = " " } = {}): string {
     ...(isStream ? ["-N"] : []),
     `-H "Authorization: Bearer ${bearer}"`,
     ...(body === undefined ? [] : ['-H "Content-Type: application/json"']),
+    ...form.map(([name, value]) => `-F ${shellWord(`${name}=${value}`)}`),
     ...(output === undefined ? [] : [`-o ${shellWord(output)}`]),
     ...(body === undefined ? [] : [bodyOption(body)]),
   ].join(separator);

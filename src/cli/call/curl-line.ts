@@ -7,7 +7,8 @@ export interface CurlOptions extends Pick<CurlCall, "url" | "isStream" | "output
   readonly body: readonly BodyPiece[];
 }
 
-const note =
+/** Comes before the command. */
+export const curlNote =
   "# Set KEY to an API key: KEY=sk-svc-… (create one with svc key create --account NAME)";
 
 /** Kernels limit one word of a command line to 128 KiB. */
@@ -15,7 +16,7 @@ const maxWordBytes = 100 * 1024;
 
 /** The same calls for a POSIX shell, one line each. */
 export function curlText(calls: readonly CurlOptions[]): string {
-  return [note, ...calls.map(curlLine)].map((line) => `${line}\n`).join("");
+  return [curlNote, ...calls.map(curlLine)].map((line) => `${line}\n`).join("");
 }
 
 function curlLine({ body, ...call }: CurlOptions): string {

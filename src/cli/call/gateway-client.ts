@@ -210,8 +210,8 @@ export interface GatewayCall {
   readonly gateway: Gateway;
   /** Below /v1. */
   readonly path: string;
-  /** JSON. */
-  readonly body: string;
+  /** JSON, or a form with a file. */
+  readonly body: string | FormData;
   /** The flags that its fields come from. */
   readonly flags: Command["flags"];
   readonly signal: AbortSignal;
@@ -225,7 +225,7 @@ export interface GatewayReply {
 
 const maxLoadingMs = 15 * 60_000;
 
-/** Posts JSON. Waits for a model that is loading; any other error is a Problem. */
+/** Posts. Waits for a model that is loading; any other error is a Problem. */
 export async function callGateway(call: GatewayCall): Promise<GatewayReply> {
   const { gateway, flags, signal } = call;
   const progress = new ProgressLine();
@@ -287,11 +287,13 @@ function whereToLook(options: {
 /** Longer than the gateway's own limit, for a gateway that stops responding. */
 const maxCallMs = 60 * 60_000;
 
-async function send(options: Omit<GatewayCall, "body" | "flags"> & { readonly body?: string }) {
+async function send(
+  options: Omit<GatewayCall, "body" | "flags"> & { readonly body?: string | FormData },
+) {
   const { gateway, path, body, signal } = options;
   const headers = {
     authorization: `Bearer ${await gateway.key()}`,
-    ...(body === undefined ? {} : { "content-type": "application/json" }),
+    ...(typeof body === "string" ? { "content-type": "application/json" } : {}),
   };
   try {
     return await fetch(`${gateway.baseUrl}${path}`, {

@@ -87,7 +87,8 @@ const status: Command = {
 
 const remove: Command = {
   name: "engine remove",
-  about: "Remove downloaded weights. Sets: text, chat, speech, image and recognizer (default: all).",
+  about:
+    "Remove downloaded weights. Sets: text, chat, speech, image and recognizer (default: all).",
   variadic: "SET",
   choices: setNames,
   flags: jsonFlag,

@@ -39,6 +39,7 @@ const paths: Readonly<Record<string, string>> = {
   chat: "/chat/completions",
   embeddings: "/embeddings",
   speech: "/audio/speech",
+  transcription: "/audio/transcriptions",
 };
 
 export const pathOf = (endpoint: string): string => paths[endpoint] ?? "/chat/completions";
@@ -108,6 +109,7 @@ function firstBody({ id, endpoint, input }: CalledModel): Body {
   if (endpoint === "embeddings")
     return { model: id, input: input === "media" ? [dot] : "A cat sleeps in the sun." };
   if (endpoint === "speech") return { model: id, input: "Hello there.", voice: "Kore" };
+  if (endpoint === "transcription") return { model: id, file: "speech.wav" };
   const messages = [{ role: "user", content: "What is the capital of France?" }];
   return { model: id, max_tokens: mostTokens, messages };
 }
@@ -119,7 +121,9 @@ function toCurl(call: SampledCall): string {
       url: `${baseUrl}${path}`,
       ...(method === undefined ? {} : { method }),
       bearer: key ?? `$${variable}`,
-      body: JSON.stringify(body, null, 2),
+      ...(path === pathOf("transcription")
+        ? { form: formOf(body) }
+        : { body: JSON.stringify(body, null, 2) }),
       isStream: isStream(body),
       output: path === pathOf("speech") ? fileOf(body) : undefined,
     },
@@ -137,6 +141,7 @@ const pythonHead = ({ baseUrl }: SampledCall) => [
 
 const typeScriptHead = ({ baseUrl, path }: SampledCall) => [
   ...(path === pathOf("speech") ? [`import { writeFile } from "node:fs/promises";`] : []),
+  ...(path === pathOf("transcription") ? [`import { createReadStream } from "node:fs";`] : []),
   `import OpenAI from "openai";`,
   "",
   "const client = new OpenAI({",
@@ -212,6 +217,21 @@ const programsByPath: Readonly<Record<string, Programs>> = {
       `await writeFile("${fileOf(body)}", Buffer.from(await reply.arrayBuffer()));`,
     ],
   },
+  "/audio/transcriptions": {
+    python: (body) => [
+      ...pythonCall("reply = client.audio.transcriptions.create", withoutFile(body)).slice(0, -1),
+      `    file=open(${JSON.stringify(fileIn(body))}, "rb"),`,
+      ")",
+      "print(reply.text)",
+    ],
+    typeScript: (body) => [
+      "const reply = await client.audio.transcriptions.create({",
+      `  ...${toLiteral(withoutFile(body), { language: "typescript", indent: "  " })},`,
+      `  file: createReadStream(${JSON.stringify(fileIn(body))}),`,
+      "});",
+      "console.log(reply.text);",
+    ],
+  },
   "/models": {
     python: () => ["for model in client.models.list():", "    print(model.id)"],
     typeScript: () => [
@@ -231,6 +251,12 @@ function pythonCall(name: string, body: Body): readonly string[] {
 const typeScriptLiteral = (body: Body) => toLiteral(body, { language: "typescript" });
 const isStream = (body: Body | undefined) => body?.["stream"] === true;
 const fileOf = (body: Body | undefined) => `speech.${String(body?.["response_format"] ?? "wav")}`;
+const fileIn = (body: Body) => String(body["file"] ?? "speech.wav");
+const withoutFile = ({ file: _file, ...fields }: Body): Body => fields;
+const formOf = (body: Body = {}) => [
+  ["file", `@${fileIn(body)}`] as const,
+  ...Object.entries(withoutFile(body)).map(([name, value]) => [name, String(value)] as const),
+];
 const isVideo = ({ input }: Body) =>
   typeof input === "object" && input !== null && "video" in input;
 

@@ -82,7 +82,13 @@ function Models({ entries }: { readonly entries: readonly Entry[] }) {
               aria-label="Endpoint"
               value={search["endpoint"] ?? ""}
               onChange={(event) => setSearch({ endpoint: event.currentTarget.value || undefined })}
-              data={[{ value: "", label: "All endpoints" }, "chat", "embeddings", "speech", "transcription"]}
+              data={[
+                { value: "", label: "All endpoints" },
+                "chat",
+                "embeddings",
+                "speech",
+                "transcription",
+              ]}
             />
             <NativeSelect
               aria-label="State"

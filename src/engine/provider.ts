@@ -23,7 +23,7 @@ export interface EngineProviderOptions {
 
 /** The engine is an upstream like any other, spoken to over its socket, once it is there. */
 export function createEngineProvider({ socket, whenReady }: EngineProviderOptions): Provider {
-  const { chat, streamChat, embed, speak } = createOpenAiProvider({
+  const own = createOpenAiProvider({
     name: "engine",
     // The socket takes the place of host and port.
     baseUrl: "http://127.0.0.1/v1",
@@ -52,9 +52,13 @@ export function createEngineProvider({ socket, whenReady }: EngineProviderOption
     };
   return {
     name: "engine",
-    chat: ready(chat),
-    streamChat: ready(streamChat),
-    embed: ready(embed),
-    speak: ready(speak),
+    chat: ready(own.chat),
+    streamChat: ready(own.streamChat),
+    embed: ready(own.embed),
+    speak: ready(own.speak),
+    transcribe: ready(own.transcribe),
+    streamTranscript: ready(own.streamTranscript),
+    // The times of sentences, not of words.
+    transcriptDetail: () => "segments",
   };
 }

@@ -3,7 +3,7 @@ import { transcriptionReplies } from "./openai/transcription-replies.ts";
 import { chatAnswers, chatStreams, jsonReply, speechReplies } from "./recordings.ts";
 import type { RecordedRequest } from "./upstream.ts";
 
-const offered = ["big-chat", "small-embed", "loud-tts", "whisper-1"];
+const offered = ["big-chat", "small-embed", "loud-tts", "dall-e-3"];
 
 /** A server that does all that it is asked. */
 export function willingVendor(request: RecordedRequest) {

@@ -128,7 +128,7 @@ export function notOffered(options: {
   const { provider, names, listed, wayRound } = options;
   const lines = names.map((name) => {
     if (useOf({ id: name }) === undefined)
-      return `${name} is not a chat, embeddings or speech model, so it cannot be served.`;
+      return `${name} is not a chat, embeddings, speech or transcription model, so it cannot be served.`;
     const like = nearest(name, listed);
     if (like !== undefined) return `${provider} does not offer ${name}. Did you mean ${like}?`;
     const some = listed.slice(0, 8).join(", ");

@@ -91,8 +91,8 @@ describe("what is said in another way here", () => {
     for (const part of [
       "openai/* is a wildcard for openai/*",
       "two words is not imported",
-      "picture is not imported: the gateway serves chat, embeddings and speech, not image_generation",
-      "ranker is not imported: the gateway serves chat, embeddings and speech, not rerank",
+      "picture is not imported: the gateway serves chat, embeddings, speech and transcription, not image_generation",
+      "ranker is not imported: the gateway serves chat, embeddings, speech and transcription, not rerank",
       "vertex_ai/claude-sonnet-4-5@20250929 is not imported",
       "watsonx/granite is not imported",
       "shared: not imported: rpm, extra_headers",

@@ -39,6 +39,7 @@ test("weights that are not here are told with their size, and a set that there i
     "chat",
     "speech",
     "image",
+    "recognizer",
   ]);
   expect(body.weights[0]).toMatchObject({ phase: "absent", done_bytes: 0, needed: false });
   expect(body.weights[0].total_bytes).toBeGreaterThan(1_000_000);

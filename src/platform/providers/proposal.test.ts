@@ -25,6 +25,7 @@ describe("what a model is for", () => {
       chat: ["gpt-4o-mini", "llama3.2:3b", "qwen/qwen3-32b", "o4-mini", "tulu-3-latest"],
       embeddings: ["text-embedding-3-small", "nomic-embed-text", "BAAI/bge-m3", "all-minilm:l6"],
       speech: ["tts-1", "tts-1-hd", "gpt-4o-mini-tts", "kokoro", "playai-tts"],
+      transcription: ["whisper-1", "whisper-large-v3-turbo", "gpt-4o-transcribe"],
     };
     for (const [endpoint, ids] of Object.entries(names)) {
       const proposals = await propose(named(...ids));
@@ -34,11 +35,8 @@ describe("what a model is for", () => {
     }
   });
 
-  test("is nothing that is served here for pictures, hearing, moderation and the like", async () => {
+  test("is nothing that is served here for pictures, moderation and the like", async () => {
     const others = named(
-      "whisper-1",
-      "whisper-large-v3-turbo",
-      "gpt-4o-transcribe",
       "dall-e-3",
       "gpt-image-1",
       "imagen-4.0-generate-001",

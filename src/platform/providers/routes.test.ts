@@ -181,7 +181,7 @@ describe("a provider that is added", () => {
     await add(own());
     const params = { name: "mine" };
     const { body: offer } = await operator.ask("GET /api/providers/:name/offer", { params });
-    expect(offer.unsupported).toEqual(["whisper-1"]);
+    expect(offer.unsupported).toEqual(["dall-e-3"]);
     const [first] = offer.proposals;
     expect(first.upstream).not.toBe("");
     const made = await operator.ask("POST /api/providers/:name/models", {

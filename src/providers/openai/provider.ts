@@ -109,8 +109,7 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
     // The embedded voices know neither.
     ...(isOwn ? {} : { speakOptions: (model) => takenInSpeech(quirks, model) }),
     ...createTranscribe(name, sendForm),
-    // The embedded recognizer gives the times of sentences only.
-    transcriptDetail: (model) => (isOwn ? "segments" : detailOf(quirks, model)),
+    transcriptDetail: (model) => detailOf(quirks, model),
     async listModels(signal) {
       const path = `${base}/models`;
       const reply = await sendTo({ provider: name, pin, path, headers, signal, socket, isOwn });

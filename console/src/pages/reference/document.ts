@@ -96,6 +96,8 @@ export interface Endpoint {
   readonly isStream: boolean;
   readonly parameters: readonly Parameter[];
   readonly body: Content | undefined;
+  /** Takes a form with a file. */
+  readonly isUpload: boolean;
   readonly replies: readonly EndpointReply[];
 }
 
@@ -189,6 +191,7 @@ function toEndpoint(document: OpenApi, { api, path, method, operation }: Found):
     }),
     parameters: (operation.parameters ?? []).map((one) => resolve<Parameter>(document, one)),
     body: contents[0],
+    isUpload: operation.requestBody?.content["multipart/form-data"] !== undefined,
     replies,
   };
 }

@@ -82,6 +82,7 @@ export const examples = {
     type: "speech.audio.done",
     usage: { input_tokens: 9, output_tokens: 74, total_tokens: 83 },
   },
+  transcriptionRequest: { model: "svc-transcribe-1", file: "speech.wav" },
   transcription: {
     text: "Good morning. It is seven o'clock.",
     usage: { type: "duration", seconds: 3 },

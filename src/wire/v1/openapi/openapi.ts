@@ -147,7 +147,12 @@ function toTranscriptionPath(schemas: OpenApiSchemas): JsonObject {
         errors: [400, 401, 402, 429],
         isOfModel: true,
         "x-preview": true,
-        body: { "multipart/form-data": { schema: schemas.convertRequest(transcriptionForm) } },
+        body: {
+          "multipart/form-data": {
+            schema: schemas.convertRequest(transcriptionForm),
+            example: examples.transcriptionRequest,
+          },
+        },
         ok: {
           "application/json": {
             schema: {

@@ -47,8 +47,8 @@ describe("models that are named", () => {
   });
 
   test("of a trade that is not served here are refused as such", async () => {
-    const { code, stderr } = await add(stage.own(" --models whisper-1"));
-    expect([code, stderr.includes("whisper-1 is not a chat")]).toEqual([2, true]);
+    const { code, stderr } = await add(stage.own(" --models dall-e-3"));
+    expect([code, stderr.includes("dall-e-3 is not a chat")]).toEqual([2, true]);
   });
 
   test("are taken at the operator's word where there is no list, which is told", async () => {

@@ -74,7 +74,7 @@ describe("provider add", () => {
     );
     for (const id of ["big-chat", "small-embed", "loud-tts"])
       expect(said).toContain(`+ model ${id}`);
-    expect(said).not.toContain("whisper");
+    expect(said).not.toContain("dall-e");
     const { key } = await stage.home.json<{ key: string }>([
       "key",
       "create",

@@ -55,17 +55,19 @@ export function EndpointView({ document, endpoint, access, takesFocus }: Endpoin
             <h3>Request</h3>
             <CodeBlock what="the request" samples={samples} />
           </section>
-          <section>
-            <h3>Try it</h3>
-            <TryIt
-              endpoint={endpoint}
-              baseUrl={baseUrl}
-              access={access}
-              models={models}
-              body={body}
-              onBody={setEdited}
-            />
-          </section>
+          {!endpoint.isUpload && (
+            <section>
+              <h3>Try it</h3>
+              <TryIt
+                endpoint={endpoint}
+                baseUrl={baseUrl}
+                access={access}
+                models={models}
+                body={body}
+                onBody={setEdited}
+              />
+            </section>
+          )}
         </div>
       </div>
       {endpoint.replies

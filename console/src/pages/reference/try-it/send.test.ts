@@ -16,6 +16,7 @@ const endpoint = (change: Partial<Endpoint>): Endpoint => ({
   isPreview: false,
   isDeprecated: false,
   isStream: false,
+  isUpload: false,
   parameters: [],
   body: undefined,
   replies: [],

@@ -2,6 +2,10 @@
 export const audioTypes = ["wav", "mp3", "flac", "ogg", "m4a", "webm"] as const;
 export type AudioType = (typeof audioTypes)[number];
 
+/** What callers can have a transcript as. */
+export const transcriptionFormats = ["json", "text", "srt", "verbose_json", "vtt"] as const;
+export type TranscriptionFormat = (typeof transcriptionFormats)[number];
+
 /** How much of the timing a caller needs; each includes those before it. */
 export const transcriptDetails = ["text", "segments", "words"] as const;
 export type TranscriptDetail = (typeof transcriptDetails)[number];

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { Problem } from "../../base/problem.ts";
 import { curlCommand } from "../../base/text/curl.ts";
-import { transcriptionFormats } from "../../wire/v1/transcription/request.ts";
+import { transcriptionFormats } from "../../call/transcribe.ts";
 import type { Command } from "../command.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { curlNote } from "./curl-line.ts";

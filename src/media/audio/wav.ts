@@ -12,8 +12,8 @@ const maxTrailerBytes = 1024 * 1024;
  * Plain samples: their number of bytes is their duration. The size field counts only as far as
  * there are bytes, because recorders leave it at 0 or at its maximum when they stream.
  */
-// biome-ignore lint/correctness/useYield: it has the form of the other readers.
 export function* wavDurationS(bytes: Uint8Array): Reading {
+  yield;
   const header = readWavHeader(bytes);
   if (!header.ok) throw new UnreadableMedia(header.problem);
   const { sampleRate, channels, bitsPerSample, format, dataOffset } = header;

@@ -1,7 +1,12 @@
 import type { ChatCall, ChatPart, ChatResult, ChatStream } from "../../call/chat.ts";
 import { plainQuirks, type Quirks } from "../../call/quirks.ts";
 import type { Signal } from "../../call/signal.ts";
-import { type SpeakOption, type SpeakStream, speakOptions } from "../../call/speak.ts";
+import {
+  type SpeakCall,
+  type SpeakOption,
+  type SpeakStream,
+  speakOptions,
+} from "../../call/speak.ts";
 import type { TranscriptDetail } from "../../call/transcribe.ts";
 import type { Provider, ProviderCall } from "../contract.ts";
 import type { Dialer } from "../kit/dial.ts";
@@ -94,17 +99,8 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
     },
     embed: createEmbed(name, send),
     async speak(options) {
-      const { call, target, signal } = options;
-      const voice =
-        target.voices === undefined || target.voices === "same"
-          ? call.voice
-          : target.voices[call.voice];
-      const { text: input, speed, instructions } = call;
-      const speech = { model: target.model, input, voice, response_format: "pcm" };
-      // What is undefined is not written.
-      const body = toBody({ ...speech, speed, instructions });
-      const reply = await send("/audio/speech", body, options);
-      return fromSpeechReply({ reply, provider: name, signal });
+      const reply = await send("/audio/speech", toSpeechBody(options), options);
+      return fromSpeechReply({ reply, provider: name, signal: options.signal });
     },
     // The embedded voices know neither.
     ...(isOwn ? {} : { speakOptions: (model) => takenInSpeech(quirks, model) }),
@@ -116,6 +112,14 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
       return fromOpenAiModels(await readJson(reply, { provider: name, signal }), name);
     },
   } satisfies Provider;
+}
+
+function toSpeechBody({ call, target }: ProviderCall<SpeakCall>): string {
+  const { model, voices = "same" } = target;
+  const { text: input, speed, instructions } = call;
+  const voice = voices === "same" ? call.voice : voices[call.voice];
+  // What is undefined is not written.
+  return toBody({ model, input, voice, response_format: "pcm", speed, instructions });
 }
 
 function takenInSpeech({ ignoresInSpeech = [] }: Quirks, model: string): readonly SpeakOption[] {

@@ -29,7 +29,7 @@ describe("the document", () => {
     expect(document["x-api-version"]).toBe("v1");
   });
 
-  test("has the contract's four operations and two more, each status by number and the rest as default", () => {
+  test("has the contract's four operations and three more, each status by number and the rest as default", () => {
     const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods as JsonObject).map(([method, operation]) => {
         const { operationId, responses } = operation as { operationId: string; responses: object };
@@ -41,6 +41,7 @@ describe("the document", () => {
       "get /models listModels 200 401 default",
       "get /models/{id} retrieveModel 200 401 default",
       "post /audio/speech createSpeech 200 400 401 402 429 default",
+      "post /audio/transcriptions createTranscription 200 400 401 402 429 default",
       "post /chat/completions createChatCompletion 200 401 402 403 429 default",
       "post /embeddings createEmbedding 200 400 401 402 429 default",
     ]);
@@ -48,7 +49,7 @@ describe("the document", () => {
       expect(document.paths).toHaveProperty([path.replace("/v1", "")]);
   });
 
-  test("asks for a bearer key everywhere but for the voices, and says preview of speech alone", () => {
+  test("asks for a bearer key everywhere but for the voices, and says preview of audio alone", () => {
     expect(document.security).toEqual([{ bearer: [] }]);
     expect(document.paths["/audio/voices"].get.security).toEqual([]);
     expect(JSON.stringify(document.paths).match(/"security"/g)).toHaveLength(1);
@@ -59,7 +60,7 @@ describe("the document", () => {
     const previews = Object.entries(document.paths).filter(([, methods]) =>
       JSON.stringify(methods).includes("x-preview"),
     );
-    expect(previews.map(([path]) => path)).toEqual(["/audio/speech"]);
+    expect(previews.map(([path]) => path)).toEqual(["/audio/speech", "/audio/transcriptions"]);
     expect(document.paths["/audio/speech"].post["x-preview"]).toBe(true);
   });
 

@@ -156,7 +156,7 @@ function toTranscriptionPath(schemas: OpenApiSchemas): JsonObject {
         ok: {
           "application/json": {
             schema: {
-              oneOf: [schemas.convert(transcriptionReply), schemas.convert(verboseTranscription)],
+              anyOf: [schemas.convert(transcriptionReply), schemas.convert(verboseTranscription)],
             },
             examples: { json: { value: transcription }, verbose_json: { value: verbose } },
           },

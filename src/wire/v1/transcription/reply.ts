@@ -1,11 +1,14 @@
-import type { Transcript, TranscriptSegment } from "../../../call/transcribe.ts";
+import type {
+  Transcript,
+  TranscriptionFormat,
+  TranscriptSegment,
+} from "../../../call/transcribe.ts";
 import type {
   TranscriptionReply,
   TranscriptTextDelta,
   TranscriptTextDone,
   VerboseTranscription,
 } from "../openapi/transcription-replies.ts";
-import type { TranscriptionFormat } from "./request.ts";
 
 export interface TranscriptionForm {
   readonly format: TranscriptionFormat;

@@ -1,12 +1,10 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/json/type.ts";
 import type { Json, JsonObject } from "../../../call/chat.ts";
+import { transcriptionFormats } from "../../../call/transcribe.ts";
 import { modelId, named, told } from "../schema.ts";
 
 const maxPromptChars = 10_000;
-
-export const transcriptionFormats = ["json", "text", "srt", "verbose_json", "vtt"] as const;
-export type TranscriptionFormat = (typeof transcriptionFormats)[number];
 
 /** The fields of the form beside `file`. */
 export const transcriptionFields = {

@@ -35,6 +35,7 @@ describe("endpoints", () => {
       "chat",
       "embeddings",
       "speech",
+      "transcription",
       "models",
       "retrieveModel",
       "listVoices",

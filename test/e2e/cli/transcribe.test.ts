@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { TRANSCRIPT, transcriptionReplies } from "../../fake/recordings.ts";
+import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
+import { fixtureBytes } from "../../fixtures/media/fixture.ts";
+import { createHome, type Home } from "../../setup/child.ts";
+
+setDefaultTimeout(60_000);
+
+let upstream: FakeUpstream;
+let home: Home;
+const folder = mkdtempSync(join(tmpdir(), "svc-transcribe-"));
+const file = join(folder, "it's speech.mp3");
+beforeAll(async () => {
+  upstream = await startFakeUpstream();
+  upstream.replyWith(transcriptionReplies.asAsked);
+  home = createHome();
+  home.writeConfig(`
+providers: { fake: { kind: openai, base_url: "${upstream.baseUrl}", allow_private: true } }
+models:
+  whisper: { endpoint: transcription, price: { audio_second: "0.0001" }, routes: [{ provider: fake, model: w }] }
+`);
+  await home.serve();
+  writeFileSync(file, fixtureBytes("speech-cbr.mp3"));
+});
+afterAll(async () => {
+  await home.remove();
+  await upstream.stop();
+  rmSync(folder, { recursive: true });
+});
+
+test("prints the text, or the format that was asked for", async () => {
+  const { code, stdout } = await home.svc(["transcribe", file]);
+  expect([code, stdout]).toEqual([0, `${TRANSCRIPT}\n`]);
+  const srt = await home.svc(["transcribe", file, "--format", "srt", "--language", "en"]);
+  expect(srt.stdout).toStartWith("1\n00:00:00,000 --> 00:00:02,500\nThe quick brown fox.\n");
+  expect(upstream.requests.at(-1)?.body).toContain('name="language"\r\n\r\nen\r\n');
+  const json = await home.svc(["transcribe", file, "--json"]);
+  expect(JSON.parse(json.stdout)).toMatchObject({ text: TRANSCRIPT, usage: { seconds: 5 } });
+});
+
+test("shows the receipt's seconds, and the same call as curl", async () => {
+  const receipts = await home.svc(["receipt", "list", "--json"]);
+  expect(receipts.stdout).toContain('"audio_second"');
+  const { stdout } = await home.svc(["transcribe", file, "--curl"]);
+  expect(stdout).toContain(`-F 'file=@${file.replace("'", `'\\''`)}'`);
+  expect(stdout).toContain("-F model=whisper -F response_format=text");
+});
+
+test("says what is wrong with a file", async () => {
+  const missing = await home.svc(["transcribe", join(folder, "none.wav")]);
+  expect([missing.code, missing.stderr.includes("none.wav does not exist.")]).toEqual([2, true]);
+  writeFileSync(join(folder, "text.txt"), "no audio");
+  const text = await home.svc(["transcribe", join(folder, "text.txt")]);
+  expect(text.code).not.toBe(0);
+  expect(text.stderr).toContain("file is not a WAV, MP3, FLAC, Ogg, M4A or WebM file.");
+});

@@ -88,7 +88,12 @@ function atGemini(request: RecordedRequest): RecordedRequest {
   if (!request.path.startsWith(models)) throw new Error(`${request.path} is no model's`);
   const path = `/v1beta/models/${request.path.slice(models.length)}`;
   return {
-    ...{ method, path, headers, body, bytes, json },
+    method,
+    path,
+    headers,
+    body,
+    bytes,
+    json,
     connection,
     bytesSent,
     closed,

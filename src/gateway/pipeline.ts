@@ -53,6 +53,8 @@ export function respond(
 export interface Surface {
   readonly endpoint: Endpoint;
   readonly dialect?: Dialect | undefined;
+  /** How the body comes; JSON by default. */
+  readonly form?: BodyForm;
 }
 
 type Serve = (call: ServedCall) => Promise<Response>;
@@ -63,9 +65,8 @@ type Serve = (call: ServedCall) => Promise<Response>;
  */
 export function modelEndpoint(
   dependencies: GatewayDependencies,
-  { endpoint, dialect }: Surface,
+  { endpoint, dialect, form = "json" }: Surface,
   serve: Serve,
-  form: BodyForm = "json",
 ): Work {
   const { keys, billing, bodies, clock } = dependencies;
   const afterEntry = (entry: Entry, purse: Purse) => {

@@ -34,7 +34,11 @@ export const v1: ApiVersion = {
     "/embeddings": post(modelEndpoint(dependencies, { endpoint: "embeddings" }, serveEmbeddings)),
     "/audio/speech": post(modelEndpoint(dependencies, { endpoint: "speech" }, serveSpeech)),
     "/audio/transcriptions": post(
-      modelEndpoint(dependencies, { endpoint: "transcription" }, serveTranscription, "upload"),
+      modelEndpoint(
+        dependencies,
+        { endpoint: "transcription", form: "upload" },
+        serveTranscription,
+      ),
     ),
     "/models": get(listModels(dependencies)),
     "/models/*": get(showModel(dependencies)),

@@ -80,6 +80,10 @@ function sending(vendor: Vendor): string {
       vendor.takesDetails === true ? "sent" : "dropped",
     ],
     [
+      "`POST /v1/completions`",
+      vendor.noCompletions === true ? "400; the vendor has no such endpoint" : "sent",
+    ],
+    [
       "`cache_control`",
       vendor.noCacheControl === true
         ? "dropped"

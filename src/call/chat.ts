@@ -38,6 +38,8 @@ export interface OriginalRequest {
   readonly body: JsonObject;
   /** Set where only an upstream that speaks the dialect can serve it: the first field that needs it. */
   readonly nativeField?: string | undefined;
+  /** Tokens of a prompt that was sent as token ids, which `messages` do not have. */
+  readonly promptTokens?: number | undefined;
 }
 
 export interface ChatChoice {

@@ -43,6 +43,8 @@ export interface Quirks {
   readonly onlySystem?: true;
   /** Refuses `cache_control`: it is left out. */
   readonly noCacheControl?: true;
+  /** Has no legacy completions. */
+  readonly noCompletions?: true;
   /** Speech options that its models ignore, by how a model's name begins. Absent: both are sent. */
   readonly ignoresInSpeech?: readonly IgnoredInSpeech[];
   /** Transcription models that give text without any times, by how their names begin. */

@@ -55,6 +55,7 @@ const local = (id: string, title: string, port: number, quirks: Quirks & VendorN
 
 const groq: Quirks & VendorNotes = {
   capName: "max_completion_tokens",
+  noCompletions: true,
   reasoningBack: "reasoning",
   reasoningField: "reasoning_effort",
   onlySystem: true,
@@ -70,6 +71,7 @@ const groq: Quirks & VendorNotes = {
 
 const mistral: Quirks & VendorNotes = {
   ...likeSystem,
+  noCompletions: true,
   takes: ["prediction"],
   renames: { seed: "random_seed" },
   drops: ["user"],
@@ -119,6 +121,7 @@ const cerebras: Quirks & VendorNotes = {
 
 const moonshot: Quirks & VendorNotes = {
   ...likeSystem,
+  noCompletions: true,
   takes: ["prompt_cache_key"],
   reasoningBack: "reasoning_content",
   reasoningField: "thinking",
@@ -129,6 +132,7 @@ const moonshot: Quirks & VendorNotes = {
 
 const perplexity: Quirks & VendorNotes = {
   ...likeSystem,
+  noCompletions: true,
   reasoningBack: "none",
   counting: [
     "Research models report `reasoning_tokens` in addition to `completion_tokens`. Both count as output.",
@@ -224,6 +228,8 @@ export const vendors: readonly Vendor[] = [
   hosted("mistral", "Mistral AI", "https://api.mistral.ai/v1", ["MISTRAL_API_KEY"], mistral),
   hosted("deepseek", "DeepSeek", "https://api.deepseek.com/v1", ["DEEPSEEK_API_KEY"], {
     ...likeSystem,
+    // Its beta address has them.
+    noCompletions: true,
     reasoningBack: "reasoning_content",
     reasoningField: "thinking",
     counting: [
@@ -253,8 +259,14 @@ export const vendors: readonly Vendor[] = [
     ["PERPLEXITY_API_KEY"],
     perplexity,
   ),
-  hosted("huggingface", "Hugging Face", "https://router.huggingface.co/v1", ["HF_TOKEN"]),
-  hosted("github", "GitHub Models", "https://models.github.ai/inference", ["GITHUB_TOKEN"], plain),
+  hosted("huggingface", "Hugging Face", "https://router.huggingface.co/v1", ["HF_TOKEN"], {
+    ...likeSystem,
+    noCompletions: true,
+  }),
+  hosted("github", "GitHub Models", "https://models.github.ai/inference", ["GITHUB_TOKEN"], {
+    ...plain,
+    noCompletions: true,
+  }),
   local("ollama", "Ollama", 11434, {
     ...likeSystem,
     reasoningBack: "reasoning",

@@ -1,6 +1,7 @@
 import { requestPath } from "../base/network/address.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
 import { serveChatCompletions } from "./endpoints/chat/chat.ts";
+import { serveCompletions } from "./endpoints/completions/completions.ts";
 import { serveEmbeddings } from "./endpoints/embeddings/embeddings.ts";
 import { listModels, listVoices, showModel } from "./endpoints/models/models.ts";
 import { serveSpeech } from "./endpoints/speech/speech.ts";
@@ -30,6 +31,9 @@ export const v1: ApiVersion = {
   endpoints: (dependencies) => ({
     "/chat/completions": post(
       modelEndpoint(dependencies, { endpoint: "chat", dialect: "chat" }, serveChatCompletions),
+    ),
+    "/completions": post(
+      modelEndpoint(dependencies, { endpoint: "chat", dialect: "completions" }, serveCompletions),
     ),
     "/embeddings": post(modelEndpoint(dependencies, { endpoint: "embeddings" }, serveEmbeddings)),
     "/audio/speech": post(modelEndpoint(dependencies, { endpoint: "speech" }, serveSpeech)),

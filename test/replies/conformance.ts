@@ -1,5 +1,6 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import type { TSchema } from "typebox";
+import { completion, completionChunk } from "../../src/wire/v1/openapi/completion-replies.ts";
 import {
   chatCompletion,
   chatCompletionChunk,
@@ -31,6 +32,8 @@ function problems(schema: TSchema): (value: unknown) => readonly string[] {
 export const problemsOf = {
   chat: problems(chatCompletion),
   chunk: problems(chatCompletionChunk),
+  completion: problems(completion),
+  completionChunk: problems(completionChunk),
   embeddings: problems(embeddingResponse),
   models: problems(modelList),
   model: problems(model),
@@ -45,6 +48,7 @@ export async function replyProblems(path: string, response: Response): Promise<r
   const body: unknown = await response.clone().json();
   if (response.status >= 400) return problemsOf.error(body);
   if (path.startsWith("/chat/completions")) return problemsOf.chat(body);
+  if (path.startsWith("/completions")) return problemsOf.completion(body);
   if (path.startsWith("/embeddings")) return problemsOf.embeddings(body);
   if (path.startsWith("/audio/transcriptions"))
     return typeof body === "object" && body !== null && "task" in body

@@ -144,3 +144,26 @@ function bodyOf(seed: number): Uint8Array {
   decoder.push(body);
   return body.subarray(decoder.start, decoder.end);
 }
+
+test("text of legacy completions is recognized without parsing each event", async () => {
+  const event = (text: string, fields = {}) =>
+    `data: ${JSON.stringify({ id: "cmpl-1", choices: [{ index: 1, text, logprobs: null, ...fields }] })}\n\n`;
+  const packet = Buffer.from(event(" red") + event(" and") + event("\n") + event(" blue"));
+  const parse = spyOn(JSON, "parse");
+  const stream = new OpenAiChatStream({
+    provider: "acme",
+    reply: new FetchReply(new Response(packet)),
+    signal: new AbortController().signal,
+  });
+  const parts = await stream.read();
+  const parsed = parse.mock.calls.length;
+  parse.mockRestore();
+  expect(parts).toEqual([
+    { type: "text-delta", index: 1, text: " red" },
+    { type: "text-delta", index: 1, text: " and", isPlain: true },
+    { type: "text-delta", index: 1, text: "\n" },
+    { type: "text-delta", index: 1, text: " blue", isPlain: true },
+  ]);
+  // The first and the one that needs an escape, and one to check what was learned.
+  expect(parsed).toBe(3);
+});

@@ -1,6 +1,12 @@
 import { parseBounded } from "../../base/json/bounds.ts";
 import { SseReader } from "../../base/network/sse.ts";
-import { type ChatPart, type ChatStream, isJsonObject, type JsonObject } from "../../call/chat.ts";
+import {
+  type ChatPart,
+  type ChatStream,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+} from "../../call/chat.ts";
 import type { Signal } from "../../call/signal.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { toNetworkError } from "../kit/http.ts";
@@ -154,8 +160,7 @@ export class OpenAiChatStream implements ChatStream {
   #takeChoice(choice: JsonObject, parts: ChatPart[]): void {
     const index = isPlace(choice["index"]) ? choice["index"] : 0;
     const { finish_reason: finish } = choice;
-    // Some servers put the last piece, or all of it, where a whole reply has its message.
-    const delta = choice["delta"] ?? choice["message"];
+    const delta = deltaOf(choice);
     if (finish === "error" || choice["error"] !== undefined)
       throwTold({ error: {}, ...choice }, this.#provider);
     const logprobs = toLogprobs(choice["logprobs"]);
@@ -220,6 +225,14 @@ export class OpenAiChatStream implements ChatStream {
   }
 }
 
+/**
+ * Some servers put the last piece, or all of it, where a whole reply has its message. Legacy
+ * completions have nothing but text.
+ */
+function deltaOf({ delta, message, text }: JsonObject): Json | undefined {
+  return delta ?? message ?? (typeof text === "string" ? { content: text } : undefined);
+}
+
 /** Fields that clients read have the type that they expect, or are left out. */
 function withKnownTypes(given: JsonObject): JsonObject {
   const { function_call: _called, reasoning_details: _details, ...delta } = given;
@@ -246,7 +259,7 @@ function readPlain(event: string): PlainDelta | undefined {
   const { choices } = chunk;
   const [choice] = Array.isArray(choices) ? choices : [];
   if (!isJsonObject(choice)) return undefined;
-  const delta = choice["delta"] ?? choice["message"];
+  const delta = deltaOf(choice);
   const text = isJsonObject(delta) ? plainText(delta) : undefined;
   const index = isPlace(choice["index"]) ? choice["index"] : 0;
   return text === undefined ? undefined : { index, text };

@@ -15,8 +15,9 @@ import { baseHeaders, send as sendTo, toBody, toNetworkError } from "../kit/http
 import { readJson, type UpstreamReply } from "../kit/reply.ts";
 import { fromOpenAiReply, toParts } from "./chat-reply.ts";
 import { OpenAiChatStream } from "./chat-stream.ts";
+import { createCompletions } from "./completions.ts";
 import { createEmbed } from "./embed.ts";
-import { toFieldRules } from "./field-rules.ts";
+import { type FieldRule, toFieldRules } from "./field-rules.ts";
 import { fromOpenAiModels } from "./models.ts";
 import { toMessages, toOptions } from "./to-messages.ts";
 import { createTranscribe, type SendForm } from "./transcribe.ts";
@@ -72,13 +73,17 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
       isOwn,
       ...sending,
     });
-  const chatBody = createChatBody(quirks, options.takesUrls ?? false);
+  const rules = toFieldRules(quirks);
+  const chatBody = createChatBody({ quirks, rules, takesUrls: options.takesUrls ?? false });
+  const completions = createCompletions({ name, rules, send });
 
   return {
     name,
+    dialects: isOwn || quirks.noCompletions === true ? [] : ["completions"],
     // Without an async function, like all that every request passes.
     chat(options) {
-      const { signal } = options;
+      const { signal, call } = options;
+      if (call.original?.dialect === "completions") return completions.whole(options);
       return send("/chat/completions", chatBody(options, ""), options).then((reply) => {
         const json = readJson(reply, { provider: name, signal });
         return json instanceof Promise
@@ -87,7 +92,8 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
       });
     },
     async streamChat(options) {
-      const { signal } = options;
+      const { signal, call } = options;
+      if (call.original?.dialect === "completions") return completions.stream(options);
       const body = chatBody(options, ',"stream":true,"stream_options":{"include_usage":true}');
       const reply = await send("/chat/completions", body, options);
       const type = (reply.headers.get("content-type") ?? "").toLowerCase();
@@ -134,11 +140,18 @@ function detailOf({ plainTranscripts = [] }: Quirks, model: string): TranscriptD
 }
 
 /** The body of a chat, by what the server takes. That is looked up here, once, for all requests. */
-function createChatBody(quirks: Quirks, takesUrls: boolean) {
+function createChatBody({
+  quirks,
+  rules,
+  takesUrls,
+}: {
+  readonly quirks: Quirks;
+  readonly rules: readonly FieldRule[];
+  readonly takesUrls: boolean;
+}) {
   const { capName, capBesidePrediction = capName, reasoningBack, onlySystem } = quirks;
   const { takesDetails = false, noCacheControl, reasoningField } = quirks;
   const sending = { takesDetails, takesUrls, reasoningBack, onlySystem, noCacheControl };
-  const rules = toFieldRules(quirks);
   /** Text put together piece by piece: a copy of the options costs more than all the rest. */
   return ({ call, target }: ProviderCall<ChatCall>, further: string): string => {
     const { messages, maxOutputTokens: cap, options } = call;

@@ -10,6 +10,8 @@ export interface ChatOrder {
   readonly stream: boolean;
   /** How many answers were asked for. */
   readonly choices: number;
+  /** How many answers are written for each that is returned; 1 by default. */
+  readonly writtenPerReturned?: number | undefined;
   /** The caller named how long the answer may become. */
   readonly isCapNamed: boolean;
 }

@@ -52,7 +52,10 @@ describe("a path", () => {
     const refused = { status: 404, code: "not_found", type: "invalid_request_error" };
     // One SDK calls /responses by default.
     for (const [path, words] of [
-      ["/completions", "/v1/chat/completions, /v1/embeddings, /v1/audio/speech, /v1/models"],
+      [
+        "/edits",
+        "/v1/chat/completions, /v1/completions, /v1/embeddings, /v1/audio/speech, /v1/models",
+      ],
       ["/responses", "Use chat completions"],
     ] as const)
       expect(await refusalOf(gateway.call(path, chat))).toMatchObject({

@@ -35,7 +35,9 @@ export function chatNeed(options: {
   const context = hasMedia(call) ? maxContextTokens(model) : undefined;
   const most = context === undefined ? sized : Math.max(sized, context);
   const whole = call.maxOutputTokens ?? usualOutputTokens;
-  const about = Math.ceil(Math.min(sized, context ?? sized) / 4);
+  // Token ids are counted already; of text, a token has about four bytes.
+  const ids = call.original?.promptTokens ?? 0;
+  const about = Math.ceil((Math.min(sized, context ?? sized) - ids) / 4) + ids;
   // Who named no length is not refused for one that we made up: the answer is made to fit.
   const fitting = tpm === undefined ? whole : Math.floor((tpm - about) / choices);
   const cap = isCapNamed ? whole : Math.max(1, Math.min(whole, fitting));
@@ -79,8 +81,11 @@ export async function countUsage(options: CountOptions): Promise<Usage> {
   const mediaTokens = mostMedia === 0 ? 0 : Math.min(mostMedia, maxContextTokens(model));
   // Another tokenizer may count more than the upstream was allowed.
   const most = (chat.maxOutputTokens ?? Number.POSITIVE_INFINITY) * choices;
+  // A prompt of completions has no template around it.
+  const { dialect, promptTokens = 0 } = chat.original ?? {};
+  const around = dialect === "completions" ? 0 : 4 * chat.messages.length;
   return {
-    inputTokens: input + 4 * chat.messages.length + images * imageTokens + mediaTokens,
+    inputTokens: input + promptTokens + around + images * imageTokens + mediaTokens,
     outputTokens: Math.min(most, Math.ceil(output * said.share) + hiddenTokens),
     ...(hiddenTokens > 0 ? { reasoningTokens: hiddenTokens } : {}),
     estimated: true,
@@ -90,6 +95,6 @@ export async function countUsage(options: CountOptions): Promise<Usage> {
 export const hasSaid = (result: ChatResult) => saidIn(result).text.trim() !== "";
 
 /** All that the model said: text, tool calls, reasoning. */
-export function saidIn({ choices }: ChatResult): Pick<Said, "text" | "share"> {
-  return { text: choices.map(({ message }) => wordsOf(message)).join("\n"), share: 1 };
+export function saidIn({ choices }: ChatResult, share = 1): Pick<Said, "text" | "share"> {
+  return { text: choices.map(({ message }) => wordsOf(message)).join("\n"), share };
 }

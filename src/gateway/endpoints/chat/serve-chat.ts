@@ -1,6 +1,8 @@
 import { nextTurn } from "../../../base/clock.ts";
+import { ApiError } from "../../../base/errors.ts";
 import type { ChatCall } from "../../../call/chat.ts";
 import { textsOf } from "../../../call/chat-size.ts";
+import { endpointPaths } from "../../../call/endpoint.ts";
 import { isHollow, type Usage } from "../../../call/usage.ts";
 import type { Model } from "../../../catalog/model.ts";
 import type { ChatDialect, ChatOrder, ReplyIdentity } from "../../../wire/v1/dialect.ts";
@@ -72,7 +74,8 @@ async function whole<Order extends ChatOrder>(admitted: AdmittedChat<Order>): Pr
   const { usage: told } = result;
   // What was said is looked at only where the count of it is nothing.
   const isTold = told !== undefined && !isHollow(told, told.outputTokens === 0 && hasSaid(result));
-  const usage = isTold ? told : await countUsage({ ...counted, said: saidIn(result) });
+  const said = () => saidIn(result, order.writtenPerReturned);
+  const usage = isTold ? told : await countUsage({ ...counted, said: said() });
   const text = dialect.toReply({ identity, order, result, usage });
   await charge.settle(measured(usage), { contentType: "application/json", body: text });
   served.end();
@@ -143,10 +146,15 @@ function ableModel({ model, dependencies: { router } }: ServedCall, { original }
   if (original?.nativeField === undefined) return model;
   const { dialect, nativeField } = original;
   const able = router.narrow(model, ({ dialects }) => dialects?.includes(dialect) === true);
-  if (able.routes.length === 0)
+  if (able.routes.length > 0) return able;
+  if (nativeField !== "model")
     throw fieldError(
       nativeField,
       `is not supported by ${model.id}. Remove it or use another model`,
     );
-  return able;
+  throw new ApiError({
+    code: "wrong_endpoint",
+    param: "model",
+    message: `${model.id} is not available on this endpoint. Use POST ${endpointPaths.chat}.`,
+  });
 }

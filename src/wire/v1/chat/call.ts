@@ -121,7 +121,7 @@ function checkFiles(content: readonly Json[], at: number): void {
 
 const tokenId = /^\d{1,15}$/;
 
-function checkBias(bias: object | undefined): void {
+export function checkBias(bias: object | undefined): void {
   for (const id in bias)
     if (!tokenId.test(id)) throw fieldError("logit_bias", `must be ${biasForm}`);
 }
@@ -142,7 +142,7 @@ function checkToolChoice({ tool_choice: choice, tools }: ChatRequest): void {
 const maxDepth = 128;
 
 /** Rejects values that are nested too deeply or are not valid Unicode before they are serialized again. */
-function checkNested(field: string, value: Json | undefined): void {
+export function checkNested(field: string, value: Json | undefined): void {
   const problem = problemIn(value, 0);
   if (problem === undefined) return;
   throw problem === "deep"

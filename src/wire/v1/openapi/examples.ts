@@ -58,6 +58,27 @@ export const examples = {
       },
     ],
   },
+  completionRequest: {
+    model: "svc-3-flash",
+    prompt: "The three primary colors are",
+    max_tokens: 20,
+    temperature: 0,
+  },
+  completionReply: {
+    id: "cmpl-0199f0d52c5d7b5c8a3e6f1d2b4c5a69",
+    object: "text_completion",
+    created,
+    model: "svc-3-flash",
+    choices: [{ index: 0, text: " red, yellow and blue.", logprobs: null, finish_reason: "stop" }],
+    usage: { prompt_tokens: 5, completion_tokens: 6, total_tokens: 11 },
+  },
+  completionChunk: {
+    id: "cmpl-0199f0d52c5d7b5c8a3e6f1d2b4c5a69",
+    object: "text_completion",
+    created,
+    model: "svc-3-flash",
+    choices: [{ index: 0, text: " red", logprobs: null, finish_reason: null }],
+  },
   embeddingRequest: {
     model: "svc-embedding-2",
     input: ["a cat on a mat", "a dog in the fog"],

@@ -8,6 +8,8 @@ import { errorKinds } from "../../../base/errors.ts";
 import type { JsonObject } from "../../../call/chat.ts";
 import { endpointPaths } from "../../../call/endpoint.ts";
 import { chatRequest } from "../chat/request.ts";
+import { readCompletionFields, readPrompts, toTextCompletionOrder } from "../completions/call.ts";
+import { completionRequest } from "../completions/request.ts";
 import { readMediaInput, readTextInput } from "../embeddings/input.ts";
 import { embeddingRequest } from "../embeddings/request.ts";
 import { speechRequest } from "../speech/request.ts";
@@ -43,13 +45,14 @@ describe("the document", () => {
       "post /audio/speech createSpeech 200 400 401 402 429 default",
       "post /audio/transcriptions createTranscription 200 400 401 402 429 default",
       "post /chat/completions createChatCompletion 200 401 402 403 429 default",
+      "post /completions createCompletion 200 400 401 402 403 429 default",
       "post /embeddings createEmbedding 200 400 401 402 429 default",
     ]);
     for (const path of Object.values(endpointPaths))
       expect(document.paths).toHaveProperty([path.replace("/v1", "")]);
   });
 
-  test("asks for a bearer key everywhere but for the voices, and says preview of audio alone", () => {
+  test("asks for a bearer key everywhere but for the voices, and says preview of what is new", () => {
     expect(document.security).toEqual([{ bearer: [] }]);
     expect(document.paths["/audio/voices"].get.security).toEqual([]);
     expect(JSON.stringify(document.paths).match(/"security"/g)).toHaveLength(1);
@@ -60,8 +63,8 @@ describe("the document", () => {
     const previews = Object.entries(document.paths).filter(([, methods]) =>
       JSON.stringify(methods).includes("x-preview"),
     );
-    expect(previews.map(([path]) => path)).toEqual(["/audio/speech", "/audio/transcriptions"]);
-    expect(document.paths["/audio/speech"].post["x-preview"]).toBe(true);
+    expect(previews.map(([path]) => path)).toEqual(["/completions", "/audio/speech", "/audio/transcriptions"]);
+    for (const [path] of previews) expect(document.paths[path].post["x-preview"]).toBe(true);
   });
 
   test("describes every field, and keeps our own keywords to itself", () => {
@@ -108,11 +111,14 @@ describe("a public linter", () => {
 test("every example obeys the schema that checks the real thing", () => {
   const { embeddingRequest } = examples;
   expect(() => readChatRequest({ ...examples.chatRequest })).not.toThrow();
+  expect(() => toTextCompletionOrder({ ...examples.completionRequest }, undefined)).not.toThrow();
   expect(() => readSpeechRequest({ ...examples.speechRequest })).not.toThrow();
   expect(() => readEmbeddingRequest({ ...embeddingRequest })).not.toThrow();
   expect(() => readTextInput({ ...embeddingRequest })).not.toThrow();
   expect(problemsOf.chat(examples.chatReply)).toEqual([]);
   expect(problemsOf.chunk(examples.chatChunk)).toEqual([]);
+  expect(problemsOf.completion(examples.completionReply)).toEqual([]);
+  expect(problemsOf.completionChunk(examples.completionChunk)).toEqual([]);
   expect(problemsOf.embeddings(examples.embeddingReply)).toEqual([]);
   expect(problemsOf.models(examples.modelList)).toEqual([]);
   expect(problemsOf.model(examples.model)).toEqual([]);
@@ -200,6 +206,33 @@ describe("the document's schemas judge bodies as the gateway does", () => {
     expect(verdicts).toEqual(messages.map((_, at) => passing.includes(at)));
   });
 
+  test("completions: a prompt is in the document when one of its forms is taken", () => {
+    compare({
+      name: "CompletionRequest",
+      base: examples.completionRequest,
+      reads: passes((body) => [readPrompts(body), readCompletionFields(body)]),
+    });
+    const accept = accepts("CompletionRequest");
+    const reads = passes(readPrompts);
+    for (const prompt of [
+      "",
+      [""],
+      ["a", ""],
+      [1, "a"],
+      [[1], "a"],
+      [-1],
+      [[]],
+      Array(101).fill("a"),
+    ]) {
+      const body = { model: "m", prompt };
+      expect({ prompt, reads: reads(body), accepts: accept(body) }).toEqual({
+        prompt,
+        reads: false,
+        accepts: false,
+      });
+    }
+  });
+
   test("speech", () => {
     const base = examples.speechRequest;
     compare({ name: "SpeechRequest", base, reads: passes(readSpeechRequest) });
@@ -238,7 +271,7 @@ test("every code in an example is one that callers can meet", () => {
 });
 
 test("every place that a request can be wrong in has words of our own", () => {
-  const schemas = { chatRequest, embeddingRequest, speechRequest };
+  const schemas = { chatRequest, completionRequest, embeddingRequest, speechRequest };
   const silent = Object.entries(schemas).flatMap(([name, schema]) =>
     placesWithoutWords(schema as unknown as JsonObject, name),
   );

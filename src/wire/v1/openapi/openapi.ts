@@ -1,8 +1,10 @@
 import type { TSchema } from "typebox";
 import type { Json, JsonObject } from "../../../call/chat.ts";
 import { chatRequest } from "../chat/request.ts";
+import { completionRequest } from "../completions/request.ts";
 import { embeddingRequest } from "../embeddings/request.ts";
 import { speechRequest } from "../speech/request.ts";
+import { completion, completionChunk } from "./completion-replies.ts";
 import { examples } from "./examples.ts";
 import {
   chatCompletion,
@@ -72,6 +74,7 @@ export function toOpenApi(baseUrl: string = usualBaseUrl): JsonObject {
 
 const tags = {
   Chat: "Chat completions, streamed or not.",
+  Completions: "Legacy completions of text, streamed or not. Preview: subject to change.",
   Embeddings: "Embeddings of text, images and videos.",
   Speech: "Text to speech. Preview: subject to change.",
   Transcription: "Speech to text. Preview: subject to change.",
@@ -97,6 +100,24 @@ function toPaths(schemas: OpenApiSchemas): JsonObject {
           "text/event-stream": {
             schema: schemas.convert(chatCompletionChunk),
             example: examples.chatChunk,
+          },
+        },
+      }),
+    },
+    "/completions": {
+      post: operation({
+        id: "createCompletion",
+        tag: "Completions",
+        summary: "Create a legacy completion",
+        errors: [400, 401, 402, 403, 429],
+        isOfModel: true,
+        "x-preview": true,
+        body: asked(completionRequest, examples.completionRequest),
+        ok: {
+          ...json(completion, examples.completionReply),
+          "text/event-stream": {
+            schema: schemas.convert(completionChunk),
+            example: examples.completionChunk,
           },
         },
       }),

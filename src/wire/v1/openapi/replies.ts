@@ -61,19 +61,19 @@ const finishReason = Type.Enum(
     "Why generation ended: the reply is complete (stop), reached max_tokens (length), was filtered (content_filter), or calls tools (tool_calls).",
   ),
 );
-const logprobs = nullable(
+export const logprobs = nullable(
   anyObject(),
   told("Log probabilities, if requested and supported by the model."),
 );
-const index = count("Index of the choice.");
-const identity = {
+export const index = count("Index of the choice.");
+export const identity = {
   id: Type.String(told("Id of the completion.")),
   created: seconds("Creation time"),
   model: Type.String(told("The requested model.")),
 };
 
 /** What a vendor reports beside the answer. */
-const extras = {
+export const extras = {
   system_fingerprint: Type.Optional(
     Type.String(told("The vendor configuration that produced the reply, if reported.")),
   ),

@@ -1,6 +1,9 @@
 /** Models as a developer finds and tries them: their page, the playground, the reference. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { dialects } from "../../console/src/components/code/dialects.ts";
+import { toOpenApi } from "../../src/wire/v1/openapi/openapi.ts";
+import { completionJson, completionStream } from "../fake/openai/completion-replies.ts";
 import { chatStream, embeddingsReply, openaiEvents, rateLimits } from "../fake/recordings.ts";
 import { cutAfter, pausedAfter } from "../fake/script.ts";
 import type { RecordedRequest } from "../fake/upstream.ts";
@@ -204,6 +207,78 @@ describe("the playground's chat", () => {
   });
 });
 
+/** Those that the gateway serves, by its own description. */
+const servedFormats = dialects.filter(({ path }) => path in Object(toOpenApi()["paths"]));
+
+describe("the playground's formats", () => {
+  beforeAll(() =>
+    window.page.evaluate(() => {
+      for (const name of Object.keys(sessionStorage))
+        if (name.startsWith("svc-chat-")) sessionStorage.removeItem(name);
+    }),
+  );
+
+  test.each(servedFormats)(
+    "$label: streams, keeps the conversation, shows errors and code",
+    async ({ id, label, path }) => {
+      const { page } = window;
+      await window.goto(home.path("playground?model=svc-3-flash"));
+      const format = page.getByRole("combobox", { name: "API format" });
+      await format.click();
+      await page.getByRole("option", { name: label, exact: true }).click();
+      await page.getByText(`POST /v1${path}`, { exact: true }).waitFor();
+      if (id !== "chat") expect(page.url()).toContain(`api=${id}`);
+
+      const gate = Promise.withResolvers<void>();
+      const recording = poem(["Snow ", "falls ", "softly."]);
+      home.gateway.upstream.replyOnce(pausedAfter({ recording, parts: 3, until: gate.promise }));
+      await ask("A poem, please");
+      await page.getByText("Snow falls", { exact: true }).waitFor();
+      gate.resolve();
+      await page.getByText("Snow falls softly.", { exact: true }).waitFor();
+      await receipt().getByText("Charged").waitFor();
+      await page.getByText("19 tokens in, 10 out").waitFor();
+      await page.getByText("Finished").waitFor();
+      expect((await newestRequest()).outcome).toBe("ok");
+
+      await ask("Another one");
+      await receipt().nth(1).getByText("Charged").waitFor();
+      expect(JSON.stringify(lastAsked())).toContain("Snow falls softly.");
+
+      home.gateway.upstream.replyOnce(rateLimits.seconds(7));
+      await ask("Too often");
+      const refusal = page.getByRole("alert").filter({ hasText: "Provider rate limit" });
+      await refusal.waitFor();
+      expect(await refusal.innerText()).toContain("429 upstream_rate_limited");
+      await expectRefusal(window, 429);
+
+      await button("Code").click();
+      const dialog = await openedDialog(window, "Code for this call");
+      const code = await dialog.getByLabel("Code: the call, curl").innerText();
+      expect(code).toContain(`${home.gateway.baseUrl}${path} `);
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+      await button("Clear conversation").click();
+      await page.getByText("Send a message").waitFor();
+      expect(await window.barriers()).toEqual([]);
+    },
+  );
+
+  test("offer what they have, and no more", async () => {
+    const { page } = window;
+    await window.goto(home.path("playground?model=svc-3-flash&api=messages"));
+    await page.getByText("Parameters").click();
+    await page.getByRole("textbox", { name: "Temperature" }).waitFor();
+    expect(await page.getByRole("textbox", { name: "Seed" }).count()).toBe(0);
+    expect(await page.getByRole("checkbox", { name: "JSON mode" }).count()).toBe(0);
+    expect(await page.getByRole("textbox", { name: "Stop sequences" }).count()).toBe(1);
+    expect(await window.barriers()).toEqual([]);
+    await window.goto(home.path("playground?model=svc-3-flash"));
+    await page.getByText("Parameters").click();
+    expect(await page.getByRole("textbox", { name: "Seed" }).count()).toBe(1);
+  });
+});
+
 describe("the playground's other modes", () => {
   test("compare texts by their vectors", async () => {
     const { page } = window;
@@ -268,6 +343,28 @@ describe("the playground's other modes", () => {
 });
 
 describe("the reference", () => {
+  test("sends a legacy completion, whole or as a stream, and marks it as a preview", async () => {
+    const { page } = window;
+    await window.goto("/reference#completions");
+    await page.getByText("Preview. This endpoint may change.").waitFor();
+    const nav = page.getByRole("navigation", { name: "Endpoints" });
+    expect(await nav.getByRole("link", { name: /^POST \/completions Preview$/ }).count()).toBe(1);
+    await button("Create 15-minute key").click();
+    await page.waitForFunction(() =>
+      document.querySelector<HTMLInputElement>("input[type=password]")?.value.startsWith("sk-svc-"),
+    );
+    await page.getByLabel("Model", { exact: true }).selectOption("svc-3-flash");
+    const answer = page.getByRole("region", { name: "Response" });
+    home.gateway.upstream.replyOnce(completionJson());
+    await button("Send").click();
+    await answer.getByText("red, yellow and blue.").waitFor();
+    await page.getByLabel("Reply", { exact: true }).selectOption("Streamed (SSE)");
+    home.gateway.upstream.replyOnce(completionStream([" green", " and gold"]));
+    await button("Send").click();
+    await answer.getByText("green and gold", { exact: true }).waitFor();
+    expect(await window.barriers()).toEqual([]);
+  });
+
   test("opens at an endpoint, and sends it with a key of 15 minutes", async () => {
     const { page } = window;
     await window.goto("/reference#chat");

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { Problem } from "../../base/problem.ts";
-import { curlCommand } from "../../base/text/curl.ts";
+import { curlCommand, type FormField } from "../../base/text/curl.ts";
 import { transcriptionFormats } from "../../call/transcribe.ts";
 import type { Command } from "../command.ts";
 import { interruptible } from "../terminal/interrupt.ts";
@@ -42,21 +42,21 @@ export const transcribe: Command = {
     const [file = ""] = positionals;
     const { language, model: named, format = switches.has("json") ? "json" : "text" } = flags;
     const audio = readAudio(file);
-    const fields = (model: string): readonly (readonly [string, string])[] => [
-      ["model", model],
-      ["response_format", format],
-      ...(language === undefined ? [] : [["language", language] as const]),
+    const fields = (model: string): readonly FormField[] => [
+      { name: "model", value: model },
+      { name: "response_format", value: format },
+      ...(language === undefined ? [] : [{ name: "language", value: language }]),
     ];
     const gateway = await openGateway(invocation);
     if (switches.has("curl")) {
       const model = await chooseModel({ gateway, wanted, named });
-      const form = [["file", `@${file}`] as const, ...fields(model)];
+      const form = [{ name: "file", value: file, isFile: true }, ...fields(model)];
       const url = `${gateway.baseUrl}${path}`;
       return writeOut(`${curlNote}\n${curlCommand({ url, bearer: "${KEY:?}", form })}\n`);
     }
     const text = await interruptible(async (signal) => {
       const form = new FormData();
-      for (const [name, value] of fields(await chooseModel({ gateway, wanted, named, signal })))
+      for (const { name, value } of fields(await chooseModel({ gateway, wanted, named, signal })))
         form.append(name, value);
       form.append("file", new File([audio], basename(file)));
       const call = { gateway, path, body: form, flags: transcribe.flags, signal };

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { jsonReply } from "../../../../test/fake/http/reply.ts";
 import { chatAnswers, speechReplies } from "../../../../test/fake/recordings.ts";
 import { startTestGateway, type TestGateway } from "../../../../test/setup/harness.ts";
+import { dialects } from "./dialects.ts";
 import {
   callSamples,
   firstCallSamples,
@@ -95,6 +96,7 @@ test("programs keep the key out of their text; only where it is shown does a sam
       "curl",
       "Python",
       "TypeScript",
+      ...(model === chat ? ["AI SDK", "LangChain"] : []),
       "Environment",
     ]);
     for (const { label, code } of samples) {
@@ -103,8 +105,52 @@ test("programs keep the key out of their text; only where it is shown does a sam
       expect(code.includes(model.id)).toBe(label !== "Environment");
     }
     const { baseUrl } = options;
-    expect(firstCallSamples({ baseUrl, model })).toHaveLength(3);
+    expect(firstCallSamples({ baseUrl, model })).toHaveLength(model === chat ? 5 : 3);
   }
+});
+
+describe("a chat model is called in each format", () => {
+  const options = { baseUrl: "http://gateway.example/v1", model: chat, key: "sk-svc-secret" };
+  const all = dialects.map(({ id, path }) => ({
+    id,
+    path,
+    samples: firstCallSamples({ ...options, dialect: id }),
+  }));
+
+  test.each(all)("$id by its path, or by the SDK that adds it", ({ id, path, samples }) => {
+    const codes = Object.fromEntries(samples.map(({ label, code }) => [label, code]));
+    expect(codes["curl"]).toContain(`http://gateway.example/v1${path} `);
+    for (const [label, code] of Object.entries(codes)) {
+      expect(code.includes("sk-svc-secret")).toBe(label === "curl" || label === "Environment");
+      // The SDKs of Anthropic add the version themselves; their package in the AI SDK does not.
+      const addsVersion = id === "messages" && label !== "AI SDK" && label !== "curl";
+      expect(code.includes("http://gateway.example/v1")).toBe(!addsVersion);
+    }
+    const isAnthropic = id === "messages";
+    for (const label of ["Python", "TypeScript", "AI SDK", "LangChain", "Environment"])
+      expect(/anthropic/i.test(codes[label] ?? "")).toBe(isAnthropic);
+    expect(codes["curl"]?.includes("anthropic-version: 2023-06-01")).toBe(isAnthropic);
+  });
+
+  test.each(all)("$id: the samples in TypeScript are programs", ({ samples }) => {
+    const transpiler = new Bun.Transpiler({ loader: "ts" });
+    for (const { label, code } of samples)
+      if (label === "TypeScript" || label === "AI SDK")
+        expect(transpiler.scan(code).imports.length).toBeGreaterThan(0);
+  });
+
+  test.each(all)("$id: the samples in Python are programs", async ({ samples }) => {
+    for (const { label, code } of samples) {
+      if (label !== "Python" && label !== "LangChain") continue;
+      const check = "import ast, sys; ast.parse(sys.stdin.read())";
+      const child = Bun.spawn(["python3", "-c", check], {
+        stdin: new Blob([code]),
+        stderr: "pipe",
+      });
+      expect(await new Response(child.stderr).text()).toBe("");
+      expect(await child.exited).toBe(0);
+    }
+  });
 });
 
 test("the model to try is one that the key may call, a chat model where there is one", () => {
@@ -166,7 +212,9 @@ test("no sample holds whole files, and each says that something is left out", ()
     model: "multimodal-embedding-1",
     input: { video: { bytesBase64Encoded: "A".repeat(5_000) } },
   };
-  for (const each of [body, video])
+  const source = { type: "base64", media_type: "image/png", data: "A".repeat(5_000) };
+  const image = { model: "m", messages: [{ role: "user", content: [{ type: "image", source }] }] };
+  for (const each of [body, video, image])
     for (const { code } of callSamples({
       ...question,
       path: pathOf("embeddings"),

@@ -1,7 +1,15 @@
-import { curlCommand } from "../../../../src/base/text/curl.ts";
+import { curlCommand, type FormField } from "../../../../src/base/text/curl.ts";
 import type { Sample } from "./code-block.tsx";
-
-type Body = Readonly<Record<string, unknown>>;
+import { type DialectId, dialectOf } from "./dialects.ts";
+import { frameworkSamples } from "./framework-samples.ts";
+import {
+  type Body,
+  fileOf,
+  findPrograms,
+  isStream,
+  keyVariable,
+  withoutVersion,
+} from "./programs.ts";
 
 export interface SampledCall {
   /** Ends in /v1 for the gateway. */
@@ -9,13 +17,15 @@ export interface SampledCall {
   readonly path: string;
   readonly method?: string;
   readonly body?: Body | undefined;
+  /** Sent as a form with a file, as curl writes it. */
+  readonly form?: readonly FormField[] | undefined;
   /** The variable of the environment that holds the key or token. */
   readonly variable?: string;
   /** The secret, while it is shown. Programs read it from the environment all the same. */
   readonly key?: string | undefined;
 }
 
-interface CalledModel {
+export interface CalledModel {
   readonly id: string;
   readonly endpoint: string;
   /** What an embeddings model takes: text or media. */
@@ -26,9 +36,10 @@ interface FirstCall {
   readonly baseUrl: string;
   readonly model: CalledModel;
   readonly key?: string;
+  /** Of chat models. */
+  readonly dialect?: DialectId;
 }
 
-const keyVariable = "SVC_API_KEY";
 /** Small models go on and on. */
 const mostTokens = 100;
 /** One red dot: the smallest picture there is. */
@@ -47,27 +58,40 @@ export const pathOf = (endpoint: string): string => paths[endpoint] ?? "/chat/co
 /** A call in three languages; in curl alone where the SDKs do not know the path. */
 export function callSamples(call: SampledCall): readonly Sample[] {
   const curl = { label: "curl", code: toCurl(call) };
-  const programs = programsByPath[call.path];
+  const { path, baseUrl, method = call.body === undefined ? "GET" : "POST" } = call;
+  const programs = findPrograms(path, call.form === undefined ? method : "POST");
   if (programs === undefined) return [curl];
-  const body = call.body ?? {};
+  const options = { baseUrl, body: call.body ?? fieldsOf(call.form ?? []) };
   return [
     curl,
-    { label: "Python", code: [...pythonHead(call), ...programs.python(body)].join("\n") },
-    {
-      label: "TypeScript",
-      code: [...typeScriptHead(call), ...programs.typeScript(body)].join("\n"),
-    },
+    { label: "Python", code: programs.python(options).join("\n") },
+    { label: "TypeScript", code: programs.typeScript(options).join("\n") },
   ];
 }
 
 /** A call that works as it stands; where there is a secret, also how to keep it. */
-export function firstCallSamples({ baseUrl, model, key }: FirstCall): readonly Sample[] {
-  const path = pathOf(model.endpoint);
-  const samples = callSamples({ baseUrl, path, key, body: firstBody(model) });
-  return key === undefined
-    ? samples
-    : [...samples, { label: "Environment", code: toEnvironment(baseUrl, key) }];
+export function firstCallSamples(first: FirstCall): readonly Sample[] {
+  const { baseUrl, model, key, dialect = "chat" } = first;
+  const isChat = model.endpoint === "chat";
+  const path = isChat ? dialectOf(dialect).path : pathOf(model.endpoint);
+  const body = isChat ? firstChats[dialect](model.id) : firstBody(model);
+  const sent = model.endpoint === "transcription" ? { form: firstUpload(model) } : { body };
+  const asked = { baseUrl, model: model.id, question: firstQuestion, maxTokens: mostTokens };
+  const environment = dialect === "messages" ? anthropicEnvironment : openAiEnvironment;
+  return [
+    ...callSamples({ baseUrl, path, key, ...sent }),
+    ...(isChat ? frameworkSamples(dialect, asked) : []),
+    ...(key === undefined ? [] : [{ label: "Environment", code: environment(baseUrl, key) }]),
+  ];
 }
+
+const firstQuestion = "What is the capital of France?";
+const messages = [{ role: "user", content: firstQuestion }];
+const firstChats: Readonly<Record<DialectId, (model: string) => Body>> = {
+  chat: (model) => ({ model, max_tokens: mostTokens, messages }),
+  responses: (model) => ({ model, max_output_tokens: mostTokens, input: firstQuestion }),
+  messages: (model) => ({ model, max_tokens: mostTokens, messages }),
+};
 
 /** Of those that can be called, the one to show first: active before deprecated, chat before all. */
 export function modelToTry<Model extends CalledModel & { readonly status: string }>(
@@ -89,12 +113,15 @@ export function modelToTry<Model extends CalledModel & { readonly status: string
 /** Whole files would bury the code; an ellipsis shows where they were. */
 export function withoutFiles(body: Body): Body {
   return Object.fromEntries(
-    Object.entries(body).map(([name, item]) => [
-      name,
-      name === "bytesBase64Encoded" ? "…" : shortened(item),
-    ]),
+    Object.entries(body).map(([name, item]) => [name, isFile(name, item) ? "…" : shortened(item)]),
   );
 }
+
+/** Base64 without a label: of videos, and of images in Messages. */
+const isFile = (name: string, item: unknown) =>
+  name === "bytesBase64Encoded" ||
+  (name === "data" && typeof item === "string" && item.length > mostDataChars);
+const mostDataChars = 40;
 
 function shortened(value: unknown): unknown {
   if (typeof value === "string") {
@@ -108,22 +135,27 @@ function shortened(value: unknown): unknown {
 function firstBody({ id, endpoint, input }: CalledModel): Body {
   if (endpoint === "embeddings")
     return { model: id, input: input === "media" ? [dot] : "A cat sleeps in the sun." };
-  if (endpoint === "speech") return { model: id, input: "Hello there.", voice: "Kore" };
-  if (endpoint === "transcription") return { model: id, file: "speech.wav" };
-  const messages = [{ role: "user", content: "What is the capital of France?" }];
-  return { model: id, max_tokens: mostTokens, messages };
+  return { model: id, input: "Hello there.", voice: "Kore" };
 }
 
+const firstUpload = ({ id }: CalledModel): readonly FormField[] => [
+  { name: "file", value: "speech.wav", isFile: true },
+  { name: "model", value: id },
+];
+
+const fieldsOf = (form: readonly FormField[]): Body =>
+  Object.fromEntries(form.map(({ name, value }) => [name, value]));
+
 function toCurl(call: SampledCall): string {
-  const { baseUrl, path, method, body, key, variable = keyVariable } = call;
+  const { baseUrl, path, method, body, form, key, variable = keyVariable } = call;
   return curlCommand(
     {
       url: `${baseUrl}${path}`,
       ...(method === undefined ? {} : { method }),
       bearer: key ?? `$${variable}`,
-      ...(path === pathOf("transcription")
-        ? { form: formOf(body) }
-        : { body: JSON.stringify(body, null, 2) }),
+      headers: path === "/messages" ? { "anthropic-version": "2023-06-01" } : {},
+      body: JSON.stringify(body, null, 2),
+      form,
       isStream: isStream(body),
       output: path === pathOf("speech") ? fileOf(body) : undefined,
     },
@@ -131,166 +163,16 @@ function toCurl(call: SampledCall): string {
   );
 }
 
-const pythonHead = ({ baseUrl }: SampledCall) => [
-  "import os",
-  "from openai import OpenAI",
-  "",
-  `client = OpenAI(base_url=${JSON.stringify(baseUrl)}, api_key=os.environ["${keyVariable}"])`,
-  "",
-];
-
-const typeScriptHead = ({ baseUrl, path }: SampledCall) => [
-  ...(path === pathOf("speech") ? [`import { writeFile } from "node:fs/promises";`] : []),
-  ...(path === pathOf("transcription") ? [`import { createReadStream } from "node:fs";`] : []),
-  `import OpenAI from "openai";`,
-  "",
-  "const client = new OpenAI({",
-  `  baseURL: ${JSON.stringify(baseUrl)},`,
-  `  apiKey: process.env.${keyVariable},`,
-  "});",
-  "",
-];
-
-interface Programs {
-  readonly python: (body: Body) => readonly string[];
-  readonly typeScript: (body: Body) => readonly string[];
-}
-
-const programsByPath: Readonly<Record<string, Programs>> = {
-  "/chat/completions": {
-    python: (body) =>
-      isStream(body)
-        ? [
-            ...pythonCall("stream = client.chat.completions.create", body),
-            "for chunk in stream:",
-            "    if chunk.choices and chunk.choices[0].delta.content:",
-            `        print(chunk.choices[0].delta.content, end="", flush=True)`,
-          ]
-        : [
-            ...pythonCall("reply = client.chat.completions.create", body),
-            "print(reply.choices[0].message.content)",
-          ],
-    typeScript: (body) =>
-      isStream(body)
-        ? [
-            `const stream = await client.chat.completions.create(${typeScriptLiteral(body)});`,
-            "for await (const chunk of stream)",
-            `  process.stdout.write(chunk.choices[0]?.delta.content ?? "");`,
-          ]
-        : [
-            `const reply = await client.chat.completions.create(${typeScriptLiteral(body)});`,
-            "console.log(reply.choices[0]?.message.content);",
-          ],
-  },
-  "/embeddings": {
-    python: (body) =>
-      // The SDK's own type has no place for a video.
-      isVideo(body)
-        ? [
-            `reply = client.post("/embeddings", cast_to=object, body=${toLiteral(body, { language: "python" })})`,
-            `print(len(reply["data"][0]["embedding"]))`,
-          ]
-        : [
-            ...pythonCall("reply = client.embeddings.create", body),
-            "print(len(reply.data), len(reply.data[0].embedding))",
-          ],
-    typeScript: (body) =>
-      isVideo(body)
-        ? [
-            "type Vectors = { data: { embedding: number[] }[] };",
-            `const reply = await client.post<Vectors>("/embeddings", { body: ${typeScriptLiteral(body)} });`,
-            "console.log(reply.data[0].embedding.length);",
-          ]
-        : [
-            `const reply = await client.embeddings.create(${typeScriptLiteral(body)});`,
-            "console.log(reply.data.length, reply.data[0]?.embedding.length);",
-          ],
-  },
-  "/audio/speech": {
-    python: (body) => [
-      ...pythonCall("with client.audio.speech.with_streaming_response.create", body).slice(0, -1),
-      ") as reply:",
-      `    reply.stream_to_file("${fileOf(body)}")`,
-    ],
-    typeScript: (body) => [
-      `const reply = await client.audio.speech.create(${typeScriptLiteral(body)});`,
-      `await writeFile("${fileOf(body)}", Buffer.from(await reply.arrayBuffer()));`,
-    ],
-  },
-  "/audio/transcriptions": {
-    python: (body) => [
-      ...pythonCall("reply = client.audio.transcriptions.create", withoutFile(body)).slice(0, -1),
-      `    file=open(${JSON.stringify(fileIn(body))}, "rb"),`,
-      ")",
-      "print(reply.text)",
-    ],
-    typeScript: (body) => [
-      "const reply = await client.audio.transcriptions.create({",
-      `  ...${toLiteral(withoutFile(body), { language: "typescript", indent: "  " })},`,
-      `  file: createReadStream(${JSON.stringify(fileIn(body))}),`,
-      "});",
-      "console.log(reply.text);",
-    ],
-  },
-  "/models": {
-    python: () => ["for model in client.models.list():", "    print(model.id)"],
-    typeScript: () => [
-      "for await (const model of client.models.list())",
-      "  console.log(model.id);",
-    ],
-  },
-};
-
-function pythonCall(name: string, body: Body): readonly string[] {
-  const fields = Object.entries(body).map(
-    ([field, value]) => `    ${field}=${toLiteral(value, { language: "python", indent: "    " })},`,
-  );
-  return [`${name}(`, ...fields, ")"];
-}
-
-const typeScriptLiteral = (body: Body) => toLiteral(body, { language: "typescript" });
-const isStream = (body: Body | undefined) => body?.["stream"] === true;
-const fileOf = (body: Body | undefined) => `speech.${String(body?.["response_format"] ?? "wav")}`;
-const fileIn = (body: Body) => String(body["file"] ?? "speech.wav");
-const withoutFile = ({ file: _file, ...fields }: Body): Body => fields;
-const formOf = (body: Body = {}) => [
-  ["file", `@${fileIn(body)}`] as const,
-  ...Object.entries(withoutFile(body)).map(([name, value]) => [name, String(value)] as const),
-];
-const isVideo = ({ input }: Body) =>
-  typeof input === "object" && input !== null && "video" in input;
-
-interface Style {
-  readonly language: "python" | "typescript";
-  readonly indent?: string;
-}
-
-/** JSON as the language writes it. */
-function toLiteral(value: unknown, { language, indent = "" }: Style): string {
-  const isPython = language === "python";
-  if (value === null || value === undefined) return isPython ? "None" : "null";
-  if (typeof value === "boolean" && isPython) return value ? "True" : "False";
-  if (typeof value !== "object") return JSON.stringify(value);
-  const inner = `${indent}${isPython ? "    " : "  "}`;
-  const style = { language, indent: inner };
-  const isList = Array.isArray(value);
-  const items = isList
-    ? value.map((item) => toLiteral(item, style))
-    : Object.entries(value).map(
-        ([name, item]) => `${toName(name, isPython)}: ${toLiteral(item, style)}`,
-      );
-  const [open, close] = isList ? ["[", "]"] : ["{", "}"];
-  if (items.length === 0) return `${open}${close}`;
-  return `${open}\n${items.map((item) => `${inner}${item},`).join("\n")}\n${indent}${close}`;
-}
-
-function toName(name: string, isPython: boolean): string {
-  return !isPython && /^[a-z_$][\w$]*$/i.test(name) ? name : JSON.stringify(name);
-}
-
-const toEnvironment = (baseUrl: string, key: string) => `# Read by the OpenAI SDKs
+const openAiEnvironment = (baseUrl: string, key: string) => `# Read by the OpenAI SDKs
 export OPENAI_BASE_URL="${baseUrl}"
 export OPENAI_API_KEY="${key}"
+
+# Read by the samples on this page
+export ${keyVariable}="${key}"`;
+
+const anthropicEnvironment = (baseUrl: string, key: string) => `# Read by the Anthropic SDKs
+export ANTHROPIC_BASE_URL="${withoutVersion(baseUrl)}"
+export ANTHROPIC_API_KEY="${key}"
 
 # Read by the samples on this page
 export ${keyVariable}="${key}"`;

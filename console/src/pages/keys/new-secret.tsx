@@ -1,8 +1,8 @@
 import { Button, Group, Stack } from "@mantine/core";
 import { IconAlertTriangle, IconCheck } from "@tabler/icons-react";
 import { useEffect, useRef, useState } from "react";
-import { CodeBlock } from "../../components/code/code-block.tsx";
-import { firstCallSamples, modelToTry } from "../../components/code/samples.ts";
+import { CallSamples } from "../../components/code/call-samples.tsx";
+import { modelToTry } from "../../components/code/samples.ts";
 import { ShownOnce } from "../../components/code/shown-once.tsx";
 import { DialogBody, useDialog } from "../../components/form/dialog.tsx";
 import { Moment } from "../../components/table/moment.tsx";
@@ -92,10 +92,7 @@ function Samples({ made, models }: NewSecretProps) {
   return (
     <section aria-label="First call">
       <h3 className={classes.heading}>Make your first call</h3>
-      <CodeBlock
-        what="the first call"
-        samples={firstCallSamples({ baseUrl, model, key: made.key })}
-      />
+      <CallSamples what="the first call" baseUrl={baseUrl} model={model} secret={made.key} />
     </section>
   );
 }

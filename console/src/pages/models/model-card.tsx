@@ -2,9 +2,8 @@ import { Button, Collapse, Group } from "@mantine/core";
 import { IconTerminal2 } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useId, useState } from "react";
-import { CodeBlock } from "../../components/code/code-block.tsx";
+import { CallSamples } from "../../components/code/call-samples.tsx";
 import { CopyButton } from "../../components/code/copy-button.tsx";
-import { firstCallSamples } from "../../components/code/samples.ts";
 import { PriceTags } from "../../components/money/price-tags.tsx";
 import { StateBadge } from "../../components/table/state-badge.tsx";
 import { formatCount } from "../../format/figures.ts";
@@ -116,7 +115,7 @@ function Code({ model }: { readonly model: Model }) {
   const { gateway_url: baseUrl } = useSession();
   return (
     <div className={classes.code}>
-      <CodeBlock what={`a call to ${model.id}`} samples={firstCallSamples({ baseUrl, model })} />
+      <CallSamples what={`a call to ${model.id}`} baseUrl={baseUrl} model={model} />
     </div>
   );
 }

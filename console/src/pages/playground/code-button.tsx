@@ -2,11 +2,11 @@ import { Button, Modal } from "@mantine/core";
 import { IconCode } from "@tabler/icons-react";
 import { useState } from "react";
 import { CodeBlock } from "../../components/code/code-block.tsx";
-import { callSamples, pathOf, withoutFiles } from "../../components/code/samples.ts";
-import type { Endpoint } from "./models.ts";
+import { callSamples, withoutFiles } from "../../components/code/samples.ts";
 
 interface CodeOptions {
-  readonly endpoint: Endpoint;
+  /** Below the base URL. */
+  readonly path: string;
   readonly baseUrl: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
@@ -41,5 +41,5 @@ export function CodeButton(props: { readonly options: () => CodeOptions }) {
   );
 }
 
-const toSamples = ({ endpoint, baseUrl, body }: CodeOptions) =>
-  callSamples({ baseUrl, path: pathOf(endpoint), body: withoutFiles(body) });
+const toSamples = ({ path, baseUrl, body }: CodeOptions) =>
+  callSamples({ baseUrl, path, body: withoutFiles(body) });

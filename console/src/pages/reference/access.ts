@@ -43,5 +43,10 @@ export function useModels(
     retry: false,
   });
   if (account === undefined) return ofKey.data ?? [];
-  return (served.data ?? []).filter((model) => model.endpoint === endpoint.id).map(({ id }) => id);
+  const kind = kindOf(endpoint);
+  return (served.data ?? []).filter((model) => model.endpoint === kind).map(({ id }) => id);
 }
+
+/** Chat models can be called by several paths; all others are named as their endpoint. */
+const chatPaths = /^\/(chat\/completions|completions|responses|messages)(\/|$)/;
+const kindOf = ({ path, id }: Endpoint): string => (chatPaths.test(path) ? "chat" : id);

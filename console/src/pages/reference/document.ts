@@ -34,9 +34,13 @@ export interface Parameter {
   readonly schema: Schema;
 }
 
-interface Content {
+export interface Content {
   readonly schema?: Schema;
   readonly example?: unknown;
+  /** By name, where there are several. */
+  readonly examples?: Readonly<
+    Record<string, { readonly summary?: string; readonly value: unknown }>
+  >;
 }
 
 interface ReplyObject {
@@ -94,10 +98,10 @@ export interface Endpoint {
   readonly isDeprecated: boolean;
   /** The reply is a stream of events that goes on. */
   readonly isStream: boolean;
+  /** It replies whole, or as a stream where the body asks for one. */
+  readonly canStream: boolean;
   readonly parameters: readonly Parameter[];
-  readonly body: Content | undefined;
-  /** Takes a form with a file. */
-  readonly isUpload: boolean;
+  readonly body: (Content & { readonly type: string }) | undefined;
   readonly replies: readonly EndpointReply[];
 }
 
@@ -166,15 +170,16 @@ interface Found {
 
 function toEndpoint(document: OpenApi, { api, path, method, operation }: Found): Endpoint {
   const tag = operation.tags?.[0] ?? "";
-  const contents = Object.values(operation.requestBody?.content ?? {});
+  const [body] = typed(operation.requestBody?.content);
   const replies = Object.entries(operation.responses).map(([status, reply]) => {
     const { description, content } = resolve<ReplyObject>(document, reply);
     return {
       status,
       description,
-      contents: Object.entries(content ?? {}).map(([type, inner]) => ({ type, ...inner })),
+      contents: typed(content),
     };
   });
+  const good = replies.find(({ status }) => status === "200")?.contents ?? [];
   return {
     id: toId(document, { api, path, method, operation }),
     api,
@@ -186,15 +191,18 @@ function toEndpoint(document: OpenApi, { api, path, method, operation }: Found):
     scope: operation["x-scope"],
     isPreview: operation["x-preview"] === true,
     isDeprecated: operation.deprecated === true,
-    isStream: replies.some(({ status, contents: types }) => {
-      return status === "200" && types.length === 1 && types[0]?.type === "text/event-stream";
-    }),
+    isStream: good.length > 0 && good.every(isEvents),
+    canStream: good.some(isEvents) && !good.every(isEvents),
     parameters: (operation.parameters ?? []).map((one) => resolve<Parameter>(document, one)),
-    body: contents[0],
-    isUpload: operation.requestBody?.content["multipart/form-data"] !== undefined,
+    body,
     replies,
   };
 }
+
+const typed = (content: Readonly<Record<string, Content>> = {}) =>
+  Object.entries(content).map(([type, inner]) => ({ type, ...inner }));
+
+const isEvents = ({ type }: { readonly type: string }) => type === "text/event-stream";
 
 /** `#chat`: the first of a tag of the gateway is called by it; all others by their own name. */
 function toId(document: OpenApi, { api, operation }: Found): string {

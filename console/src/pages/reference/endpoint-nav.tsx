@@ -57,7 +57,7 @@ export function EndpointNav({ groups, current }: EndpointNavProps) {
           <details key={`${title} ${isOpen}`} open={isOpen}>
             <summary>{title}</summary>
             <ul>
-              {hits.map(({ id, method, path, summary }) => (
+              {hits.map(({ id, method, path, summary, isPreview }) => (
                 <li key={id}>
                   <Link
                     to="/reference"
@@ -67,7 +67,9 @@ export function EndpointNav({ groups, current }: EndpointNavProps) {
                     activeOptions={{ includeHash: true }}
                   >
                     <Method method={method} />
-                    <span>{shortPath(path)}</span>
+                    <span>
+                      {shortPath(path)} {isPreview && <em className={classes.preview}>Preview</em>}
+                    </span>
                   </Link>
                 </li>
               ))}

@@ -4,6 +4,7 @@ import { Panel } from "../../components/layout/panel.tsx";
 import { baseUrlOf, type Endpoint, type OpenApi } from "./document.ts";
 import classes from "./endpoint/endpoint.module.css";
 import { Method, Words } from "./endpoint/words.tsx";
+import nav from "./nav.module.css";
 
 interface IntroProps {
   readonly gateway: OpenApi;
@@ -32,12 +33,14 @@ export function Intro({ gateway, platform, endpoints }: IntroProps) {
           </dd>
         </dl>
         <ul className={classes.list}>
-          {endpoints.map(({ id, method, path, summary }) => (
+          {endpoints.map(({ id, method, path, summary, isPreview }) => (
             <li key={id}>
               <Link to="/reference" hash={id}>
                 <Method method={method} />
                 <code>{path}</code>
-                <span>{summary}</span>
+                <span>
+                  {summary} {isPreview && <em className={nav.preview}>Preview</em>}
+                </span>
               </Link>
             </li>
           ))}

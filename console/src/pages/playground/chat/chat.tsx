@@ -1,20 +1,16 @@
-import { Button, VisuallyHidden } from "@mantine/core";
+import { Button, Select, VisuallyHidden } from "@mantine/core";
 import { IconTerminal2, IconTrash } from "@tabler/icons-react";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { type DialectId, dialectOf, dialects } from "../../../components/code/dialects.ts";
+import { useSearchText } from "../../../search.ts";
 import { CodeButton } from "../code-button.tsx";
 import type { ModeProps } from "../models.ts";
 import shared from "../playground.module.css";
 import { SettingsSide } from "../settings-side.tsx";
 import classes from "./chat.module.css";
 import { Composer } from "./composer.tsx";
-import {
-  type ChatBodyOptions,
-  type Exchange,
-  isUnderWay,
-  noParameters,
-  type Question,
-  toChatBody,
-} from "./conversation.ts";
+import { type Exchange, isUnderWay, noParameters, type Question } from "./conversation.ts";
+import { type AskedOptions, lacksOf, toCall } from "./dialects/dialects.ts";
 import { ParametersForm } from "./parameters-form.tsx";
 import { Turn } from "./turn.tsx";
 import { type Chat, useChat } from "./use-chat.ts";
@@ -28,18 +24,25 @@ const starters = [
 ];
 
 export function ChatMode({ access, baseUrl, models, model, onModel }: ModeProps) {
+  const [search, setSearch] = useSearchText();
+  const dialect = dialectOf(search["api"]).id;
   const [parameters, setParameters] = useState(noParameters);
   const [question, setQuestion] = useState(emptyQuestion);
-  const chat = useChat({ access, model: model.id, parameters });
+  const chat = useChat({ access, model, dialect, parameters });
   useStopKey(chat);
   const send = (asked: Question) => {
     chat.ask(asked);
     setQuestion(emptyQuestion);
   };
   const code = () => ({
-    endpoint: "chat" as const,
     baseUrl,
-    body: codeBody({ model: model.id, parameters, exchanges: chat.exchanges, question }),
+    ...nextCall(dialect, {
+      model: model.id,
+      mostTokens: model.max_output_tokens,
+      parameters,
+      exchanges: chat.exchanges,
+      question,
+    }),
   });
   return (
     <div className={shared.layout}>
@@ -56,7 +59,21 @@ export function ChatMode({ access, baseUrl, models, model, onModel }: ModeProps)
         <Announcement exchanges={chat.exchanges} />
       </div>
       <SettingsSide label="Chat settings" models={models} model={model} onModel={onModel}>
+        <Select
+          label="API format"
+          data={dialects.map(({ id, label }) => ({ value: id, label }))}
+          value={dialect}
+          onChange={(id) => setSearch({ api: id === "chat" ? undefined : (id ?? undefined) })}
+          allowDeselect={false}
+          description={
+            <>
+              POST <code>/v1{dialectOf(dialect).path}</code>
+            </>
+          }
+          inputWrapperOrder={["label", "input", "description"]}
+        />
         <ParametersForm
+          lacks={lacksOf(dialect)}
           value={parameters}
           onChange={setParameters}
           mostTokens={model.max_output_tokens}
@@ -144,14 +161,14 @@ function useStopKey({ isBusy, stop }: Chat): void {
   }, [isBusy]);
 }
 
-interface CodeBodyOptions extends Omit<ChatBodyOptions, "history"> {
+interface NextCallOptions extends Omit<AskedOptions, "history"> {
   readonly exchanges: readonly Exchange[];
 }
 
 /** What would be sent next; with nothing typed, what was sent last. */
-function codeBody({ exchanges, question, ...rest }: CodeBodyOptions) {
+function nextCall(dialect: DialectId, { exchanges, question, ...rest }: NextCallOptions) {
   const isTyped = question.text.trim() !== "" || question.pictures.length > 0;
-  if (isTyped) return toChatBody({ ...rest, history: exchanges, question });
+  if (isTyped) return toCall(dialect, { ...rest, history: exchanges, question });
   const last = exchanges.at(-1)?.question ?? { text: starters[0] ?? "", pictures: [] };
-  return toChatBody({ ...rest, history: exchanges.slice(0, -1), question: last });
+  return toCall(dialect, { ...rest, history: exchanges.slice(0, -1), question: last });
 }

@@ -1,5 +1,6 @@
+import type { DialectId } from "../../../components/code/dialects.ts";
 import type { Trouble } from "../gateway/use-run.ts";
-import type { ChatUsage } from "./chat-stream.ts";
+import type { ChatUsage } from "./dialects/answer-events.ts";
 
 export interface Picture {
   readonly id: string;
@@ -15,6 +16,7 @@ export interface Question {
 export interface Answer {
   readonly state: "waiting" | "coming" | "done" | "stopped" | "failed";
   readonly model: string;
+  readonly dialect: DialectId;
   readonly text: string;
   readonly reasoning: string;
   readonly finishReason: string | undefined;
@@ -30,9 +32,10 @@ export interface Exchange {
   readonly answer: Answer;
 }
 
-export const newAnswer = (model: string): Answer => ({
+export const newAnswer = (model: string, dialect: DialectId): Answer => ({
   state: "waiting",
   model,
+  dialect,
   text: "",
   reasoning: "",
   finishReason: undefined,
@@ -71,56 +74,17 @@ export const noParameters: ChatParameters = {
   stop: "",
 };
 
+/** As dialects send them: texts that are set, and what stops as a list. */
+export interface SentParameters extends Omit<ChatParameters, "stop"> {
+  readonly stop: readonly string[] | undefined;
+}
+
 export interface ChatBodyOptions {
   readonly model: string;
-  readonly parameters: ChatParameters;
+  /** How long the model's replies can become, if that is known. */
+  readonly mostTokens: number | null;
+  readonly parameters: SentParameters;
   /** What was said before. */
   readonly history: readonly Exchange[];
   readonly question: Question;
-}
-
-/** The body of the call that asks the question. */
-export function toChatBody(options: ChatBodyOptions): Readonly<Record<string, unknown>> {
-  const { model, parameters, history, question } = options;
-  const { system, temperature, topP, maxTokens, seed, effort, isJson } = parameters;
-  const stop = parameters.stop.split("\n").filter((line) => line !== "");
-  return given({
-    model,
-    messages: [
-      ...(system.trim() === "" ? [] : [{ role: "system", content: system }]),
-      ...history.flatMap(toMessages),
-      { role: "user", content: toContent(question) },
-    ],
-    max_tokens: maxTokens,
-    temperature,
-    top_p: topP,
-    stop: stop.length === 0 ? undefined : stop,
-    seed,
-    presence_penalty: parameters.presencePenalty,
-    frequency_penalty: parameters.frequencyPenalty,
-    reasoning_effort: effort,
-    response_format: isJson ? { type: "json_object" } : undefined,
-    stream: true,
-    stream_options: { include_usage: true },
-  });
-}
-
-const given = (fields: Readonly<Record<string, unknown>>) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-
-/** A question that got no word of an answer is as if it had not been asked. */
-function toMessages({ question, answer }: Exchange): readonly unknown[] {
-  if (answer.text === "") return [];
-  return [
-    { role: "user", content: toContent(question) },
-    { role: "assistant", content: answer.text },
-  ];
-}
-
-function toContent({ text, pictures }: Question): unknown {
-  if (pictures.length === 0) return text;
-  return [
-    ...(text === "" ? [] : [{ type: "text", text }]),
-    ...pictures.map(({ dataUri }) => ({ type: "image_url", image_url: { url: dataUri } })),
-  ];
 }

@@ -23,7 +23,7 @@ function storage(most = Number.POSITIVE_INFINITY): Storage {
 const exchange = (id: number, text = "Paris."): Exchange => ({
   id,
   question: { text: `question ${id}`, pictures: [] },
-  answer: { ...newAnswer("m"), state: "done", text, requestId: `req_${id}` },
+  answer: { ...newAnswer("m", "messages"), state: "done", text, requestId: `req_${id}` },
 });
 
 test("a conversation is the same after a reload", () => {
@@ -34,6 +34,13 @@ test("a conversation is the same after a reload", () => {
   expect(readChat(place, "x")).toEqual([]);
 });
 
+test("a conversation of a version with one format is read as that", () => {
+  const place = storage();
+  keepChat(place, "x", [exchange(1)]);
+  place.setItem("x", (place.getItem("x") ?? "").replace('"dialect":"messages",', ""));
+  expect(readChat(place, "x")[0]?.answer.dialect).toBe("chat");
+});
+
 test("an error is one again, and what was in flight is gone", () => {
   const place = storage();
   const trouble = new GatewayProblem({ status: 402, code: "insufficient_quota", message: "No." });
@@ -41,7 +48,7 @@ test("an error is one again, and what was in flight is gone", () => {
     ...exchange(1),
     answer: { ...exchange(1).answer, state: "failed", trouble },
   };
-  const coming: Exchange = { ...exchange(2), answer: newAnswer("m") };
+  const coming: Exchange = { ...exchange(2), answer: newAnswer("m", "messages") };
   keepChat(place, "x", [failed, coming]);
   const [read, ...rest] = readChat(place, "x");
   expect(read?.answer.trouble).toBeInstanceOf(GatewayProblem);

@@ -1,5 +1,7 @@
+import { dialectOf } from "../../../components/code/dialects.ts";
 import { GatewayProblem, isRecord } from "../gateway/gateway-call.ts";
 import { type Answer, type Exchange, isUnderWay } from "./conversation.ts";
+import { textOf } from "./dialects/answer-events.ts";
 
 /** A tab may keep some megabytes; the newest that fit are kept. */
 const mostLetters = 2_000_000;
@@ -50,6 +52,8 @@ function toExchange(kept: unknown, id: number): readonly Exchange[] {
   const { question, answer } = kept;
   if (typeof question["text"] !== "string" || !Array.isArray(question["pictures"])) return [];
   if (typeof answer["text"] !== "string" || typeof answer["model"] !== "string") return [];
+  // Kept by a version that had one format only.
+  const dialect = dialectOf(textOf(answer["dialect"])).id;
   const trouble = isRecord(answer["trouble"])
     ? new GatewayProblem(answer["trouble"] as ConstructorParameters<typeof GatewayProblem>[0])
     : null;
@@ -57,7 +61,7 @@ function toExchange(kept: unknown, id: number): readonly Exchange[] {
     {
       id,
       question: question as unknown as Exchange["question"],
-      answer: { ...(answer as unknown as Answer), trouble },
+      answer: { ...(answer as unknown as Answer), dialect, trouble },
     },
   ];
 }

@@ -4,6 +4,8 @@ import classes from "./chat.module.css";
 import { type ChatParameters, noParameters } from "./conversation.ts";
 
 interface ParametersFormProps {
+  /** Settings that the chosen format has no field for. */
+  readonly lacks: readonly (keyof ChatParameters)[];
   readonly value: ChatParameters;
   readonly onChange: (value: ChatParameters) => void;
   readonly mostTokens: number | null;
@@ -12,7 +14,7 @@ interface ParametersFormProps {
 const own = "Default";
 const efforts = ["none", "minimal", "low", "medium", "high"];
 
-export function ParametersForm({ value, onChange, mostTokens }: ParametersFormProps) {
+export function ParametersForm({ value, onChange, mostTokens, lacks }: ParametersFormProps) {
   const set = (change: Partial<ChatParameters>) => onChange({ ...value, ...change });
   return (
     <>
@@ -25,8 +27,8 @@ export function ParametersForm({ value, onChange, mostTokens }: ParametersFormPr
         value={value.system}
         onChange={({ currentTarget }) => set({ system: currentTarget.value })}
       />
-      <Fold label="Parameters" count={countOf(value)}>
-        <Figures value={value} set={set} mostTokens={mostTokens} />
+      <Fold label="Parameters" count={countOf(value, lacks)}>
+        <Figures value={value} set={set} mostTokens={mostTokens} lacks={lacks} />
         <Select
           label="Reasoning effort"
           placeholder={own}
@@ -35,20 +37,24 @@ export function ParametersForm({ value, onChange, mostTokens }: ParametersFormPr
           value={value.effort ?? null}
           onChange={(effort) => set({ effort: effort ?? undefined })}
         />
-        <Textarea
-          label="Stop sequences"
-          description="One per line. The reply stops before the first match."
-          autosize
-          minRows={1}
-          maxRows={4}
-          value={value.stop}
-          onChange={({ currentTarget }) => set({ stop: currentTarget.value })}
-        />
-        <Checkbox
-          label="JSON mode"
-          checked={value.isJson}
-          onChange={({ currentTarget }) => set({ isJson: currentTarget.checked })}
-        />
+        {!lacks.includes("stop") && (
+          <Textarea
+            label="Stop sequences"
+            description="One per line. The reply stops before the first match."
+            autosize
+            minRows={1}
+            maxRows={4}
+            value={value.stop}
+            onChange={({ currentTarget }) => set({ stop: currentTarget.value })}
+          />
+        )}
+        {!lacks.includes("isJson") && (
+          <Checkbox
+            label="JSON mode"
+            checked={value.isJson}
+            onChange={({ currentTarget }) => set({ isJson: currentTarget.checked })}
+          />
+        )}
       </Fold>
     </>
   );
@@ -58,7 +64,7 @@ interface FiguresProps extends Omit<ParametersFormProps, "onChange"> {
   readonly set: (change: Partial<ChatParameters>) => void;
 }
 
-function Figures({ value, set, mostTokens }: FiguresProps) {
+function Figures({ value, set, mostTokens, lacks }: FiguresProps) {
   return (
     <div className={classes.pair}>
       <Figure
@@ -79,24 +85,30 @@ function Figures({ value, set, mostTokens }: FiguresProps) {
         range={{ min: 1, max: mostTokens ?? Number.MAX_SAFE_INTEGER, step: 64 }}
         onChange={(maxTokens) => set({ maxTokens })}
       />
-      <Figure
-        label="Seed"
-        value={value.seed}
-        range={{ min: 0, max: Number.MAX_SAFE_INTEGER, step: 1 }}
-        onChange={(seed) => set({ seed })}
-      />
-      <Figure
-        label="Presence penalty"
-        value={value.presencePenalty}
-        range={{ min: -2, max: 2, step: 0.1 }}
-        onChange={(presencePenalty) => set({ presencePenalty })}
-      />
-      <Figure
-        label="Frequency penalty"
-        value={value.frequencyPenalty}
-        range={{ min: -2, max: 2, step: 0.1 }}
-        onChange={(frequencyPenalty) => set({ frequencyPenalty })}
-      />
+      {!lacks.includes("seed") && (
+        <Figure
+          label="Seed"
+          value={value.seed}
+          range={{ min: 0, max: Number.MAX_SAFE_INTEGER, step: 1 }}
+          onChange={(seed) => set({ seed })}
+        />
+      )}
+      {!lacks.includes("presencePenalty") && (
+        <Figure
+          label="Presence penalty"
+          value={value.presencePenalty}
+          range={{ min: -2, max: 2, step: 0.1 }}
+          onChange={(presencePenalty) => set({ presencePenalty })}
+        />
+      )}
+      {!lacks.includes("frequencyPenalty") && (
+        <Figure
+          label="Frequency penalty"
+          value={value.frequencyPenalty}
+          range={{ min: -2, max: 2, step: 0.1 }}
+          onChange={(frequencyPenalty) => set({ frequencyPenalty })}
+        />
+      )}
     </div>
   );
 }
@@ -119,9 +131,10 @@ function Fold({ label, count, children }: FoldProps) {
   );
 }
 
-function countOf(value: ChatParameters): number {
+function countOf(value: ChatParameters, lacks: ParametersFormProps["lacks"]): number {
   const names = Object.keys(noParameters) as (keyof ChatParameters)[];
-  return names.filter((name) => name !== "system" && value[name] !== noParameters[name]).length;
+  const shown = names.filter((name) => name !== "system" && !lacks.includes(name));
+  return shown.filter((name) => value[name] !== noParameters[name]).length;
 }
 
 interface FigureProps {

@@ -2,6 +2,7 @@ import { ActionIcon, VisuallyHidden } from "@mantine/core";
 import { IconRefresh } from "@tabler/icons-react";
 import { memo } from "react";
 import { CopyButton } from "../../../components/code/copy-button.tsx";
+import { dialectOf } from "../../../components/code/dialects.ts";
 import { formatCount } from "../../../format/figures.ts";
 import { TroubleNotice } from "../gateway/trouble-notice.tsx";
 import shared from "../playground.module.css";
@@ -25,7 +26,10 @@ export function Turn({ exchange, onRetry }: TurnProps) {
       <QuestionView question={question} />
       <div className={shared.result}>
         <div className={classes.answer}>
-          <p className={classes.who}>{answer.model}</p>
+          <p className={classes.who}>
+            {answer.model}
+            {answer.dialect !== "chat" && <span> · {dialectOf(answer.dialect).label}</span>}
+          </p>
           <Reasoning answer={answer} />
           <AnswerText answer={answer} />
           {answer.trouble !== null && <TroubleNotice trouble={answer.trouble} onRetry={onRetry} />}

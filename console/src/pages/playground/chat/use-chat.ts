@@ -1,10 +1,11 @@
 import { useEffect, useRef, useState } from "react";
+import type { DialectId } from "../../../components/code/dialects.ts";
 import { useUser } from "../../../session.tsx";
 import { usePlaygroundAccount } from "../account.ts";
 import type { GatewayAccess } from "../gateway/gateway-access.ts";
 import { callGateway } from "../gateway/gateway-call.ts";
 import { toTrouble } from "../gateway/use-run.ts";
-import { readChat } from "./chat-stream.ts";
+import type { PlaygroundModel } from "../models.ts";
 import {
   type Answer,
   type ChatParameters,
@@ -12,13 +13,15 @@ import {
   isUnderWay,
   newAnswer,
   type Question,
-  toChatBody,
 } from "./conversation.ts";
+import { readAnswer } from "./dialects/answer-events.ts";
+import { createReader, toCall } from "./dialects/dialects.ts";
 import { keepChat, keptName, readChat as readKept } from "./kept-chat.ts";
 
 interface ChatOptions {
   readonly access: GatewayAccess;
-  readonly model: string;
+  readonly model: PlaygroundModel;
+  readonly dialect: DialectId;
   readonly parameters: ChatParameters;
 }
 
@@ -33,7 +36,7 @@ export interface Chat {
 }
 
 /** A conversation: every question is sent with all that was said before it. */
-export function useChat({ access, model, parameters }: ChatOptions): Chat {
+export function useChat({ access, model, dialect, parameters }: ChatOptions): Chat {
   const name = keptName(useUser().id, usePlaygroundAccount());
   const [exchanges, setExchanges] = useState(() => readKept(sessionStorage, name));
   const controller = useRef<AbortController>(undefined);
@@ -50,11 +53,17 @@ export function useChat({ access, model, parameters }: ChatOptions): Chat {
     const own = new AbortController();
     controller.current = own;
     const id = nextId.current++;
-    setExchanges([...history, { id, question, answer: newAnswer(model) }]);
-    const body = toChatBody({ model, parameters, history, question });
+    setExchanges([...history, { id, question, answer: newAnswer(model.id, dialect) }]);
+    const call = toCall(dialect, {
+      model: model.id,
+      mostTokens: model.max_output_tokens,
+      parameters,
+      history,
+      question,
+    });
     const show = (answer: Answer) =>
       setExchanges((old) => old.map((one) => (one.id === id ? { ...one, answer } : one)));
-    void answerTo({ access, body, model, signal: own.signal, show });
+    void answerTo({ access, call, first: newAnswer(model.id, dialect), signal: own.signal, show });
   };
   const last = exchanges.at(-1);
   return {
@@ -72,15 +81,15 @@ export function useChat({ access, model, parameters }: ChatOptions): Chat {
 
 interface AnswerOptions {
   readonly access: GatewayAccess;
-  readonly body: unknown;
-  readonly model: string;
+  readonly call: { readonly path: string; readonly body: unknown };
+  readonly first: Answer;
   readonly signal: AbortSignal;
   readonly show: (answer: Answer) => void;
 }
 
 /** Shown at most once a frame, however fast the words come. */
-async function answerTo({ access, body, model, signal, show }: AnswerOptions): Promise<void> {
-  let answer = newAnswer(model);
+async function answerTo({ access, call, first, signal, show }: AnswerOptions): Promise<void> {
+  let answer = first;
   let frame: number | undefined;
   const showSoon = () => {
     frame ??= requestAnimationFrame(() => {
@@ -89,14 +98,14 @@ async function answerTo({ access, body, model, signal, show }: AnswerOptions): P
     });
   };
   try {
-    const response = await callGateway(access, { path: "/chat/completions", body, signal });
+    const response = await callGateway(access, { ...call, signal });
     answer = { ...answer, requestId: response.headers.get("x-request-id") ?? undefined };
-    for await (const part of readChat(response)) {
+    for await (const part of readAnswer(response, createReader(first.dialect))) {
       answer = {
         ...answer,
         state: "coming",
-        text: answer.text + part.text,
-        reasoning: answer.reasoning + part.reasoning,
+        text: answer.text + (part.text ?? ""),
+        reasoning: answer.reasoning + (part.reasoning ?? ""),
         finishReason: part.finishReason ?? answer.finishReason,
         usage: part.usage ?? answer.usage,
       };

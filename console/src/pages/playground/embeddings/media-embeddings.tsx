@@ -33,7 +33,7 @@ export function MediaEmbeddings({ access, baseUrl, models, model, onModel }: Mod
       });
     });
   const code = () => ({
-    endpoint: "embeddings" as const,
+    path: "/embeddings",
     baseUrl,
     body: bodiesOf(model.id, media)[0] ?? { model: model.id, input: [sampleImage] },
   });

@@ -90,7 +90,7 @@ export function TextEmbeddings({ access, baseUrl, models, model, onModel }: Mode
           value={dimensions}
           onChange={setDimensions}
         />
-        <CodeButton options={() => ({ endpoint: "embeddings", baseUrl, body })} />
+        <CodeButton options={() => ({ path: "/embeddings", baseUrl, body })} />
       </SettingsSide>
     </div>
   );

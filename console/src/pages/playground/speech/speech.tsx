@@ -75,7 +75,7 @@ export function SpeechMode({ access, baseUrl, models, model, onModel }: ModeProp
             onChange={(value) => setFormat(value === "pcm" ? "pcm" : "wav")}
           />
         </div>
-        <CodeButton options={() => ({ endpoint: "speech", baseUrl, body })} />
+        <CodeButton options={() => ({ path: "/audio/speech", baseUrl, body })} />
         <p className="soft small below">
           Speech is in preview and may change. Audio streams in as 24 kHz, 16-bit mono.
         </p>

@@ -1,15 +1,17 @@
+import { NativeSelect } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
-import { CodeBlock } from "../../../components/code/code-block.tsx";
+import { CodeBlock, type Sample } from "../../../components/code/code-block.tsx";
 import { callSamples } from "../../../components/code/samples.ts";
 import { type Access, useModels } from "../access.ts";
 import { baseUrlOf, type Endpoint, type EndpointReply, type OpenApi } from "../document.ts";
+import { type FormValues, formInputs, formStart, toFormFields } from "../try-it/form-body.ts";
 import { pretty } from "../try-it/pretty.ts";
 import { TryIt } from "../try-it/try-it.tsx";
 import classes from "./endpoint.module.css";
 import { Errors } from "./errors.tsx";
+import { type Body, bodyExamples, eventText, namedExamples } from "./examples.ts";
 import { FieldList } from "./field-list.tsx";
 import { Parameters } from "./parameters.tsx";
-import { exampleOf } from "./schema.ts";
 import { Method, Words } from "./words.tsx";
 
 interface EndpointViewProps {
@@ -24,15 +26,21 @@ export function EndpointView({ document, endpoint, access, takesFocus }: Endpoin
   const baseUrl = baseUrlOf(document);
   const models = useModels(access, { endpoint, baseUrl });
   const [edited, setEdited] = useState<string | undefined>();
-  const example = bodyExample(document, endpoint, models);
-  const body = edited ?? (example === undefined ? undefined : JSON.stringify(example, null, 2));
+  const [chosen, setChosen] = useState(0);
+  const examples = bodyExamples(document, endpoint, models);
+  const example = examples[chosen]?.body;
+  const form = useFormBody({ document, endpoint, example });
+  const written = example === undefined ? undefined : JSON.stringify(example, null, 2);
+  const body = form === undefined ? (edited ?? written) : undefined;
   const address = endpoint.api === "gateway" ? baseUrl : location.origin;
   const samples = callSamples({
     method: endpoint.method,
     variable: endpoint.api === "gateway" ? "SVC_API_KEY" : "SVC_TOKEN",
     baseUrl: address,
     path: endpoint.path.replace("{account}", access.account?.id ?? "{account}"),
-    body: readBody(body) ?? example,
+    ...(form === undefined
+      ? { body: readBody(body) ?? example }
+      : { form: toFormFields(form.inputs, form.values) }),
   });
   return (
     <article className={classes.endpoint} aria-labelledby={endpoint.id}>
@@ -46,28 +54,39 @@ export function EndpointView({ document, endpoint, access, takesFocus }: Endpoin
               <FieldList document={document} schema={endpoint.body.schema} label="Body fields" />
             </section>
           )}
-          {body === undefined && endpoint.parameters.length === 0 && (
+          {endpoint.body === undefined && endpoint.parameters.length === 0 && (
             <p className={classes.about}>This endpoint takes no parameters.</p>
           )}
         </div>
         <div className={classes.shown}>
           <section>
             <h3>Request</h3>
+            {examples.length > 1 && (
+              <NativeSelect
+                label="Example"
+                mb="xs"
+                data={examples.map(({ label }, at) => ({ value: String(at), label }))}
+                value={String(chosen)}
+                onChange={({ currentTarget }) => {
+                  setChosen(Number(currentTarget.value));
+                  setEdited(undefined);
+                }}
+              />
+            )}
             <CodeBlock what="the request" samples={samples} />
           </section>
-          {!endpoint.isUpload && (
-            <section>
-              <h3>Try it</h3>
-              <TryIt
-                endpoint={endpoint}
-                baseUrl={baseUrl}
-                access={access}
-                models={models}
-                body={body}
-                onBody={setEdited}
-              />
-            </section>
-          )}
+          <section>
+            <h3>Try it</h3>
+            <TryIt
+              endpoint={endpoint}
+              baseUrl={baseUrl}
+              access={access}
+              models={models}
+              body={body}
+              onBody={setEdited}
+              form={form}
+            />
+          </section>
         </div>
       </div>
       {endpoint.replies
@@ -115,20 +134,18 @@ function Head({ endpoint, baseUrl, takesFocus }: HeadProps) {
   );
 }
 
-type Body = Readonly<Record<string, unknown>>;
-
-/** The description's own, with a model that can be called here; else one made of the schema. */
-function bodyExample(
-  document: OpenApi,
-  { body }: Endpoint,
-  models: readonly string[],
-): Body | undefined {
-  if (body === undefined) return undefined;
-  const { example, schema } = body;
-  const made = (example ?? exampleOf(document, schema ?? {})) as Body;
-  const [first] = models;
-  if (first === undefined || models.includes(String(made["model"]))) return made;
-  return { ...made, model: first };
+/** What a multipart body is filled with; undefined where the body is JSON, or none. */
+function useFormBody(options: {
+  readonly document: OpenApi;
+  readonly endpoint: Endpoint;
+  readonly example: Body | undefined;
+}) {
+  const { document, endpoint, example } = options;
+  const [edited, setEdited] = useState<FormValues>({});
+  if (endpoint.body?.type !== "multipart/form-data") return undefined;
+  const inputs = formInputs(document, endpoint.body.schema);
+  const values = { ...formStart(inputs, example), ...edited };
+  return { inputs, values, onChange: setEdited };
 }
 
 function readBody(text: string | undefined): Body | undefined {
@@ -145,8 +162,8 @@ interface ReplyViewProps {
 }
 
 function ReplyView({ document, content }: ReplyViewProps) {
-  const { type, schema, example } = content;
-  const shown = type === "text/event-stream" ? eventText(example) : pretty(JSON.stringify(example));
+  const { type, schema } = content;
+  const samples = type === "text/event-stream" ? eventSamples(content) : replySamples(content);
   return (
     <section className={classes.columns}>
       <div className={classes.told}>
@@ -162,13 +179,27 @@ function ReplyView({ document, content }: ReplyViewProps) {
           />
         )}
       </div>
-      {example !== undefined && (
+      {samples.length > 0 && (
         <div className={classes.beside}>
-          <CodeBlock what="a response" samples={[{ label: type, code: shown }]} />
+          <CodeBlock what="a response" samples={samples} />
         </div>
       )}
     </section>
   );
 }
 
-const eventText = (example: unknown) => `data: ${JSON.stringify(example, null, 2)}`;
+function eventSamples(content: EndpointReply["contents"][number]): readonly Sample[] {
+  const code = eventText(content);
+  return code === "" ? [] : [{ label: content.type, code }];
+}
+
+/** Text, such as subtitles, is shown as it is. */
+function replySamples(content: EndpointReply["contents"][number]): readonly Sample[] {
+  const { type, example } = content;
+  const named = namedExamples(content);
+  const all = named.length > 0 || example === undefined ? named : [{ label: type, value: example }];
+  return all.map(({ label, value }) => ({
+    label,
+    code: typeof value === "string" ? value : pretty(JSON.stringify(value)),
+  }));
+}

@@ -6,7 +6,7 @@ export interface Draft {
   readonly baseUrl: string;
   /** Of the parameters, by their names; empty ones are not sent. */
   readonly values: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
+  readonly body: string | FormData | undefined;
   readonly key: string;
 }
 
@@ -18,7 +18,7 @@ export function toQuestion(draft: Draft): Omit<Question, "signal"> | string {
   );
   if (missing !== undefined) return `Fill in ${missing.name} first.`;
   if (endpoint.api === "gateway" && key === "") return "Paste or create a key first.";
-  if (body !== undefined && !isJson(body)) return "The body is not valid JSON.";
+  if (typeof body === "string" && !isJson(body)) return "The body is not valid JSON.";
   const path = endpoint.path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(values[name] ?? ""),
   );
@@ -31,7 +31,8 @@ export function toQuestion(draft: Draft): Omit<Question, "signal"> | string {
     if (place === "header") headers[name] = value;
   }
   if (endpoint.api === "gateway") headers["authorization"] = `Bearer ${key}`;
-  if (body !== undefined) headers["content-type"] = "application/json";
+  // The browser names the type of a form itself, with its boundary.
+  if (typeof body === "string") headers["content-type"] = "application/json";
   const url = `${baseUrl}${path}${search.size === 0 ? "" : `?${search}`}`;
   return { method: endpoint.method, url, headers, body };
 }

@@ -16,7 +16,7 @@ const endpoint = (change: Partial<Endpoint>): Endpoint => ({
   isPreview: false,
   isDeprecated: false,
   isStream: false,
-  isUpload: false,
+  canStream: false,
   parameters: [],
   body: undefined,
   replies: [],
@@ -102,4 +102,19 @@ describe("audio can be played", () => {
     expect(await lengths(toPlayable(streamed, "audio/wav"))).toEqual([524, 516, 480]);
     expect(new Uint8Array(await toPlayable(whole, "audio/wav").arrayBuffer())).toEqual(whole);
   });
+});
+
+test("the words of a stream are put together in every format", () => {
+  const events = [
+    { choices: [{ delta: { content: "a" } }] },
+    { choices: [{ text: "b" }] },
+    { type: "response.output_text.delta", delta: "c" },
+    { type: "response.function_call_arguments.delta", delta: "{}" },
+    { type: "content_block_delta", delta: { type: "text_delta", text: "d" } },
+    { type: "message_delta", delta: { stop_reason: "end_turn" } },
+    { type: "transcript.text.delta", delta: "e" },
+  ];
+  const words = new ChatWords();
+  for (const event of events) words.add(`event: x\ndata: ${JSON.stringify(event)}\n\n`);
+  expect(words.add("")).toBe("abcde");
 });

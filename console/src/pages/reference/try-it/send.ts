@@ -5,7 +5,7 @@ export interface Question {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
+  readonly body: string | FormData | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -111,13 +111,26 @@ export class ChatWords {
   }
 }
 
+/** Of any format: chat, legacy completions, Responses, Messages and transcriptions. */
+interface StreamEvent {
+  readonly type?: unknown;
+  readonly choices?: readonly {
+    readonly delta?: { readonly content?: unknown };
+    readonly text?: unknown;
+  }[];
+  readonly delta?: string | { readonly text?: unknown } | null;
+}
+
 function deltaOf(json: string): string {
   try {
-    const { choices } = JSON.parse(json) as {
-      readonly choices?: readonly { readonly delta?: { readonly content?: unknown } }[];
-    };
-    const content = choices?.[0]?.delta?.content;
-    return typeof content === "string" ? content : "";
+    const { choices, type, delta } = JSON.parse(json) as StreamEvent;
+    const said =
+      type === "response.output_text.delta" || type === "transcript.text.delta"
+        ? delta
+        : typeof delta === "object"
+          ? delta?.text
+          : (choices?.[0]?.delta?.content ?? choices?.[0]?.text);
+    return typeof said === "string" ? said : "";
   } catch {
     return "";
   }

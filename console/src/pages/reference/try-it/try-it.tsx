@@ -7,6 +7,8 @@ import { FormDialog } from "../../../components/form/form-dialog.tsx";
 import type { Access } from "../access.ts";
 import type { Endpoint, Parameter } from "../document.ts";
 import { AnswerView } from "./answer-view.tsx";
+import { type FormInput, type FormValues, missingIn, toFormData } from "./form-body.ts";
+import { FormFields } from "./form-fields.tsx";
 import { KeyField } from "./key-field.tsx";
 import { type Draft, toQuestion, withModel } from "./question.ts";
 import classes from "./try-it.module.css";
@@ -17,18 +19,30 @@ interface TryItProps {
   readonly baseUrl: string;
   readonly access: Access;
   readonly models: readonly string[];
-  /** The body as it will be sent; undefined where there is none. */
+  /** The body as it will be sent; undefined where there is none, or where it is a form. */
   readonly body: string | undefined;
   readonly onBody: (body: string) => void;
+  /** Of a multipart body. */
+  readonly form: Form | undefined;
+}
+
+interface Form {
+  readonly inputs: readonly FormInput[];
+  readonly values: FormValues;
+  readonly onChange: (values: FormValues) => void;
 }
 
 /** Sends the real request and shows the real response. */
-export function TryIt({ endpoint, baseUrl, access, models, body, onBody }: TryItProps) {
+export function TryIt(props: TryItProps) {
+  const { endpoint, baseUrl, access, models, body, onBody, form } = props;
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
   const { answer, problem, isBusy, run, refuse, stop } = useSend();
   const given = { account: access.account?.id ?? "", ...values };
   const submit = async () => {
-    const draft: Draft = { endpoint, baseUrl, values: given, body, key: access.key };
+    const [missing] = form === undefined ? [] : missingIn(form.inputs, form.values);
+    if (missing !== undefined) return refuse(`Fill in ${missing.name} first.`);
+    const sent = form === undefined ? body : toFormData(form.values);
+    const draft: Draft = { endpoint, baseUrl, values: given, body: sent, key: access.key };
     const question = toQuestion(draft);
     if (typeof question === "string") refuse(question);
     else await run(question);
@@ -53,8 +67,9 @@ export function TryIt({ endpoint, baseUrl, access, models, body, onBody }: TryIt
         </div>
       )}
       {body !== undefined && (
-        <BodyField body={body} onBody={onBody} models={models} isChat={endpoint.id === "chat"} />
+        <BodyField body={body} onBody={onBody} models={models} canStream={endpoint.canStream} />
       )}
+      {form !== undefined && <FormFields {...form} models={models} />}
       <Group gap={8}>
         {isRisky ? (
           <RiskySend endpoint={endpoint} isBusy={isBusy} submit={submit} />
@@ -148,10 +163,10 @@ interface BodyFieldProps {
   readonly body: string;
   readonly onBody: (body: string) => void;
   readonly models: readonly string[];
-  readonly isChat: boolean;
+  readonly canStream: boolean;
 }
 
-function BodyField({ body, onBody, models, isChat }: BodyFieldProps) {
+function BodyField({ body, onBody, models, canStream }: BodyFieldProps) {
   const fields = readObject(body);
   const set = (change: Readonly<Record<string, unknown>>) => {
     if (fields !== undefined) onBody(JSON.stringify({ ...fields, ...change }, null, 2));
@@ -168,7 +183,7 @@ function BodyField({ body, onBody, models, isChat }: BodyFieldProps) {
             value={model}
             onChange={(event) => onBody(withModel(body, event.currentTarget.value))}
           />
-          {isChat && (
+          {canStream && (
             <NativeSelect
               label="Reply"
               data={[

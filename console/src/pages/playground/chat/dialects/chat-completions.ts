@@ -1,0 +1,69 @@
+import type { ChatBodyOptions, Exchange, Question } from "../conversation.ts";
+import {
+  type ChatPart,
+  type ChatUsage,
+  countOf,
+  type EventReader,
+  type Fields,
+  fieldsOf,
+  textOf,
+} from "./answer-events.ts";
+
+export function toChatBody(options: ChatBodyOptions): Fields {
+  const { model, parameters, history, question } = options;
+  const { system, temperature, topP, maxTokens, seed, effort, isJson, stop } = parameters;
+  return {
+    model,
+    messages: [
+      ...(system === "" ? [] : [{ role: "system", content: system }]),
+      ...history.flatMap(toMessages),
+      { role: "user", content: toContent(question) },
+    ],
+    max_tokens: maxTokens,
+    temperature,
+    top_p: topP,
+    stop,
+    seed,
+    presence_penalty: parameters.presencePenalty,
+    frequency_penalty: parameters.frequencyPenalty,
+    reasoning_effort: effort,
+    response_format: isJson ? { type: "json_object" } : undefined,
+    stream: true,
+    stream_options: { include_usage: true },
+  };
+}
+
+const toMessages = ({ question, answer }: Exchange) => [
+  { role: "user", content: toContent(question) },
+  { role: "assistant", content: answer.text },
+];
+
+function toContent({ text, pictures }: Question): unknown {
+  if (pictures.length === 0) return text;
+  return [
+    ...(text === "" ? [] : [{ type: "text", text }]),
+    ...pictures.map(({ dataUri }) => ({ type: "image_url", image_url: { url: dataUri } })),
+  ];
+}
+
+/** Ends with `[DONE]`. */
+export const createChatReader = (): EventReader => (event) => {
+  const [choice]: readonly unknown[] = Array.isArray(event["choices"]) ? event["choices"] : [];
+  const { delta, finish_reason: finish } = fieldsOf(choice);
+  const { content, refusal, reasoning_content: thought, reasoning } = fieldsOf(delta);
+  const part: ChatPart = {
+    text: textOf(content) + textOf(refusal),
+    reasoning: textOf(thought ?? reasoning),
+    finishReason: typeof finish === "string" ? finish : undefined,
+    usage: toUsage(fieldsOf(event["usage"])),
+  };
+  return part;
+};
+
+function toUsage(usage: Fields): ChatUsage | undefined {
+  const prompt_tokens = countOf(usage["prompt_tokens"]);
+  const completion_tokens = countOf(usage["completion_tokens"]);
+  return prompt_tokens === undefined || completion_tokens === undefined
+    ? undefined
+    : { prompt_tokens, completion_tokens };
+}

@@ -34,3 +34,22 @@ test("the method is named only where curl would choose another", () => {
   expect(curl("POST")).toContain("-X POST");
   expect(curl("PATCH", "{}")).toContain("-X PATCH");
 });
+
+test("headers and the parts of a form are words of their own, and only files are read", async () => {
+  const form = [
+    { name: "file", value: "it's.wav", isFile: true },
+    { name: "prompt", value: "@home; type=x" },
+  ];
+  const headers = { "anthropic-version": "2023-06-01" };
+  expect(await wordsOf(curlCommand({ url, bearer: "k", headers, form }))).toEqual([
+    url,
+    "-H",
+    "Authorization: Bearer k",
+    "-H",
+    "anthropic-version: 2023-06-01",
+    "-F",
+    "file=@it's.wav",
+    "--form-string",
+    "prompt=@home; type=x",
+  ]);
+});

@@ -12,7 +12,7 @@ const groups = [
   {
     endpoint: "chat",
     title: "Chat",
-    about: "Conversations, streamed or not. POST /chat/completions",
+    about: "Conversations, streamed or not. POST /chat/completions, /responses or /messages",
   },
   {
     endpoint: "embeddings",

@@ -9,7 +9,7 @@ import { pretty } from "../try-it/pretty.ts";
 import { TryIt } from "../try-it/try-it.tsx";
 import classes from "./endpoint.module.css";
 import { Errors } from "./errors.tsx";
-import { type Body, bodyExamples, eventText, namedExamples } from "./examples.ts";
+import { type Body, type BodyExample, bodyExamples, eventText, namedExamples } from "./examples.ts";
 import { FieldList } from "./field-list.tsx";
 import { Parameters } from "./parameters.tsx";
 import { Method, Words } from "./words.tsx";
@@ -27,6 +27,10 @@ export function EndpointView({ document, endpoint, access, takesFocus }: Endpoin
   const models = useModels(access, { endpoint, baseUrl });
   const [edited, setEdited] = useState<string | undefined>();
   const [chosen, setChosen] = useState(0);
+  const choose = (at: number) => {
+    setChosen(at);
+    setEdited(undefined);
+  };
   const examples = bodyExamples(document, endpoint, models);
   const example = examples[chosen]?.body;
   const form = useFormBody({ document, endpoint, example });
@@ -61,18 +65,7 @@ export function EndpointView({ document, endpoint, access, takesFocus }: Endpoin
         <div className={classes.shown}>
           <section>
             <h3>Request</h3>
-            {examples.length > 1 && (
-              <NativeSelect
-                label="Example"
-                mb="xs"
-                data={examples.map(({ label }, at) => ({ value: String(at), label }))}
-                value={String(chosen)}
-                onChange={({ currentTarget }) => {
-                  setChosen(Number(currentTarget.value));
-                  setEdited(undefined);
-                }}
-              />
-            )}
+            <ExamplePicker examples={examples} chosen={chosen} onChange={choose} />
             <CodeBlock what="the request" samples={samples} />
           </section>
           <section>
@@ -97,6 +90,26 @@ export function EndpointView({ document, endpoint, access, takesFocus }: Endpoin
         ))}
       <Errors endpoint={endpoint} />
     </article>
+  );
+}
+
+interface ExamplePickerProps {
+  readonly examples: readonly BodyExample[];
+  readonly chosen: number;
+  readonly onChange: (at: number) => void;
+}
+
+/** Nothing where there is no choice. */
+function ExamplePicker({ examples, chosen, onChange }: ExamplePickerProps) {
+  if (examples.length < 2) return null;
+  return (
+    <NativeSelect
+      label="Example"
+      mb="xs"
+      data={examples.map(({ label }, at) => ({ value: String(at), label }))}
+      value={String(chosen)}
+      onChange={({ currentTarget }) => onChange(Number(currentTarget.value))}
+    />
   );
 }
 

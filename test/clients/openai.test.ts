@@ -1,6 +1,7 @@
 import { setDefaultTimeout } from "bun:test";
 import { callChecks } from "./openai/calls.ts";
 import { chatChecks } from "./openai/chat.ts";
+import { completionChecks } from "./openai/completions.ts";
 import { embeddingChecks } from "./openai/embeddings.ts";
 import { errorChecks } from "./openai/errors.ts";
 import { retryChecks } from "./openai/retries.ts";
@@ -19,6 +20,7 @@ clientSuite("openai", (check) => {
     streamChecks,
     toolChecks,
     structureChecks,
+    completionChecks,
     embeddingChecks,
     speechAndModelChecks,
     callChecks,

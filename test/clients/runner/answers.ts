@@ -3,6 +3,7 @@
  * words in what they send: `answer=NAME tag=TAG`. The tag tells one check's requests from another's.
  */
 
+import { completionJson, completionStream } from "../../fake/openai/completion-replies.ts";
 import {
   badRequests,
   CHAT_USAGE,
@@ -64,6 +65,8 @@ export function createAnswers(): Answers {
     counts.set(tag, count);
     if (request.path.endsWith("/embeddings")) return embeddings(request, asked?.name);
     if (request.path.endsWith("/audio/speech")) return speech(asked?.name);
+    if (/\/v1\/completions$/.test(request.path))
+      return bodyOf(request)["stream"] === true ? completionStream() : completionJson();
     const name = asked?.name ?? "plain";
     const failsFirst = count === 1 ? firstFailures[name] : undefined;
     if (failsFirst !== undefined) return failsFirst();

@@ -20,9 +20,10 @@ const (
 	mediaEmbeddingModel = "multimodal-embedding-1"
 	speechModel         = "svc-2.5-flash-tts"
 
-	plainText     = "Hello! How can I help you today?"
-	streamedText  = "Hello! How can I help?"
-	multiByteText = "Grüße 你好，世界 👋🏽👩‍👩‍👧 €"
+	plainText       = "Hello! How can I help you today?"
+	streamedText    = "Hello! How can I help?"
+	completionReply = " red, yellow and blue."
+	multiByteText   = "Grüße 你好，世界 👋🏽👩‍👩‍👧 €"
 )
 
 // A check panics when it fails: same and must do it for most of them.

@@ -4,7 +4,7 @@ package main
 import "slices"
 
 func main() {
-	for _, one := range slices.Concat(chatChecks, embeddingChecks, speechChecks, modelChecks, failureChecks) {
+	for _, one := range slices.Concat(chatChecks, completionChecks, embeddingChecks, speechChecks, modelChecks, failureChecks) {
 		report(one)
 	}
 }

@@ -65,7 +65,7 @@ export function createAnswers(): Answers {
     counts.set(tag, count);
     if (request.path.endsWith("/embeddings")) return embeddings(request, asked?.name);
     if (request.path.endsWith("/audio/speech")) return speech(asked?.name);
-    if (/\/v1\/completions$/.test(request.path))
+    if (request.path.endsWith("/v1/completions"))
       return bodyOf(request)["stream"] === true ? completionStream() : completionJson();
     const name = asked?.name ?? "plain";
     const failsFirst = count === 1 ? firstFailures[name] : undefined;

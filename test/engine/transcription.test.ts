@@ -116,12 +116,6 @@ test("what it cannot do is a 400 that names the field, and silence has no words"
     status: 400,
     param: "language",
   });
-  // Mono, then stereo: the decoder is not given what it would not survive.
-  const mixed = Buffer.concat([fixtureBytes("speech-cbr.mp3"), fixtureBytes("speech-vbr.mp3")]);
-  expect(await refusalOf(send(new File([mixed], "a.mp3")))).toMatchObject({
-    status: 400,
-    param: "file",
-  });
   const words = { response_format: "verbose_json", "timestamp_granularities[]": "word" };
   expect(await refusalOf(send(new File([wav], "a.wav"), words))).toMatchObject({
     status: 400,

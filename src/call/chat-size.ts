@@ -22,7 +22,8 @@ export function mostInputTokens(call: ChatCall, maxImageTokens: number): number 
   });
   const tools = call.options["tools"] === undefined ? 0 : tokensAroundTools;
   const around = tokensAroundCall + call.messages.length * tokensAroundMessage + tools;
-  return bytes + images * maxImageTokens + around + (call.original?.promptTokens ?? 0);
+  const { promptTokens = 0, addedTokens = 0 } = call.original ?? {};
+  return bytes + images * maxImageTokens + around + promptTokens + addedTokens;
 }
 
 /** The texts that a tokenizer counts, and how many images and media tokens come on top. */

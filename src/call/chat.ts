@@ -40,6 +40,10 @@ export interface OriginalRequest {
   readonly nativeField?: string | undefined;
   /** Tokens of a prompt that was sent as token ids, which `messages` do not have. */
   readonly promptTokens?: number | undefined;
+  /** Headers that such an upstream gets besides its own. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The most input tokens that such an upstream may count beyond what `messages` and `options` hold. */
+  readonly addedTokens?: number | undefined;
 }
 
 export interface ChatChoice {

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { ApiError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
+import { requestPath } from "../base/network/address.ts";
 import type { Dialect } from "../call/dialect.ts";
 import type { Endpoint } from "../call/endpoint.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -17,6 +18,7 @@ import {
 } from "../limits/request-limiter.ts";
 import type { RejectionReason } from "../rejections/rejection.ts";
 import { setRetryHeaders, toErrorBody } from "../wire/v1/error-reply.ts";
+import { toMessagesError } from "../wire/v1/messages/error-reply.ts";
 import type { CallCharge } from "./billing/charge.ts";
 import type { StoredReply } from "./idempotency.ts";
 import type { HeldBody } from "./request/body-bytes.ts";
@@ -34,6 +36,7 @@ export interface ExchangeDependencies {
 
 const exposed = [
   "x-request-id",
+  "request-id",
   "x-original-request-id",
   "x-should-retry",
   "x-svc-max-tokens",
@@ -68,6 +71,8 @@ export class Exchange {
   endpoint: Endpoint | "models" | "" = "";
   /** The dialect in which a chat model is called. */
   dialect: Dialect | undefined;
+  /** The caller's name for a field of the call, where its dialect has another one. */
+  toField: ((param: string) => string) | undefined;
   /** The money of the call, once it is admitted: from then on it will have a receipt. */
   charge: CallCharge | undefined;
   /** Known once the key may call it: its lifecycle is told on every reply from then on. */
@@ -114,6 +119,13 @@ export class Exchange {
   }
 
   reply(body: BodyInit | null, contentType: string, status = 200): Response {
+    const response = this.#plainReply(body, contentType, status);
+    // The name of it in the Messages format, beside ours.
+    if (this.dialect === "messages") response.headers.set("request-id", this.requestId);
+    return response;
+  }
+
+  #plainReply(body: BodyInit | null, contentType: string, status: number): Response {
     const rates = this.#rates();
     const origin = this.request.headers.get("origin");
     const deprecation =
@@ -156,9 +168,30 @@ export class Exchange {
   }
 
   fail(error: ApiError): Response {
-    const response = this.reply(JSON.stringify(toErrorBody(error)), jsonType, error.status);
+    const told = this.#renamed(error);
+    const isMessages = this.#asksInMessages();
+    const body = isMessages ? toMessagesError(told, this.requestId) : toErrorBody(told);
+    const response = this.#plainReply(JSON.stringify(body), jsonType, error.status);
+    if (isMessages) response.headers.set("request-id", this.requestId);
     setRetryHeaders(response.headers, error);
     return response;
+  }
+
+  /** Also where no endpoint has taken the request: clients read errors in their own format only. */
+  #asksInMessages(): boolean {
+    const { dialect, request } = this;
+    if (dialect === "messages" || request.headers.has("anthropic-version")) return true;
+    return dialect === undefined && /^\/v1\/+messages(\/|$)/.test(requestPath(request.url));
+  }
+
+  /** A field of the call under the name that it has in the request. */
+  #renamed(error: ApiError): Pick<ApiError, "code" | "status" | "type" | "message" | "param"> {
+    const { code, status, type, message, param } = error;
+    const name = param === null ? undefined : this.toField?.(param);
+    if (param === null || name === undefined || name === param) return error;
+    const isFirst = message.startsWith(`${param} `);
+    const said = isFirst ? name + message.slice(param.length) : message;
+    return { code, status, type, message: said, param: name };
   }
 
   /** The answer to a browser that asks before it calls. */

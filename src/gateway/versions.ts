@@ -3,6 +3,8 @@ import type { GatewayDependencies } from "./dependencies.ts";
 import { serveChatCompletions } from "./endpoints/chat/chat.ts";
 import { serveCompletions } from "./endpoints/completions/completions.ts";
 import { serveEmbeddings } from "./endpoints/embeddings/embeddings.ts";
+import { serveCountTokens } from "./endpoints/messages/count-tokens.ts";
+import { serveMessages } from "./endpoints/messages/messages.ts";
 import { listModels, listVoices, showModel } from "./endpoints/models/models.ts";
 import { serveSpeech } from "./endpoints/speech/speech.ts";
 import { serveTranscription } from "./endpoints/transcription/transcription.ts";
@@ -34,6 +36,12 @@ export const v1: ApiVersion = {
     ),
     "/completions": post(
       modelEndpoint(dependencies, { endpoint: "chat", dialect: "completions" }, serveCompletions),
+    ),
+    "/messages": post(
+      modelEndpoint(dependencies, { endpoint: "chat", dialect: "messages" }, serveMessages),
+    ),
+    "/messages/count_tokens": post(
+      modelEndpoint(dependencies, { endpoint: "chat", dialect: "messages" }, serveCountTokens),
     ),
     "/embeddings": post(modelEndpoint(dependencies, { endpoint: "embeddings" }, serveEmbeddings)),
     "/audio/speech": post(modelEndpoint(dependencies, { endpoint: "speech" }, serveSpeech)),

@@ -55,6 +55,10 @@ export interface Provider {
   chat?(options: ProviderCall<ChatCall>): Promise<ChatResult>;
   /** Resolves when the upstream has accepted the call; the first parts are read by the caller. */
   streamChat?(options: ProviderCall<ChatCall>): Promise<ChatStream>;
+  /** How many input tokens a call would have, by the upstream's own count, which costs nothing. */
+  countTokens?(
+    options: Pick<ProviderCall<ChatCall>, "call" | "target" | "signal">,
+  ): Promise<number>;
   embed?(options: ProviderCall<EmbedCall>): Promise<EmbedResult>;
   speak?(options: ProviderCall<SpeakCall>): Promise<SpeakStream>;
   /** What `speak` takes beyond text and voice; absent: nothing. */

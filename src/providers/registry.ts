@@ -1,5 +1,6 @@
 import type { Quirks } from "../call/quirks.ts";
 import { createAiSdkProvider } from "./ai-sdk/provider.ts";
+import { createAnthropicProvider } from "./anthropic/provider.ts";
 import type { ChangedProvider, KeyTerms, Provider } from "./contract.ts";
 import { createGeminiProvider } from "./gemini/provider.ts";
 import { createBroken } from "./kit/broken.ts";
@@ -32,7 +33,7 @@ const builders: Readonly<Record<ProviderSettings["kind"], (options: BuildOptions
   openai: createOpenAiProvider,
   gemini: createGeminiProvider,
   vertex: createVertexProvider,
-  anthropic: createAiSdkProvider,
+  anthropic: createAnthropicProvider,
   bedrock: createAiSdkProvider,
   "ai-sdk": createAiSdkProvider,
 };

@@ -106,6 +106,18 @@ export class Router {
     });
   }
 
+  /** The first of a model's targets that can do something, for what is not a call of the model. */
+  find(
+    { routes }: Model,
+    canServe: (provider: Provider) => boolean,
+  ): { readonly provider: Provider; readonly target: { readonly model: string } } | undefined {
+    for (const { provider: name, model } of routes) {
+      const provider = this.#options.findProvider(name);
+      if (provider !== undefined && canServe(provider)) return { provider, target: { model } };
+    }
+    return undefined;
+  }
+
   health(nowMs = this.#nowMs()): readonly TargetHealth[] {
     return [...this.#breakers.values()].map((breaker) => breaker.view(nowMs));
   }

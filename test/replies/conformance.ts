@@ -2,6 +2,13 @@ import { Ajv, type ValidateFunction } from "ajv";
 import type { TSchema } from "typebox";
 import { completion, completionChunk } from "../../src/wire/v1/openapi/completion-replies.ts";
 import {
+  messageReply,
+  messagesErrorReply,
+  messagesModel,
+  messagesModelList,
+  tokenCount,
+} from "../../src/wire/v1/messages/replies.ts";
+import {
   chatCompletion,
   chatCompletionChunk,
   embeddingResponse,
@@ -40,12 +47,19 @@ export const problemsOf = {
   transcription: problems(transcriptionReply),
   verboseTranscription: problems(verboseTranscription),
   error: problems(errorReply),
+  message: problems(messageReply),
+  count: problems(tokenCount),
+  messagesError: problems(messagesErrorReply),
+  messagesModel: problems(messagesModel),
+  messagesModels: problems(messagesModelList),
 };
 
 /** What is wrong with a JSON reply of this path; nothing, if it is no JSON. */
 export async function replyProblems(path: string, response: Response): Promise<readonly string[]> {
   if (response.headers.get("content-type") !== "application/json") return [];
   const body: unknown = await response.clone().json();
+  // The Messages format names its request ids so.
+  if (response.headers.has("request-id")) return messagesProblems(path, response.status, body);
   if (response.status >= 400) return problemsOf.error(body);
   if (path.startsWith("/chat/completions")) return problemsOf.chat(body);
   if (path.startsWith("/completions")) return problemsOf.completion(body);
@@ -56,4 +70,13 @@ export async function replyProblems(path: string, response: Response): Promise<r
       : problemsOf.transcription(body);
   if (/^\/models\/./.test(path)) return problemsOf.model(body);
   return path.startsWith("/models") ? problemsOf.models(body) : [`JSON from ${path}`];
+}
+
+function messagesProblems(path: string, status: number, body: unknown): readonly string[] {
+  if (status >= 400) return problemsOf.messagesError(body);
+  if (path.startsWith("/messages/count_tokens")) return problemsOf.count(body);
+  if (path.startsWith("/messages")) return problemsOf.message(body);
+  return /^\/models\/./.test(path)
+    ? problemsOf.messagesModel(body)
+    : problemsOf.messagesModels(body);
 }

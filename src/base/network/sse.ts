@@ -107,12 +107,15 @@ export class SseReader {
 const lineFeed = 0x0a;
 
 /**
- * Whole events of one `data: ` line each, which is nearly all that servers send; undefined where
- * there is anything else.
+ * Whole events of one `data: ` line each, perhaps behind their names, which is nearly all that servers
+ * send; undefined where there is anything else.
  */
 function plainEvents(text: string): string[] | undefined {
   const events: string[] = [];
   for (let at = 0; at < text.length; ) {
+    // What an error says is put under that name.
+    if (text.startsWith("event: ", at) && !text.startsWith("event: error", at))
+      at = text.indexOf("\n", at) + 1;
     if (!text.startsWith("data: ", at)) return undefined;
     const end = text.indexOf("\n", at);
     if (text.charCodeAt(end + 1) !== lineFeed) return undefined;

@@ -3,7 +3,6 @@ import type { Dialer } from "../kit/dial.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { LengthMemory } from "../kit/length-memory.ts";
 import { SetupFault } from "../kit/setup-fault.ts";
-import { listAnthropicModels } from "./anthropic-models.ts";
 import { Call, createBridgeFetch } from "./bridge-fetch.ts";
 import { toCallOptions } from "./chat/call-options.ts";
 import { JsonToolText, writesByTool } from "./chat/json-tool.ts";
@@ -78,12 +77,8 @@ export function createAiSdkProvider(options: AiSdkOptions): Provider {
       }
     },
   };
-  if (kind === "anthropic")
-    return {
-      ...chats,
-      listModels: (signal) =>
-        listAnthropicModels({ provider: name, baseUrl, apiKey, dialer, signal }),
-    };
+  // This vendor has no embeddings.
+  if (kind === "anthropic") return chats;
   const embeddingModel = (id: string) => {
     checkCredentials();
     return bridge.embeddingModel(id);

@@ -20,6 +20,7 @@ import { createEmbed } from "./embed.ts";
 import { type FieldRule, toFieldRules } from "./field-rules.ts";
 import { fromOpenAiModels } from "./models.ts";
 import { toMessages, toOptions } from "./to-messages.ts";
+import { toTextResults } from "./tool-results.ts";
 import { createTranscribe, type SendForm } from "./transcribe.ts";
 
 export interface OpenAiOptions {
@@ -159,7 +160,7 @@ function createChatBody({
     const tail = rest === "{}" ? "}" : `,${rest.slice(1)}`;
     const name = options["prediction"] === undefined ? capName : capBesidePrediction;
     const capped = cap === undefined ? "" : `,"${name}":${cap}`;
-    const head = `{"model":${JSON.stringify(target.model)},"messages":${toBody(toMessages(messages, sending))}`;
+    const head = `{"model":${JSON.stringify(target.model)},"messages":${toBody(toTextResults(toMessages(messages, sending)))}`;
     return head + capped + further + tail;
   };
 }

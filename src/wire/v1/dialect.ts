@@ -54,7 +54,9 @@ export interface ChatDialect<Order extends ChatOrder = ChatOrder> {
   /** The field that holds the prompt. */
   readonly promptField: string;
   /** Checks a body and makes it a call. `maxOutputTokens` is the model's own limit. */
-  readonly read: (body: JsonObject, maxOutputTokens: number | undefined) => Order;
+  readonly read: (body: JsonObject, maxOutputTokens: number | undefined, headers: Headers) => Order;
+  /** The caller's name for a field of the call, where it is another one. */
+  readonly toField?: (param: string, order: Order) => string;
   readonly createWriter: (identity: ReplyIdentity, order: Order) => ChatWriter;
   readonly toReply: (options: WholeReply<Order>) => string;
 }

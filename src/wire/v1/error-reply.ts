@@ -2,7 +2,12 @@ import type { ApiError } from "../../base/errors.ts";
 import type { ErrorReply } from "./openapi/replies.ts";
 
 /** The one shape of errors, on every path and in streams: all four keys, always. */
-export function toErrorBody({ message, type, param, code }: ApiError): ErrorReply {
+export function toErrorBody({
+  message,
+  type,
+  param,
+  code,
+}: Pick<ApiError, "message" | "type" | "param" | "code">): ErrorReply {
   return { error: { message, type, param, code } };
 }
 

@@ -35,7 +35,9 @@ export function serveChat<Order extends ChatOrder>(
   dialect: ChatDialect<Order>,
 ): Promise<Response> {
   const { body, exchange, price } = served;
-  const order = dialect.read(body, served.model.maxOutputTokens);
+  const order = dialect.read(body, served.model.maxOutputTokens, exchange.request.headers);
+  const { toField } = dialect;
+  if (toField !== undefined) exchange.toField = (param) => toField(param, order);
   if (order.stream) served.stream();
   checkTextBytes(exchange, dialect.promptField, () => textsOf(order.call).texts);
   const model = ableModel(served, order.call);

@@ -3,6 +3,7 @@ import type { Catalog } from "../../../catalog/catalog.ts";
 import { seesImages } from "../../../catalog/image-tokens.ts";
 import { lifecycleState } from "../../../catalog/lifecycle.ts";
 import { type Model, priceAt } from "../../../catalog/model.ts";
+import { toMessagesModel, toMessagesModelList } from "../../../wire/v1/messages/models.ts";
 import {
   type ListedModel,
   toModel,
@@ -10,6 +11,7 @@ import {
   toVoiceList,
 } from "../../../wire/v1/models/reply.ts";
 import type { GatewayDependencies } from "../../dependencies.ts";
+import type { Exchange } from "../../exchange.ts";
 import type { Work } from "../../pipeline.ts";
 import { authenticate } from "../../request/authenticate.ts";
 import { findCallable, noteUnknown, toShown } from "../../request/find-model.ts";
@@ -27,10 +29,23 @@ export function listModels({ keys, catalog, purses, replyCounter }: GatewayDepen
       if (model !== undefined && lifecycleState(model.lifecycle, startedMs) !== "retired")
         listed.push({ ...toListed(model, catalog, startedMs), id });
     }
+    const list = asksInMessages(exchange)
+      ? toMessagesModelList(listed.filter(isChat), queryOf(exchange))
+      : toModelList(listed);
     replyCounter.count(exchange, "ok");
-    return exchange.json(JSON.stringify(toModelList(listed)));
+    return exchange.json(JSON.stringify(list));
   };
 }
+
+/** Clients of the Messages format name its version, and list models to chat with. */
+function asksInMessages(exchange: Exchange): boolean {
+  if (!exchange.request.headers.has("anthropic-version")) return false;
+  exchange.dialect = "messages";
+  return true;
+}
+
+const isChat = ({ endpoint }: ListedModel) => endpoint === "chat";
+const queryOf = ({ request }: Exchange) => new URL(request.url).searchParams;
 
 /** GET /v1/models/{id} */
 export function showModel({ keys, catalog, purses, replyCounter }: GatewayDependencies): Work {
@@ -50,7 +65,9 @@ export function showModel({ keys, catalog, purses, replyCounter }: GatewayDepend
     }
     exchange.model = model;
     replyCounter.count(exchange, "ok");
-    return exchange.json(JSON.stringify(toModel({ ...toListed(model, catalog, startedMs), id })));
+    const listed = { ...toListed(model, catalog, startedMs), id };
+    const told = asksInMessages(exchange) ? toMessagesModel(listed) : toModel(listed);
+    return exchange.json(JSON.stringify(told));
   };
 }
 

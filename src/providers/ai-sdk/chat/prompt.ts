@@ -139,7 +139,7 @@ function parseArguments(text: Json | undefined, param: string): JsonObject {
 }
 
 function toToolResult({ message, at, called, reader }: Step): Fields {
-  const { tool_call_id: id, content } = message;
+  const { tool_call_id: id, content, is_error: isError } = message;
   const toolCallId = String(id);
   const toolName = called.get(toolCallId);
   if (toolName === undefined)
@@ -155,7 +155,7 @@ function toToolResult({ message, at, called, reader }: Step): Fields {
   const said = text === "" ? [] : [{ type: "text", text }];
   const output =
     files.length === 0
-      ? { type: "text", value: text }
+      ? { type: isError === true ? "error-text" : "text", value: text }
       : { type: "content", value: [...said, ...files] };
   return {
     role: "tool",

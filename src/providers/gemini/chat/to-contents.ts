@@ -108,7 +108,8 @@ class Turns {
     if (parts.length > 0) this.#add({ role: "model", parts });
   }
 
-  addResult({ tool_call_id: id, name: ownName, content }: JsonObject, at: number): void {
+  addResult(message: JsonObject, at: number): void {
+    const { tool_call_id: id, name: ownName, content, is_error: isError } = message;
     const known = typeof id === "string" ? this.#names.get(id) : undefined;
     const name = known ?? (typeof ownName === "string" ? ownName : undefined);
     if (name === undefined)
@@ -116,7 +117,8 @@ class Turns {
         `messages[${at}].tool_call_id`,
         "must be the id of a tool call in an earlier message",
       );
-    const response = toResponse(textsOf(content).join(""));
+    const text = textsOf(content).join("");
+    const response = isError === true ? { error: text } : toResponse(text);
     const withId = this.#options.hasCallIds && typeof id === "string" ? { id } : {};
     const media = toMediaParts(content, `messages[${at}].content`);
     const isWithin = media.length > 0 && takesMediaResults(this.#options.model);

@@ -94,7 +94,7 @@ function isAnother(call: Call, piece: JsonObject): boolean {
 }
 
 /** Knows whether an object that comes in pieces has ended; each character is looked at once. */
-class JsonEnd {
+export class JsonEnd {
   chars = 0;
   #depth = 0;
   #hasBegun = false;

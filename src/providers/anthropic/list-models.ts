@@ -1,9 +1,9 @@
+import { isJsonObject } from "../../call/chat.ts";
 import type { Signal } from "../../call/signal.ts";
 import type { UpstreamModel } from "../contract.ts";
 import type { Dialer } from "../kit/dial.ts";
 import { baseHeaders, send } from "../kit/http.ts";
 import { readJson } from "../kit/reply.ts";
-import { isFields } from "./model.ts";
 
 const maxPages = 20;
 const maxModels = 2_000;
@@ -29,8 +29,8 @@ export async function listAnthropicModels(options: {
   for (let page = 0; page < maxPages; page++) {
     const response = await send({ provider, pin, path: path + after, headers, signal });
     const reply = await readJson(response, { provider, signal });
-    const { data, has_more: hasMore, last_id: last } = isFields(reply) ? reply : {};
-    for (const one of Array.isArray(data) ? data.filter(isFields) : []) {
+    const { data, has_more: hasMore, last_id: last } = isJsonObject(reply) ? reply : {};
+    for (const one of Array.isArray(data) ? data.filter(isJsonObject) : []) {
       const { id, max_tokens: most } = one;
       if (typeof id !== "string") continue;
       found.push({

@@ -1,0 +1,136 @@
+import { parseBounded } from "../../base/json/bounds.ts";
+import { type ChatPart, isJsonObject, type JsonObject, wordsOf } from "../../call/chat.ts";
+import { upstreamError } from "../kit/failure.ts";
+import { throwTold, toFinishReason } from "./from-reply.ts";
+import { fromAnthropicUsage, known } from "./usage.ts";
+
+const deltaStart = '{"type":"content_block_delta","index":';
+const deltaForm = ',"delta":{"type":"';
+/** The digits of a block's index. */
+const maxIndexChars = 6;
+const kinds = [
+  { start: 'text_delta","text":"', isReasoning: undefined },
+  { start: 'thinking_delta","thinking":"', isReasoning: true },
+] as const;
+const deltaEnd = /^"\s*\}\s*\}\s*$/;
+
+/** Turns the vendor's events into parts: each goes on as it came, with what was said in it. */
+export class NativeEvents {
+  readonly #provider: string;
+  /** What the stream has told of its usage so far. */
+  #usage: JsonObject = {};
+  #stopReason: JsonObject[string];
+  #hasSaid = false;
+  /** The start of a message is held until it has content: what fails before can go elsewhere. */
+  #held: ChatPart[] = [];
+
+  constructor(provider: string) {
+    this.#provider = provider;
+  }
+
+  take(data: string, parts: ChatPart[]): void {
+    if (this.#takePlain(data, parts)) return;
+    const event = this.#parse(data);
+    throwTold(event, this.#provider);
+    const type = typeof event["type"] === "string" ? event["type"] : "";
+    // What cannot stand in a line of its own is no name of an event.
+    if (!/^\w{1,64}$/.test(type)) return;
+    const text = `event: ${type}\ndata: ${data.includes("\n") ? JSON.stringify(event) : data}\n\n`;
+    switch (type) {
+      case "message_start":
+        this.#begin(event, text);
+        return;
+      case "ping":
+        if (this.#hasSaid) parts.push({ type: "native", text, words: "" });
+        else this.#held.push({ type: "native", text, words: "" });
+        return;
+      case "message_delta":
+        this.#release(parts);
+        this.#takeEnd(event, text, parts);
+        return;
+      case "message_stop":
+        this.#release(parts);
+        parts.push(
+          { type: "native", text, words: "", isLast: true },
+          { type: "finish", index: 0, reason: toFinishReason(this.#stopReason) },
+          { type: "done" },
+        );
+        return;
+      default:
+        this.#release(parts);
+        parts.push(toPart(type, event, text));
+    }
+  }
+
+  /** Nearly every event: a piece of text, told without parsing it. */
+  #takePlain(data: string, parts: ChatPart[]): boolean {
+    if (!data.startsWith(deltaStart)) return false;
+    const form = data.indexOf(deltaForm, deltaStart.length);
+    if (form === -1 || form > deltaStart.length + maxIndexChars) return false;
+    for (const { start, isReasoning } of kinds) {
+      if (!data.startsWith(start, form + deltaForm.length)) continue;
+      const from = form + deltaForm.length + start.length;
+      const end = data.indexOf('"', from);
+      const words = data.slice(from, end);
+      if (end === -1 || words.includes("\\") || !deltaEnd.test(data.slice(end))) return false;
+      if (data.includes("\n")) return false;
+      this.#release(parts);
+      const text = `event: content_block_delta\ndata: ${data}\n\n`;
+      parts.push({ type: "native", text, words, isReasoning });
+      return true;
+    }
+    return false;
+  }
+
+  #begin(event: JsonObject, text: string): void {
+    const { message } = event;
+    this.#usage = known(isJsonObject(message) ? message["usage"] : undefined);
+    const usage = fromAnthropicUsage(this.#usage);
+    this.#held.push({ type: "native", text, data: event, words: "" });
+    if (usage !== undefined) this.#held.push({ type: "usage", usage });
+  }
+
+  #takeEnd(event: JsonObject, text: string, parts: ChatPart[]): void {
+    const { delta, usage: told } = event;
+    this.#stopReason = isJsonObject(delta) ? delta["stop_reason"] : undefined;
+    parts.push({ type: "native", text, data: event, words: "", isLast: true });
+    const usage = fromAnthropicUsage(told, this.#usage);
+    this.#usage = { ...this.#usage, ...known(told) };
+    if (usage !== undefined) parts.push({ type: "usage", usage });
+  }
+
+  #release(parts: ChatPart[]): void {
+    if (this.#hasSaid) return;
+    this.#hasSaid = true;
+    parts.push(...this.#held);
+    this.#held = [];
+  }
+
+  #parse(data: string): JsonObject {
+    let event: unknown;
+    try {
+      event = parseBounded(data);
+    } catch (cause) {
+      throw upstreamError("upstream_error", {
+        detail: `${this.#provider} sent an event that is not valid JSON`,
+        cause,
+      });
+    }
+    if (isJsonObject(event)) return event;
+    throw upstreamError("upstream_error", {
+      detail: `${this.#provider} sent an event that is not an object`,
+    });
+  }
+}
+
+function toPart(type: string, event: JsonObject, text: string): ChatPart {
+  if (type === "content_block_stop") return { type: "native", text, words: "" };
+  const { delta, content_block: block } = event;
+  const said = isJsonObject(delta) ? delta : isJsonObject(block) ? block : {};
+  const isReasoning = said["type"] === "thinking_delta" ? true : undefined;
+  // What a document says is not said by the model.
+  const words = said["type"] === "citations_delta" ? "" : wordsOf(said);
+  // Where a block begins, the writer notes its number.
+  const data = type === "content_block_start" ? event : undefined;
+  return { type: "native", text, data, words, isReasoning };
+}

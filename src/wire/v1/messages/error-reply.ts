@@ -1,0 +1,40 @@
+import type { ApiError, ErrorCode } from "../../../base/errors.ts";
+
+/** An error in the Messages format. `code` and `param` are ours, as in the other formats. */
+export interface MessagesError {
+  readonly type: "error";
+  readonly error: {
+    readonly type: string;
+    readonly message: string;
+    readonly code: ErrorCode;
+    readonly param: string | null;
+  };
+  readonly request_id: string;
+}
+
+/** Where the status alone does not say it. */
+const typesByCode: Readonly<Partial<Record<ErrorCode, string>>> = {
+  gateway_overloaded: "overloaded_error",
+  upstream_overloaded: "overloaded_error",
+  model_loading: "overloaded_error",
+};
+
+const typesByStatus: Readonly<Record<number, string>> = {
+  401: "authentication_error",
+  402: "billing_error",
+  403: "permission_error",
+  404: "not_found_error",
+  409: "conflict_error",
+  413: "request_too_large",
+  429: "rate_limit_error",
+  504: "timeout_error",
+};
+
+export function toMessagesError(
+  { code, status, message, param }: Pick<ApiError, "code" | "status" | "message" | "param">,
+  requestId: string,
+): MessagesError {
+  const usual = status >= 500 ? "api_error" : "invalid_request_error";
+  const type = typesByCode[code] ?? typesByStatus[status] ?? usual;
+  return { type: "error", error: { type, message, code, param }, request_id: requestId };
+}

@@ -1,0 +1,292 @@
+import { ApiError } from "../../../base/errors.ts";
+import {
+  type ChatPart,
+  type FinishReason,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type NativeEvent,
+} from "../../../call/chat.ts";
+import type { Usage } from "../../../call/usage.ts";
+import { toOpaque } from "../carried.ts";
+import type { ChatWriter, ReplyIdentity } from "../dialect.ts";
+import { Said } from "../said.ts";
+import type { MessagesOrder } from "./call.ts";
+import { toMessagesError } from "./error-reply.ts";
+import { stopReasons, toMessagesUsage, toolIdPrefix } from "./reply.ts";
+import { ToolBlocks, type ToolPiece } from "./tool-blocks.ts";
+
+/** Clients pass over it; the vendor sends one behind the first event, and in silence. */
+export const pingEvent = 'event: ping\ndata: {"type":"ping"}\n\n';
+
+const stopEvent = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
+
+const toEvent = (type: string, fields: JsonObject) =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+
+type BlockKind = "text" | "thinking" | "tool_use";
+
+/**
+ * Turns parts into the events of the Messages format: the message begins, its blocks follow each
+ * other, each with a start, its pieces and an end; then come the reason and the usage, which are held
+ * until the call is settled. What an upstream says in this format goes out as it came.
+ */
+export class MessageEventWriter implements ChatWriter {
+  readonly keepAlive = pingEvent;
+  readonly choices = 1;
+  readonly said = new Said();
+  extras: JsonObject | undefined;
+  reasoningChars = 0;
+  readonly #identity: ReplyIdentity;
+  readonly #hidesThoughts: boolean;
+  #hasBegun = false;
+  #isNative = false;
+  #block: BlockKind | undefined;
+  /** Of the block that is open, or of the next. */
+  #index = 0;
+  /** What a piece of the open block begins with. */
+  #head = "";
+  #tools: ToolBlocks | undefined;
+  #details: JsonObject[] = [];
+  #extra: JsonObject | undefined;
+  #isRefusal = false;
+  #finish: FinishReason | undefined;
+  /** The last events of a vendor that speaks the format. */
+  #held: NativeEvent[] = [];
+
+  constructor(identity: ReplyIdentity, { hidesThoughts }: Pick<MessagesOrder, "hidesThoughts">) {
+    this.#identity = identity;
+    this.#hidesThoughts = hidesThoughts;
+  }
+
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  get isFinished(): boolean {
+    return this.#finish !== undefined;
+  }
+
+  write(part: ChatPart): string {
+    switch (part.type) {
+      case "text-delta":
+        return this.#text(part.text, part.isPlain);
+      case "native":
+        return this.#native(part);
+      case "delta":
+        return this.#delta(part.delta);
+      case "reasoning-detail":
+        this.#details.push(part.detail);
+        return "";
+      case "finish":
+        this.#finish ??= part.reason;
+        return this.#isNative ? "" : this.#begin();
+      case "usage":
+      case "done":
+        return "";
+      default:
+        return part satisfies never;
+    }
+  }
+
+  end(usage: Usage, isCut = false): string {
+    if (this.#isNative) return this.#endNative(usage, isCut);
+    const tail = this.#begin() + this.#endTools(isCut) + this.#close() + this.#carryRest();
+    const reason = this.#finish ?? (this.#tools === undefined ? "stop" : "tool_calls");
+    const stop = isCut ? "max_tokens" : this.#isRefusal ? "refusal" : stopReasons[reason];
+    return tail + toLast(stop, usage) + stopEvent;
+  }
+
+  fail(error: ApiError): string {
+    const requestId = `req_${this.#identity.id.slice("msg_".length)}`;
+    return `event: error\ndata: ${JSON.stringify(toMessagesError(error, requestId))}\n\n`;
+  }
+
+  #text(text: string, isPlain: true | undefined): string {
+    if (this.isFinished) return "";
+    if (text === "") return this.#begin();
+    this.said.add(text);
+    const content = isPlain === true ? `"${text}"` : JSON.stringify(text);
+    if (this.#block === "text") return `${this.#head}${content}}}\n\n`;
+    return `${this.#open("text", { type: "text", text: "" })}${this.#head}${content}}}\n\n`;
+  }
+
+  #delta(delta: JsonObject): string {
+    if (this.isFinished) return "";
+    const { content, refusal, tool_calls: calls, extra_content: extra } = delta;
+    const { reasoning_content: thought } = delta;
+    let text = this.#begin();
+    if (isText(thought)) text += this.#thought(thought);
+    if (isJsonObject(extra)) this.#extra = { ...this.#extra, ...extra };
+    if (isText(content)) text += this.#text(content, undefined);
+    if (isText(refusal)) {
+      this.#isRefusal = true;
+      text += this.#text(refusal, undefined);
+    }
+    if (Array.isArray(calls) && calls.length > 0) {
+      this.#tools ??= new ToolBlocks(toolIdPrefix(this.#identity));
+      text += this.#told(this.#tools.take(calls));
+    }
+    return text;
+  }
+
+  #thought(thought: string): string {
+    const start =
+      this.#block === "thinking"
+        ? ""
+        : this.#open("thinking", { type: "thinking", thinking: "", signature: "" });
+    // What is hidden is no part of what was said: the vendor's count covers it.
+    if (this.#hidesThoughts) return start;
+    this.said.add(thought);
+    this.reasoningChars += thought.length;
+    return `${start}${this.#head}${JSON.stringify(thought)}}}\n\n`;
+  }
+
+  #told(pieces: readonly ToolPiece[]): string {
+    let text = "";
+    for (const piece of pieces)
+      if (piece.kind === "begin") {
+        const { id, name } = piece;
+        this.said.add(name);
+        text += this.#open("tool_use", { type: "tool_use", id, name, input: {} });
+      } else {
+        this.said.add(piece.text);
+        text += `${this.#head}${JSON.stringify(piece.text)}}}\n\n`;
+      }
+    return text;
+  }
+
+  #endTools(isCut: boolean): string {
+    if (this.#tools?.hasNameless === true && !isCut)
+      throw new ApiError({
+        code: "upstream_error",
+        message: "The model's response ended early. Try again.",
+        detail: "the provider sent a tool call without a name",
+      });
+    return this.#tools === undefined ? "" : this.#told(this.#tools.end());
+  }
+
+  #begin(): string {
+    if (this.#hasBegun) return "";
+    this.#hasBegun = true;
+    const { id, model } = this.#identity;
+    // What was read is counted at the end.
+    const usage = toMessagesUsage({ inputTokens: 0, outputTokens: 0, estimated: true });
+    const message = { id, type: "message", role: "assistant", model, content: [] };
+    const end = { stop_reason: null, stop_sequence: null, usage };
+    return toEvent("message_start", { message: { ...message, ...end } }) + pingEvent;
+  }
+
+  #open(kind: BlockKind, block: JsonObject): string {
+    const before = this.#begin() + this.#close();
+    // What a vendor signs belongs in front of the calls that it signs.
+    const carried = kind === "tool_use" ? this.#carryRest() : "";
+    this.#block = kind;
+    const delta = deltaHeads[kind];
+    this.#head = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":${delta}`;
+    const index = this.#index;
+    return before + carried + toEvent("content_block_start", { index, content_block: block });
+  }
+
+  #close(): string {
+    if (this.#block === undefined) return "";
+    const index = this.#index++;
+    const signature = this.#block === "thinking" ? this.#signature(index) : "";
+    this.#block = undefined;
+    return `${signature}event: content_block_stop\ndata: {"type":"content_block_stop","index":${index}}\n\n`;
+  }
+
+  /** Clients send back what is signed: without one, some would drop the thought. */
+  #signature(index: number): string {
+    const details = this.#details;
+    this.#details = [];
+    const signature = toOpaque(details.length === 0 ? {} : { details });
+    const delta = { type: "signature_delta", signature };
+    return toEvent("content_block_delta", { index, delta });
+  }
+
+  /** What came too late for a thought, or without one, in a block that clients send back unread. */
+  #carryRest(): string {
+    const details = this.#details;
+    const extra = this.#extra;
+    const calls = this.#tools?.extras;
+    if (details.length === 0 && extra === undefined && calls === undefined) return "";
+    this.#details = [];
+    this.#extra = undefined;
+    if (this.#tools !== undefined) this.#tools.extras = undefined;
+    const data = toOpaque({
+      ...(details.length === 0 ? {} : { details }),
+      ...(extra === undefined ? {} : { extra }),
+      ...(calls === undefined ? {} : { calls }),
+    });
+    const index = this.#index++;
+    const block = { type: "redacted_thinking", data };
+    return (
+      toEvent("content_block_start", { index, content_block: block }) +
+      toEvent("content_block_stop", { index })
+    );
+  }
+
+  #native(event: NativeEvent): string {
+    this.#isNative = true;
+    this.#hasBegun = true;
+    const { text, data, words, isReasoning, isLast } = event;
+    if (isLast === true) {
+      this.#held.push(event);
+      return "";
+    }
+    if (words !== "") {
+      this.said.add(words);
+      if (isReasoning === true) this.reasoningChars += words.length;
+    }
+    return data === undefined ? this.#noteBlock(text) : this.#change(data, text);
+  }
+
+  /** Which block is open is needed where the stream has to be cut. */
+  #noteBlock(text: string): string {
+    if (this.#block !== undefined && text.startsWith("event: content_block_stop")) {
+      this.#block = undefined;
+      this.#index++;
+    }
+    return text;
+  }
+
+  #change(data: JsonObject, text: string): string {
+    const { type, message } = data;
+    if (type === "content_block_start") {
+      this.#block = "text";
+      if (typeof data["index"] === "number") this.#index = data["index"];
+      return text;
+    }
+    if (type !== "message_start" || !isJsonObject(message)) return text;
+    const { id, model } = this.#identity;
+    return toEvent("message_start", { message: { ...message, id, model } });
+  }
+
+  #endNative(usage: Usage, isCut: boolean): string {
+    if (isCut) return this.#close() + toLast("max_tokens", usage) + stopEvent;
+    let text = "";
+    for (const { data, text: told } of this.#held) {
+      const { type, delta } = data ?? {};
+      text +=
+        type === "message_delta" && usage.estimated
+          ? toEvent("message_delta", { delta: delta ?? {}, usage: toMessagesUsage(usage) })
+          : told;
+    }
+    return text;
+  }
+}
+
+const deltaHeads: Readonly<Record<BlockKind, string>> = {
+  text: '{"type":"text_delta","text":',
+  thinking: '{"type":"thinking_delta","thinking":',
+  tool_use: '{"type":"input_json_delta","partial_json":',
+};
+
+function toLast(stopReason: string, usage: Usage): string {
+  const delta = { stop_reason: stopReason, stop_sequence: null };
+  return toEvent("message_delta", { delta, usage: toMessagesUsage(usage) });
+}
+
+const isText = (value: Json | undefined): value is string =>
+  typeof value === "string" && value !== "";

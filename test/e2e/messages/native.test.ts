@@ -1,0 +1,268 @@
+/** Messages of a vendor that speaks the format: as they came, but for the ids and the model. */
+
+import { expect, test } from "bun:test";
+import type { JsonObject } from "../../../src/call/chat.ts";
+import { httpReply } from "../../fake/http/reply.ts";
+import { type AnthropicBlock, anthropicEvents } from "../../fake/vendors/anthropic-messages.ts";
+import {
+  anthropicAt,
+  ask,
+  messagesManifest,
+  nativeStream,
+  nativeWhole,
+} from "../../setup/messages-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
+
+const gateway = useTestGateway({ manifest: messagesManifest });
+const sent = (at = -1) => gateway.upstream.requests.at(at)?.json as JsonObject;
+
+const thoughts: readonly AnthropicBlock[] = [
+  { type: "thinking", thinking: 'I "look".', signature: "c2lnbmVk" },
+  { type: "redacted_thinking", data: "ZW5jcnlwdGVk" },
+  { type: "text", text: "One moment.\nPlease.", pieces: ["One moment.", "\nPlease."] },
+  {
+    type: "tool_use",
+    id: "toolu_1",
+    name: "look",
+    input: { city: "Oslo" },
+    pieces: ['{"city":', '"Oslo"}'],
+  },
+];
+const tools = [
+  {
+    name: "look",
+    description: "Looks.",
+    input_schema: { type: "object" as const, properties: {} },
+  },
+];
+const usage = {
+  input_tokens: 20,
+  output_tokens: 30,
+  cache_read_input_tokens: 7,
+  cache_creation_input_tokens: 5,
+};
+const base = { model: "claude", max_tokens: 4_000, messages: [ask] };
+
+test("a whole reply is the vendor's, under our id and model", async () => {
+  gateway.upstream.replyOnce(nativeWhole({ blocks: thoughts, stopReason: "tool_use", usage }));
+  const { data: message, response } = await anthropicAt(gateway)
+    .messages.create({ ...base, tools })
+    .withResponse();
+  expect(message.id).toMatch(/^msg_[\w-]{10,}$/);
+  expect(message.id).not.toContain("vendor");
+  expect(message).toMatchObject({
+    type: "message",
+    role: "assistant",
+    model: "claude",
+    stop_reason: "tool_use",
+    usage,
+  });
+  expect(message.content).toEqual([
+    { type: "thinking", thinking: 'I "look".', signature: "c2lnbmVk" },
+    { type: "redacted_thinking", data: "ZW5jcnlwdGVk" },
+    { type: "text", text: "One moment.\nPlease." },
+    { type: "tool_use", id: "toolu_1", name: "look", input: { city: "Oslo" } },
+  ] as never);
+  expect(response.headers.get("request-id")).toBe(response.headers.get("x-request-id"));
+  const request = gateway.upstream.requests.at(-1);
+  expect(request?.path).toBe("/v1/messages");
+  expect(request?.headers["x-api-key"]).toBe("vendor-secret");
+  expect(request?.headers["anthropic-version"]).toBe("2023-06-01");
+  expect(sent()).toEqual({ model: "claude-sonnet-4-5", max_tokens: 4_000, messages: [ask], tools });
+});
+
+test("a stream has the vendor's events in their order, byte for byte but for id and model", async () => {
+  const events = anthropicEvents({ blocks: thoughts, stopReason: "tool_use", usage });
+  gateway.upstream.replyOnce(nativeStream({ blocks: thoughts, stopReason: "tool_use", usage }));
+  const reply = await gateway.call("/messages", { ...base, stream: true });
+  const heard = (await reply.text()).split(/(?<=\n\n)/);
+  const id = `msg_${reply.headers.get("x-request-id")?.slice("req_".length)}`;
+  const [first = "", ...rest] = heard;
+  expect(JSON.parse(first.split("data: ")[1] ?? "")).toMatchObject({
+    type: "message_start",
+    message: { id, model: "claude", usage: { input_tokens: 20 } },
+  });
+  expect(rest).toEqual(events.slice(1));
+});
+
+test("the stream helper puts thoughts, text and tool calls together", async () => {
+  gateway.upstream.replyOnce(nativeStream({ blocks: thoughts, stopReason: "tool_use", usage }));
+  const stream = anthropicAt(gateway).messages.stream({ ...base, tools });
+  const message = await stream.finalMessage();
+  expect(message.content).toMatchObject([
+    { type: "thinking", thinking: 'I "look".', signature: "c2lnbmVk" },
+    { type: "redacted_thinking", data: "ZW5jcnlwdGVk" },
+    { type: "text", text: "One moment.\nPlease." },
+    { type: "tool_use", id: "toolu_1", name: "look", input: { city: "Oslo" } },
+  ]);
+  expect(message.usage).toMatchObject(usage);
+});
+
+test("signed thoughts go back as they came, with the tool's result", async () => {
+  gateway.upstream.replyOnce(nativeStream({ blocks: thoughts, stopReason: "tool_use", usage }));
+  gateway.upstream.replyOnce(nativeWhole({ blocks: [{ type: "text", text: "Rain." }] }));
+  const client = anthropicAt(gateway);
+  const thinking = { type: "enabled" as const, budget_tokens: 2_000 };
+  const first = await client.messages.stream({ ...base, tools, thinking }).finalMessage();
+  const image = { type: "base64" as const, media_type: "image/png" as const, data: "iVBORw0KGgo=" };
+  const result = {
+    type: "tool_result" as const,
+    tool_use_id: "toolu_1",
+    is_error: true,
+    content: [
+      { type: "text" as const, text: "rain" },
+      { type: "image" as const, source: image },
+    ],
+  };
+  const messages = [
+    ask,
+    { role: "assistant" as const, content: first.content as never },
+    { role: "user" as const, content: [result] },
+  ];
+  await client.messages.create({ ...base, tools, thinking, messages });
+  expect(sent()).toEqual({
+    model: "claude-sonnet-4-5",
+    max_tokens: 4_000,
+    thinking,
+    tools,
+    messages: [
+      ask,
+      {
+        role: "assistant",
+        content: [
+          { type: "thinking", thinking: 'I "look".', signature: "c2lnbmVk" },
+          { type: "redacted_thinking", data: "ZW5jcnlwdGVk" },
+          { type: "text", text: "One moment.\nPlease." },
+          { type: "tool_use", id: "toolu_1", name: "look", input: { city: "Oslo" } },
+        ],
+      },
+      { role: "user", content: [result] },
+    ],
+  });
+});
+
+test("what would change the vendor's bill stays here", async () => {
+  gateway.upstream.replyOnce(nativeWhole({ blocks: [{ type: "text", text: "Hi" }] }));
+  const cache_control = { type: "ephemeral", ttl: "1h" };
+  const plain = { type: "ephemeral" };
+  const reply = await gateway.call(
+    "/messages",
+    {
+      ...base,
+      system: [{ type: "text", text: "Be brief.", cache_control }],
+      messages: [
+        { role: "user", content: [{ type: "text", text: "a", cache_control, caller: "x" }] },
+        {
+          role: "assistant",
+          content: [{ type: "tool_use", id: "t", name: "f", input: {}, caller: { type: "y" } }],
+        },
+        {
+          role: "user",
+          content: [
+            {
+              type: "tool_result",
+              tool_use_id: "t",
+              content: [{ type: "text", text: "b", cache_control }],
+            },
+          ],
+        },
+      ],
+      tools: [{ ...tools[0], name: "f", cache_control, allowed_callers: ["code_execution"] }],
+      cache_control,
+      service_tier: "auto",
+      context_management: { edits: [] },
+      fallbacks: [{ model: "dear" }],
+      metadata: { user_id: "u1", other: 1 },
+    },
+    { headers: { "anthropic-beta": "context-1m-2025-08-07, interleaved-thinking-2025-05-14,x" } },
+  );
+  expect(reply.status).toBe(200);
+  expect(JSON.stringify(sent())).not.toMatch(/1h|caller|context_management|fallbacks|tier|other/);
+  expect(sent()).toMatchObject({
+    cache_control: plain,
+    metadata: { user_id: "u1" },
+    system: [{ type: "text", text: "Be brief.", cache_control: plain }],
+    tools: [{ name: "f", cache_control: plain }],
+  });
+  const { headers } = gateway.upstream.requests.at(-1) ?? {};
+  expect(headers?.["anthropic-beta"]).toBe("interleaved-thinking-2025-05-14");
+});
+
+test("addresses inside the operator's network are refused by name", async () => {
+  const source = { type: "url", url: "http://169.254.169.254/latest" };
+  for (const type of ["image", "document"]) {
+    const content = [
+      { type: "text", text: "?" },
+      { type, source },
+    ];
+    const messages = [{ role: "user", content }];
+    const reply = await gateway.call("/messages", { ...base, messages });
+    expect(reply.status).toBe(400);
+    const { error } = (await reply.json()) as { error: JsonObject };
+    expect(error["param"]).toBe("messages[0].content[1].source.url");
+  }
+  expect(gateway.upstream.requests).toHaveLength(0);
+});
+
+test("a budget of thoughts stays below the cap that the model has", async () => {
+  for (const [max_tokens, budget_tokens, expected] of [
+    [100_000, 90_000, { type: "enabled", budget_tokens: 63_999 }],
+    [1_000, 2_000, { type: "disabled" }],
+  ] as const) {
+    gateway.upstream.replyOnce(nativeWhole({ blocks: [{ type: "text", text: "Hi" }] }));
+    const thinking = { type: "enabled", budget_tokens };
+    await gateway.call("/messages", { ...base, max_tokens, thinking });
+    expect(sent()).toMatchObject({ max_tokens: Math.min(64_000, max_tokens), thinking: expected });
+  }
+});
+
+test("tools of the vendor's own go to it and to nobody else", async () => {
+  gateway.upstream.replyOnce(nativeWhole({ blocks: [{ type: "text", text: "Hi" }] }));
+  const own = [{ type: "bash_20250124", name: "bash" }];
+  expect((await gateway.call("/messages", { ...base, tools: own })).status).toBe(200);
+  expect(sent()["tools"]).toEqual(own);
+  const elsewhere = await gateway.call("/messages", { ...base, model: "local", tools: own });
+  expect(elsewhere.status).toBe(400);
+  expect(await elsewhere.json()).toMatchObject({ error: { param: "tools[0].type" } });
+  const billed = [{ type: "web_search_20250305", name: "web_search" }];
+  const reply = await gateway.call("/messages", { ...base, tools: billed });
+  expect(await reply.json()).toMatchObject({ error: { param: "tools[0].type" } });
+});
+
+test("a failure within the stream is told in the format, and never as an end", async () => {
+  const events = anthropicEvents({ blocks: thoughts, stopReason: "tool_use", usage }).slice(0, 4);
+  const error =
+    'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"vendor words"}}\n\n';
+  gateway.upstream.replyOnce(
+    httpReply({
+      headers: { "content-type": "text/event-stream" },
+      body: [...events, error],
+      framing: "chunked",
+    }),
+  );
+  const text = await (await gateway.call("/messages", { ...base, stream: true })).text();
+  const last = text.trimEnd().split("\n\n").at(-1) ?? "";
+  expect(last).toStartWith("event: error\ndata: ");
+  expect(JSON.parse(last.split("data: ")[1] ?? "")).toMatchObject({
+    type: "error",
+    error: { type: "overloaded_error", code: "upstream_overloaded", param: null },
+  });
+  expect(text).not.toContain("vendor words");
+  expect(text).not.toContain("message_stop");
+});
+
+test("a failure before the first word keeps its status", async () => {
+  const [start = "", ping = ""] = anthropicEvents({ blocks: [], stopReason: null, usage });
+  const error =
+    'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"x"}}\n\n';
+  gateway.upstream.replyOnce(
+    httpReply({
+      headers: { "content-type": "text/event-stream" },
+      body: [start, ping, error],
+      framing: "chunked",
+    }),
+  );
+  const reply = await gateway.call("/messages", { ...base, stream: true });
+  expect(reply.status).toBe(503);
+  expect(await reply.json()).toMatchObject({ error: { type: "overloaded_error" } });
+});

@@ -1,0 +1,475 @@
+/** Messages on models whose vendors speak other formats. */
+
+import { describe, expect, test } from "bun:test";
+import { isJsonObject, type Json, type JsonObject } from "../../../src/call/chat.ts";
+import { httpReply, type Recording } from "../../fake/http/reply.ts";
+import { usageOf } from "../../fake/openai/chat-json.ts";
+import { chatChunk, chatJson, chatStream, DONE } from "../../fake/recordings.ts";
+import { bedrockEvents, bedrockReply } from "../../fake/vendors/bedrock-converse.ts";
+import {
+  GEMINI_USAGE,
+  geminiEvent,
+  geminiJson,
+  geminiReply,
+  geminiStream,
+} from "../../fake/vendors/gemini-replies.ts";
+import { anthropicAt, ask, messagesManifest, nativeWhole } from "../../setup/messages-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
+
+const gateway = useTestGateway({ manifest: messagesManifest });
+const sent = (at = -1) => gateway.upstream.requests.at(at)?.json as JsonObject;
+const tools = [
+  {
+    name: "look",
+    description: "Looks.",
+    input_schema: { type: "object" as const, properties: { city: { type: "string" } } },
+  },
+];
+const base = { model: "local", max_tokens: 4_000, messages: [ask] };
+
+test("the request in the vocabulary of chat completions", async () => {
+  gateway.upstream.replyOnce(chatJson({ message: { role: "assistant", content: "Hi" } }));
+  const source = { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" };
+  const image = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
+  const reply = await gateway.call("/messages", {
+    ...base,
+    system: [
+      { type: "text", text: "Be brief.", cache_control: { type: "ephemeral", ttl: "1h" } },
+      { type: "text", text: "Be kind." },
+    ],
+    messages: [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "Look:" },
+          { type: "image", source },
+          {
+            type: "document",
+            source: { type: "text", media_type: "text/plain", data: "Words." },
+            title: "Notes",
+          },
+          {
+            type: "document",
+            source: { type: "base64", media_type: "application/pdf", data: "JVBERi0=" },
+          },
+          {
+            type: "search_result",
+            source: "https://example.org",
+            title: "Found",
+            content: [{ type: "text", text: "this" }],
+          },
+        ],
+      },
+      {
+        role: "assistant",
+        content: [
+          { type: "thinking", thinking: "Hm.", signature: "bmF0aXZl" },
+          { type: "text", text: "Looking." },
+          { type: "tool_use", id: "toolu_1", name: "look", input: { city: "Oslo" } },
+          { type: "tool_use", id: "toolu_2", name: "look", input: {} },
+        ],
+      },
+      {
+        role: "user",
+        content: [
+          { type: "tool_result", tool_use_id: "toolu_1", content: "rain" },
+          { type: "tool_result", tool_use_id: "toolu_2", content: "no city", is_error: true },
+          { type: "text", text: "And?" },
+        ],
+      },
+    ],
+    tools: [{ ...tools[0], strict: true }],
+    tool_choice: { type: "any", disable_parallel_tool_use: true },
+    stop_sequences: ["END"],
+    temperature: 0.5,
+    top_p: 0.9,
+    output_config: { effort: "low", format: { type: "json_schema", schema: { type: "object" } } },
+    metadata: { user_id: "u1" },
+  });
+  expect(reply.status).toBe(200);
+  expect(sent()).toEqual({
+    model: "local-model",
+    max_tokens: 4_000,
+    messages: [
+      {
+        role: "system",
+        content: [
+          { type: "text", text: "Be brief.", cache_control: { type: "ephemeral" } },
+          { type: "text", text: "Be kind." },
+        ],
+      },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "Look:" },
+          image,
+          { type: "text", text: "Notes\n\nWords." },
+          {
+            type: "file",
+            file: { file_data: "data:application/pdf;base64,JVBERi0=", filename: "document.pdf" },
+          },
+          { type: "text", text: "Found (https://example.org)\n\nthis" },
+        ],
+      },
+      {
+        role: "assistant",
+        content: "Looking.",
+        reasoning_content: "Hm.",
+        tool_calls: [
+          {
+            id: "toolu_1",
+            type: "function",
+            function: { name: "look", arguments: '{"city":"Oslo"}' },
+          },
+          { id: "toolu_2", type: "function", function: { name: "look", arguments: "{}" } },
+        ],
+      },
+      { role: "tool", tool_call_id: "toolu_1", content: "rain" },
+      { role: "tool", tool_call_id: "toolu_2", content: "Error: no city" },
+      { role: "user", content: [{ type: "text", text: "And?" }] },
+    ],
+    temperature: 0.5,
+    top_p: 0.9,
+    stop: ["END"],
+    tools: [
+      {
+        type: "function",
+        function: {
+          name: "look",
+          description: "Looks.",
+          parameters: tools[0]?.input_schema,
+          strict: true,
+        },
+      },
+    ],
+    tool_choice: "required",
+    parallel_tool_calls: false,
+    reasoning_effort: "low",
+    response_format: {
+      type: "json_schema",
+      json_schema: { name: "output", schema: { type: "object" }, strict: true },
+    },
+    user: "u1",
+  } as JsonObject);
+});
+
+test("images that a tool gave back follow its result, where servers take only text there", async () => {
+  gateway.upstream.replyOnce(chatJson({ message: { role: "assistant", content: "Hi" } }));
+  const source = { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" };
+  const result = (id: string, content: Json) => ({ type: "tool_result", tool_use_id: id, content });
+  const call = (id: string) => ({ type: "tool_use", id, name: "look", input: {} });
+  await gateway.call("/messages", {
+    ...base,
+    tools,
+    messages: [
+      ask,
+      { role: "assistant", content: [call("a"), call("b")] },
+      {
+        role: "user",
+        content: [
+          result("a", [{ type: "image", source }]),
+          result("b", "fog"),
+          { type: "text", text: "And?" },
+        ],
+      },
+    ],
+  });
+  const image = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
+  expect((sent()["messages"] as Json[]).slice(2)).toEqual([
+    { role: "tool", tool_call_id: "a", content: "See the attachment below." },
+    { role: "tool", tool_call_id: "b", content: "fog" },
+    {
+      role: "user",
+      content: [{ type: "text", text: "Attachment of tool result a:" }, image],
+    },
+    { role: "user", content: [{ type: "text", text: "And?" }] },
+  ]);
+});
+
+test("a whole reply in the Messages format", async () => {
+  gateway.upstream.replyOnce(
+    chatJson({
+      message: {
+        role: "assistant",
+        content: "Looking.",
+        reasoning_content: "Hm.",
+        tool_calls: [
+          {
+            id: "call_1",
+            type: "function",
+            function: { name: "look", arguments: '{"city":"Oslo"}' },
+          },
+        ],
+      },
+      finishReason: "tool_calls",
+      usage: usageOf({ prompt: 19, completion: 10, cached: 8 }),
+    }),
+  );
+  const message = await anthropicAt(gateway).messages.create({ ...base, tools });
+  expect(message).toMatchObject({
+    model: "local",
+    stop_reason: "tool_use",
+    stop_sequence: null,
+    usage: { input_tokens: 11, cache_read_input_tokens: 8, output_tokens: 10 },
+    content: [
+      { type: "thinking", thinking: "Hm." },
+      { type: "text", text: "Looking." },
+      { type: "tool_use", id: "call_1", name: "look", input: { city: "Oslo" } },
+    ],
+  });
+});
+
+test("why an answer ended, by the format's own words", async () => {
+  for (const [finish, reason] of [
+    ["stop", "end_turn"],
+    ["length", "max_tokens"],
+    ["content_filter", "refusal"],
+  ] as const) {
+    gateway.upstream.replyOnce(chatJson({ text: "a", finishReason: finish }));
+    gateway.upstream.replyOnce(
+      chatStream({
+        events: [chatChunk({ delta: { content: "a" } }), chatChunk({ finish }), DONE],
+      }),
+    );
+    const client = anthropicAt(gateway);
+    expect((await client.messages.create(base)).stop_reason).toBe(reason);
+    expect((await client.messages.stream(base).finalMessage()).stop_reason).toBe(reason);
+  }
+});
+
+test("a stream has every event in its order, a ping behind the first, and usage at the end", async () => {
+  const piece = (index: number, more: JsonObject) => ({
+    delta: { tool_calls: [{ index, ...more }] },
+  });
+  gateway.upstream.replyOnce(
+    chatStream({
+      events: [
+        chatChunk({ delta: { role: "assistant", content: "" } }),
+        chatChunk({ delta: { reasoning_content: "Hm" } }),
+        chatChunk({ delta: { reasoning_content: "." } }),
+        chatChunk({ delta: { content: "Look" } }),
+        chatChunk({ delta: { content: 'ing "\n' } }),
+        chatChunk(
+          piece(0, { id: "a", type: "function", function: { name: "look", arguments: "" } }),
+        ),
+        chatChunk(piece(0, { function: { arguments: '{"city":' } })),
+        chatChunk(
+          piece(1, { id: "b", type: "function", function: { name: "see", arguments: "{" } }),
+        ),
+        chatChunk(piece(0, { function: { arguments: '"Oslo"}' } })),
+        chatChunk(piece(1, { function: { arguments: "}" } })),
+        chatChunk({ finish: "tool_calls" }),
+        chatChunk({ choices: [], usage: usageOf({ prompt: 19, completion: 10, cached: 8 }) }),
+        DONE,
+      ],
+    }),
+  );
+  const text = await (await gateway.call("/messages", { ...base, tools, stream: true })).text();
+  const events = text
+    .trimEnd()
+    .split("\n\n")
+    .map((event) => {
+      const [name = "", data = ""] = event.split("\ndata: ");
+      const parsed: JsonObject = JSON.parse(data);
+      expect(name).toBe(`event: ${parsed["type"]}`);
+      return parsed;
+    });
+  const told = events.map(({ type, index, delta, content_block: block }) =>
+    [
+      type,
+      index,
+      isJsonObject(block) ? block["type"] : undefined,
+      isJsonObject(delta)
+        ? (delta["text"] ?? delta["thinking"] ?? delta["partial_json"])
+        : undefined,
+    ].filter((one) => one !== undefined),
+  );
+  expect(told).toEqual([
+    ["message_start"],
+    ["ping"],
+    ["content_block_start", 0, "thinking"],
+    ["content_block_delta", 0, "Hm"],
+    ["content_block_delta", 0, "."],
+    ["content_block_delta", 0],
+    ["content_block_stop", 0],
+    ["content_block_start", 1, "text"],
+    ["content_block_delta", 1, "Look"],
+    ["content_block_delta", 1, 'ing "\n'],
+    ["content_block_stop", 1],
+    ["content_block_start", 2, "tool_use"],
+    ["content_block_delta", 2, '{"city":'],
+    ["content_block_delta", 2, '"Oslo"}'],
+    ["content_block_stop", 2],
+    ["content_block_start", 3, "tool_use"],
+    ["content_block_delta", 3, "{"],
+    ["content_block_delta", 3, "}"],
+    ["content_block_stop", 3],
+    ["message_delta"],
+    ["message_stop"],
+  ]);
+  expect(events.at(-2)).toEqual({
+    type: "message_delta",
+    delta: { stop_reason: "tool_use", stop_sequence: null },
+    usage: {
+      input_tokens: 11,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 8,
+      output_tokens: 10,
+      output_tokens_details: { thinking_tokens: 0 },
+    },
+  });
+});
+
+test("thoughts that are not wanted are left out, and signed all the same", async () => {
+  gateway.upstream.replyOnce(
+    chatStream({
+      events: [
+        chatChunk({ delta: { reasoning_content: "Hm." } }),
+        chatChunk({ delta: { content: "Hi" } }),
+        chatChunk({ finish: "stop" }),
+        DONE,
+      ],
+    }),
+  );
+  const thinking = { type: "adaptive" as const, display: "omitted" as const };
+  const message = await anthropicAt(gateway)
+    .messages.stream({ ...base, thinking })
+    .finalMessage();
+  expect(message.content).toMatchObject([
+    { type: "thinking", thinking: "", signature: expect.stringMatching(/^svc1\./) },
+    { type: "text", text: "Hi" },
+  ]);
+});
+
+describe("what vendors sign survives a tool call", () => {
+  const reply = (type: string, body: readonly (string | Uint8Array)[]): Recording =>
+    httpReply({ headers: { "content-type": type }, body, framing: "chunked" });
+  const cloud = {
+    blocks: [
+      { reasoning: ["I look ", "outside."], signature: "Y2xvdWQ=" },
+      { toolUseId: "toolu_1", name: "look", input: ['{"city":', '"Oslo"}'] },
+    ],
+    stopReason: "tool_use",
+    usage: { inputTokens: 9, outputTokens: 5, totalTokens: 14 },
+  };
+  const google = [
+    { text: "I look outside.", thought: true },
+    { functionCall: { name: "look", args: { city: "Oslo" } }, thoughtSignature: "Z29vZ2xl" },
+  ];
+  const called = {
+    id: "toolu_1",
+    type: "function",
+    function: { name: "look", arguments: '{"city":"Oslo"}' },
+  };
+  const local = { reasoning_content: "I look outside.", tool_calls: [called] };
+  const scenes = {
+    "claude-cloud": {
+      whole: () => reply("application/json", [bedrockReply(cloud)]),
+      streamed: () => reply("application/vnd.amazon.eventstream", bedrockEvents(cloud)),
+      expected: (body: JsonObject) => [body["messages"], '"signature":"Y2xvdWQ="'] as const,
+    },
+    flash: {
+      whole: () =>
+        geminiJson(geminiReply({ parts: google, finishReason: "STOP", usage: GEMINI_USAGE })),
+      streamed: () =>
+        geminiStream([
+          geminiEvent(geminiReply({ parts: google, finishReason: "STOP", usage: GEMINI_USAGE })),
+        ]),
+      expected: (body: JsonObject) => [body["contents"], '"thoughtSignature":"Z29vZ2xl"'] as const,
+    },
+    local: {
+      whole: () => chatJson({ message: { content: null, ...local }, finishReason: "tool_calls" }),
+      streamed: () =>
+        chatStream({
+          events: [
+            chatChunk({ delta: { reasoning_content: "I look outside." } }),
+            chatChunk({ delta: { tool_calls: [{ index: 0, ...called }] } }),
+            chatChunk({ finish: "tool_calls" }),
+            DONE,
+          ],
+        }),
+      expected: (body: JsonObject) =>
+        [body["messages"], '"reasoning_content":"I look outside."'] as const,
+    },
+  };
+  const thinking = { type: "enabled" as const, budget_tokens: 2_000 };
+
+  for (const [model, scene] of Object.entries(scenes))
+    for (const form of ["whole", "streamed"] as const)
+      test(`${model}, ${form}`, async () => {
+        const { messages } = anthropicAt(gateway);
+        const options = { ...base, model, tools, thinking };
+        gateway.upstream.replyOnce(scene[form]());
+        const first =
+          form === "whole"
+            ? await messages.create(options)
+            : await messages.stream(options).finalMessage();
+        expect(first.stop_reason).toBe("tool_use");
+        const call = first.content.find(({ type }) => type === "tool_use");
+        expect(call).toMatchObject({ name: "look", input: { city: "Oslo" } });
+        // A client sends back what it knows, as it came.
+        const turns = [
+          ask,
+          { role: "assistant" as const, content: first.content as never },
+          {
+            role: "user" as const,
+            content: [
+              {
+                type: "tool_result" as const,
+                tool_use_id: call?.type === "tool_use" ? call.id : "",
+                content: "rain",
+              },
+            ],
+          },
+        ];
+        gateway.upstream.replyOnce(scene.whole());
+        await messages.create({ ...options, messages: turns });
+        const [conversation, signature] = scene.expected(sent());
+        expect(JSON.stringify(conversation)).toContain(signature);
+        expect(JSON.stringify(sent())).not.toContain("svc1.");
+        // And stays away from a vendor that did not make it.
+        gateway.upstream.replyOnce(nativeWhole({ blocks: [{ type: "text", text: "Rain." }] }));
+        await messages.create({ ...options, model: "claude", messages: turns });
+        expect(JSON.stringify(sent())).not.toMatch(/svc1\.|Y2xvdWQ=|Z29vZ2xl/);
+        expect(sent()).toMatchObject({ thinking: { type: "disabled" } });
+      });
+});
+
+test("a failure of another vendor within the stream is told in the format", async () => {
+  gateway.upstream.replyOnce(
+    chatStream({
+      events: [
+        chatChunk({ delta: { content: "Hi" } }),
+        { error: { message: "vendor words", code: "server_error" } },
+      ],
+    }),
+  );
+  const text = await (await gateway.call("/messages", { ...base, stream: true })).text();
+  expect(text).toContain('event: error\ndata: {"type":"error","error":{"type":"api_error"');
+  expect(text).not.toMatch(/message_stop|vendor words/);
+});
+
+test("a field that a model refuses has the name that the caller gave it", async () => {
+  const source = { type: "url", url: "https://example.org/a.png" };
+  const reply = await gateway.call("/messages", {
+    ...base,
+    model: "flash",
+    system: "Be brief.",
+    messages: [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "?" },
+          { type: "image", source },
+        ],
+      },
+    ],
+  });
+  expect(reply.status).toBe(400);
+  expect(await reply.json()).toMatchObject({
+    error: {
+      param: "messages[0].content[1].source",
+      message: expect.stringMatching(/^messages\[0\]\.content\[1\]\.source must/),
+    },
+  });
+});

@@ -61,6 +61,7 @@ describe("an invalid field is named", () => {
     ["output_config.format.schema", { output_config: { format: { type: "json_schema" } } }],
     ["output_config.effort", { output_config: { effort: "huge" } }],
     ["mcp_servers", { mcp_servers: [{ type: "url", url: "https://example.org" }] }],
+    ["thread", { thread: { type: "create" } }],
     ["container", { container: "c" }],
     ["inference_geo", { inference_geo: "us" }],
     ["speed", { speed: "fast" }],

@@ -8,9 +8,13 @@ export interface MessagesError {
     readonly message: string;
     readonly code: ErrorCode;
     readonly param: string | null;
+    readonly details?: Readonly<Record<string, string | readonly string[]>>;
   };
   readonly request_id: string;
 }
+
+/** By these words, SDKs send the whole conversation instead of what was added to it. */
+const unthreaded = { error_code: "thread_unsupported_request", unsupported: ["thread"] };
 
 /** Where the status alone does not say it. */
 const typesByCode: Readonly<Partial<Record<ErrorCode, string>>> = {
@@ -36,5 +40,12 @@ export function toMessagesError(
 ): MessagesError {
   const usual = status >= 500 ? "api_error" : "invalid_request_error";
   const type = typesByCode[code] ?? typesByStatus[status] ?? usual;
-  return { type: "error", error: { type, message, code, param }, request_id: requestId };
+  const error = {
+    type,
+    message,
+    code,
+    param,
+    ...(param === "thread" ? { details: unthreaded } : {}),
+  };
+  return { type: "error", error, request_id: requestId };
 }

@@ -141,6 +141,12 @@ const between = (minimum: number, maximum: number, description: string) =>
 
 /** Fields that would change the answer or the bill if they were ignored. */
 const unserved = {
+  thread: Type.Optional(
+    Type.Unsafe<null>({
+      enum: [null],
+      ...told("Not supported.", "omitted. Send the whole conversation in messages"),
+    }),
+  ),
   container: Type.Optional(
     Type.Unsafe<null>({
       enum: [null],
@@ -192,7 +198,14 @@ const counted = {
       ...told("Older name of output_config.format.", formatForm),
     }),
   ),
-  cache_control: cacheControl,
+  cache_control: Type.Optional(
+    anyObject(
+      told(
+        "Asks the vendor to cache the whole prompt, for 5 minutes.",
+        'an object such as {"type":"ephemeral"}',
+      ),
+    ),
+  ),
   ...unserved,
 };
 

@@ -15,7 +15,51 @@ const model = {
   pricing: { prompt: "0.0000003", completion: "0.0000025" },
 } as const;
 
+const prompt = {
+  model: "svc-3-flash",
+  system: "Answer in one sentence.",
+  messages: [{ role: "user", content: "Why is the sky blue?" }],
+} as const;
+
 export const examples = {
+  messagesRequest: { ...prompt, max_tokens: 100 },
+  countRequest: prompt,
+  messagesReply: {
+    id: "msg_0199f0d52c5d7b5c8a3e6f1d2b4c5a69",
+    type: "message",
+    role: "assistant",
+    model: "svc-3-flash",
+    content: [
+      {
+        type: "text",
+        text: "Air scatters blue light more than red, so blue reaches us from everywhere.",
+      },
+    ],
+    stop_reason: "end_turn",
+    stop_sequence: null,
+    usage: {
+      input_tokens: 19,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 0,
+      output_tokens: 16,
+    },
+  },
+  messagesEvent: {
+    type: "content_block_delta",
+    index: 0,
+    delta: { type: "text_delta", text: "Air" },
+  },
+  tokenCount: { input_tokens: 19 },
+  messagesError: {
+    type: "error",
+    error: {
+      type: "invalid_request_error",
+      message: "max_tokens is required and must be an integer of at least 1.",
+      code: "invalid_request",
+      param: "max_tokens",
+    },
+    request_id: "req_0199f0d52c5d7b5c8a3e6f1d2b4c5a69",
+  },
   chatRequest: {
     model: "svc-3-flash",
     messages: [

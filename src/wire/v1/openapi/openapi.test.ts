@@ -12,6 +12,8 @@ import { readCompletionFields, readPrompts, toTextCompletionOrder } from "../com
 import { completionRequest } from "../completions/request.ts";
 import { readMediaInput, readTextInput } from "../embeddings/input.ts";
 import { embeddingRequest } from "../embeddings/request.ts";
+import { readCountRequest, readMessagesRequest } from "../messages/call.ts";
+import { messagesRequest } from "../messages/request.ts";
 import { speechRequest } from "../speech/request.ts";
 import { readChatRequest, readEmbeddingRequest, readSpeechRequest } from "../validate.ts";
 import { examples } from "./examples.ts";
@@ -31,7 +33,7 @@ describe("the document", () => {
     expect(document["x-api-version"]).toBe("v1");
   });
 
-  test("has the contract's four operations and three more, each status by number and the rest as default", () => {
+  test("has the contract's four operations and what was added, each status by number and the rest as default", () => {
     const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods as JsonObject).map(([method, operation]) => {
         const { operationId, responses } = operation as { operationId: string; responses: object };
@@ -47,6 +49,8 @@ describe("the document", () => {
       "post /chat/completions createChatCompletion 200 401 402 403 429 default",
       "post /completions createCompletion 200 400 401 402 403 429 default",
       "post /embeddings createEmbedding 200 400 401 402 429 default",
+      "post /messages createMessage 200 400 401 402 403 429 default",
+      "post /messages/count_tokens countMessageTokens 200 400 401 402 403 429 default",
     ]);
     for (const path of Object.values(endpointPaths))
       expect(document.paths).toHaveProperty([path.replace("/v1", "")]);
@@ -63,7 +67,13 @@ describe("the document", () => {
     const previews = Object.entries(document.paths).filter(([, methods]) =>
       JSON.stringify(methods).includes("x-preview"),
     );
-    expect(previews.map(([path]) => path)).toEqual(["/completions", "/audio/speech", "/audio/transcriptions"]);
+    expect(previews.map(([path]) => path)).toEqual([
+      "/completions",
+      "/audio/speech",
+      "/audio/transcriptions",
+      "/messages",
+      "/messages/count_tokens",
+    ]);
     for (const [path] of previews) expect(document.paths[path].post["x-preview"]).toBe(true);
   });
 
@@ -115,6 +125,11 @@ test("every example obeys the schema that checks the real thing", () => {
   expect(() => readSpeechRequest({ ...examples.speechRequest })).not.toThrow();
   expect(() => readEmbeddingRequest({ ...embeddingRequest })).not.toThrow();
   expect(() => readTextInput({ ...embeddingRequest })).not.toThrow();
+  expect(() => readMessagesRequest({ ...examples.messagesRequest })).not.toThrow();
+  expect(() => readCountRequest({ ...examples.countRequest })).not.toThrow();
+  expect(problemsOf.message(examples.messagesReply)).toEqual([]);
+  expect(problemsOf.count(examples.tokenCount)).toEqual([]);
+  expect(problemsOf.messagesError(examples.messagesError)).toEqual([]);
   expect(problemsOf.chat(examples.chatReply)).toEqual([]);
   expect(problemsOf.chunk(examples.chatChunk)).toEqual([]);
   expect(problemsOf.completion(examples.completionReply)).toEqual([]);
@@ -162,7 +177,8 @@ describe("the document's schemas judge bodies as the gateway does", () => {
     for (const field of fields)
       for (const value of values) {
         // Null means absent there, too; OpenAPI 3.0 cannot say it of kinds told apart by a field.
-        if (field === "response_format" && value === null) continue;
+        const hasKinds = /^(response_format|tool_choice|thinking)$/.test(field);
+        if (hasKinds && value === null) continue;
         const body = { ...base, [field]: value };
         const expected = accept(body);
         if (!expected) refused++;
@@ -233,6 +249,11 @@ describe("the document's schemas judge bodies as the gateway does", () => {
     }
   });
 
+  test("messages", () => {
+    const base = examples.messagesRequest;
+    compare({ name: "MessagesRequest", base, reads: passes(readMessagesRequest) });
+  });
+
   test("speech", () => {
     const base = examples.speechRequest;
     compare({ name: "SpeechRequest", base, reads: passes(readSpeechRequest) });
@@ -271,7 +292,13 @@ test("every code in an example is one that callers can meet", () => {
 });
 
 test("every place that a request can be wrong in has words of our own", () => {
-  const schemas = { chatRequest, completionRequest, embeddingRequest, speechRequest };
+  const schemas = {
+    chatRequest,
+    completionRequest,
+    embeddingRequest,
+    messagesRequest,
+    speechRequest,
+  };
   const silent = Object.entries(schemas).flatMap(([name, schema]) =>
     placesWithoutWords(schema as unknown as JsonObject, name),
   );

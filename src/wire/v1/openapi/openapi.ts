@@ -3,6 +3,8 @@ import type { Json, JsonObject } from "../../../call/chat.ts";
 import { chatRequest } from "../chat/request.ts";
 import { completionRequest } from "../completions/request.ts";
 import { embeddingRequest } from "../embeddings/request.ts";
+import { messageEvent, messageReply, messagesErrorReply, tokenCount } from "../messages/replies.ts";
+import { countRequest, messagesRequest } from "../messages/request.ts";
 import { speechRequest } from "../speech/request.ts";
 import { completion, completionChunk } from "./completion-replies.ts";
 import { examples } from "./examples.ts";
@@ -75,6 +77,7 @@ export function toOpenApi(baseUrl: string = usualBaseUrl): JsonObject {
 const tags = {
   Chat: "Chat completions, streamed or not.",
   Completions: "Legacy completions of text, streamed or not. Preview: subject to change.",
+  Messages: "Chat models in the Messages format. Preview: subject to change.",
   Embeddings: "Embeddings of text, images and videos.",
   Speech: "Text to speech. Preview: subject to change.",
   Transcription: "Speech to text. Preview: subject to change.",
@@ -153,6 +156,7 @@ function toPaths(schemas: OpenApiSchemas): JsonObject {
       }),
     },
     ...toTranscriptionPath(schemas),
+    ...toMessagesPaths(schemas),
     ...toModelPaths(schemas),
   };
 }
@@ -190,6 +194,48 @@ function toTranscriptionPath(schemas: OpenApiSchemas): JsonObject {
             example: examples.transcriptEvent,
           },
         },
+      }),
+    },
+  };
+}
+
+/** The same models as chat completions has, in another format. */
+function toMessagesPaths(schemas: OpenApiSchemas): JsonObject {
+  const json = (schema: TSchema, example: Json) => jsonReply(schemas, schema, example);
+  const shared = {
+    tag: "Messages",
+    errors: [400, 401, 402, 403, 429],
+    isMessages: true,
+    "x-preview": true,
+  } as const;
+  const asked = (schema: TSchema, example: Json) => ({
+    "application/json": { schema: schemas.convertRequest(schema), example },
+  });
+  return {
+    "/messages": {
+      post: operation({
+        ...shared,
+        id: "createMessage",
+        summary: "Create a message",
+        isOfModel: true,
+        body: asked(messagesRequest, examples.messagesRequest),
+        ok: {
+          ...json(messageReply, examples.messagesReply),
+          "text/event-stream": {
+            schema: schemas.convert(messageEvent),
+            example: examples.messagesEvent,
+          },
+        },
+      }),
+    },
+    "/messages/count_tokens": {
+      post: operation({
+        ...shared,
+        id: "countMessageTokens",
+        summary: "Count the input tokens of a message (free)",
+        isOfModel: false,
+        body: asked(countRequest, examples.countRequest),
+        ok: json(tokenCount, examples.tokenCount),
       }),
     },
   };
@@ -238,7 +284,10 @@ const jsonReply = (schemas: OpenApiSchemas, schema: TSchema, example: Json) => (
   "application/json": { schema: schemas.convert(schema), example },
 });
 
-function operation({ id, tag, summary, errors, body, ok, isOfModel, ...more }: Operation) {
+function operation(described: Operation) {
+  const { id, tag, summary, errors, body, ok, isOfModel, isMessages, ...more } = described;
+  const nameOf = (status: keyof typeof errorNames) =>
+    isMessages === true ? "MessagesFailure" : errorNames[status];
   return {
     operationId: id,
     tags: [tag],
@@ -255,7 +304,7 @@ function operation({ id, tag, summary, errors, body, ok, isOfModel, ...more }: O
       ...Object.fromEntries(
         [...errors, "default"].map((status) => [
           status,
-          { $ref: `#/components/responses/${errorNames[status as keyof typeof errorNames]}` },
+          { $ref: `#/components/responses/${nameOf(status as keyof typeof errorNames)}` },
         ]),
       ),
     },
@@ -270,6 +319,8 @@ interface Operation {
   readonly errors: readonly number[];
   /** Calls one model, whose lifecycle its replies tell. */
   readonly isOfModel: boolean;
+  /** Its errors have the shape of the Messages format. */
+  readonly isMessages?: true;
   readonly "x-preview"?: true;
   readonly parameters?: readonly JsonObject[];
   /** Empty where no key is needed. */
@@ -310,16 +361,23 @@ const errorWords: Readonly<Record<ErrorStatus, string>> = {
 function toErrorResponses(schemas: OpenApiSchemas): JsonObject {
   const schema = schemas.convert(errorReply);
   const all = [400, 401, 402, 403, 429, "default"] as const;
-  return Object.fromEntries(
-    all.map((status) => [
-      errorNames[status],
-      {
-        description: errorWords[status],
-        headers: errorHeaders(status),
-        content: { "application/json": { schema, example: { error: examples.errors[status] } } },
-      },
-    ]),
-  );
+  const ofMessages = jsonReply(schemas, messagesErrorReply, examples.messagesError);
+  const described = all.map((status) => [
+    errorNames[status],
+    {
+      description: errorWords[status],
+      headers: errorHeaders(status),
+      content: { "application/json": { schema, example: { error: examples.errors[status] } } },
+    },
+  ]);
+  return {
+    ...Object.fromEntries(described),
+    MessagesFailure: {
+      description: "An error in the Messages format.",
+      headers: errorHeaders("default"),
+      content: ofMessages,
+    },
+  };
 }
 
 const header = (description: string, type = "string") => ({ description, schema: { type } });

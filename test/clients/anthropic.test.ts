@@ -10,7 +10,7 @@ import {
   DONE,
 } from "../fake/recordings.ts";
 import { failureOf, openStage, type Stage, sentUpstream } from "./stage.ts";
-import { clientSuite } from "./suite.ts";
+import { type Check, clientSuite } from "./suite.ts";
 
 setDefaultTimeout(60_000);
 
@@ -45,6 +45,30 @@ clientSuite("@anthropic-ai/sdk", (check) => {
     expect(message.usage.output_tokens).toBeGreaterThan(0);
   });
 
+  toolChecks(check, stage);
+
+  check("counts tokens and lists models", async () => {
+    const client = clientAt(stage);
+    const { max_tokens: _cap, ...prompt } = base;
+    expect((await client.messages.countTokens(prompt)).input_tokens).toBeGreaterThan(0);
+    const ids: string[] = [];
+    for await (const { id } of client.models.list()) ids.push(id);
+    expect(ids).toContain("svc-3-flash");
+    expect(ids).not.toContain("svc-embedding-2");
+  });
+
+  check("throws its own error classes, with our code and request id", async () => {
+    stage.gateway.upstream.replyOnce(badRequests.contextTooLong());
+    const error = await failureOf(clientAt(stage).messages.create(base));
+    expect(error).toBeInstanceOf(Anthropic.BadRequestError);
+    expect(error).toMatchObject({
+      requestID: expect.stringMatching(/^req_/),
+      error: { error: { code: "context_length_exceeded" } },
+    });
+  });
+});
+
+function toolChecks(check: Check, stage: Stage): void {
   check("runs tools with its runner, streamed", async () => {
     const called = {
       index: 0,
@@ -86,24 +110,4 @@ clientSuite("@anthropic-ai/sdk", (check) => {
       { role: "tool", tool_call_id: "call_1", content: "7 degrees" },
     ]);
   });
-
-  check("counts tokens and lists models", async () => {
-    const client = clientAt(stage);
-    const { max_tokens: _cap, ...prompt } = base;
-    expect((await client.messages.countTokens(prompt)).input_tokens).toBeGreaterThan(0);
-    const ids: string[] = [];
-    for await (const { id } of client.models.list()) ids.push(id);
-    expect(ids).toContain("svc-3-flash");
-    expect(ids).not.toContain("svc-embedding-2");
-  });
-
-  check("throws its own error classes, with our code and request id", async () => {
-    stage.gateway.upstream.replyOnce(badRequests.contextTooLong());
-    const error = await failureOf(clientAt(stage).messages.create(base));
-    expect(error).toBeInstanceOf(Anthropic.BadRequestError);
-    expect(error).toMatchObject({
-      requestID: expect.stringMatching(/^req_/),
-      error: { error: { code: "context_length_exceeded" } },
-    });
-  });
-});
+}

@@ -1,19 +1,10 @@
 /** Messages on models whose vendors speak other formats. */
 
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { isJsonObject, type Json, type JsonObject } from "../../../src/call/chat.ts";
-import { httpReply, type Recording } from "../../fake/http/reply.ts";
 import { usageOf } from "../../fake/openai/chat-json.ts";
 import { chatChunk, chatJson, chatStream, DONE } from "../../fake/recordings.ts";
-import { bedrockEvents, bedrockReply } from "../../fake/vendors/bedrock-converse.ts";
-import {
-  GEMINI_USAGE,
-  geminiEvent,
-  geminiJson,
-  geminiReply,
-  geminiStream,
-} from "../../fake/vendors/gemini-replies.ts";
-import { anthropicAt, ask, messagesManifest, nativeWhole } from "../../setup/messages-home.ts";
+import { anthropicAt, ask, messagesManifest } from "../../setup/messages-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const gateway = useTestGateway({ manifest: messagesManifest });
@@ -27,130 +18,132 @@ const tools = [
 ];
 const base = { model: "local", max_tokens: 4_000, messages: [ask] };
 
-test("the request in the vocabulary of chat completions", async () => {
-  gateway.upstream.replyOnce(chatJson({ message: { role: "assistant", content: "Hi" } }));
-  const source = { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" };
-  const image = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
-  const reply = await gateway.call("/messages", {
-    ...base,
-    system: [
-      { type: "text", text: "Be brief.", cache_control: { type: "ephemeral", ttl: "1h" } },
-      { type: "text", text: "Be kind." },
-    ],
-    messages: [
-      {
-        role: "user",
-        content: [
-          { type: "text", text: "Look:" },
-          { type: "image", source },
-          {
-            type: "document",
-            source: { type: "text", media_type: "text/plain", data: "Words." },
-            title: "Notes",
-          },
-          {
-            type: "document",
-            source: { type: "base64", media_type: "application/pdf", data: "JVBERi0=" },
-          },
-          {
-            type: "search_result",
-            source: "https://example.org",
-            title: "Found",
-            content: [{ type: "text", text: "this" }],
-          },
-        ],
-      },
-      {
-        role: "assistant",
-        content: [
-          { type: "thinking", thinking: "Hm.", signature: "bmF0aXZl" },
-          { type: "text", text: "Looking." },
-          { type: "tool_use", id: "toolu_1", name: "look", input: { city: "Oslo" } },
-          { type: "tool_use", id: "toolu_2", name: "look", input: {} },
-        ],
-      },
-      {
-        role: "user",
-        content: [
-          { type: "tool_result", tool_use_id: "toolu_1", content: "rain" },
-          { type: "tool_result", tool_use_id: "toolu_2", content: "no city", is_error: true },
-          { type: "text", text: "And?" },
-        ],
-      },
-    ],
-    tools: [{ ...tools[0], strict: true }],
-    tool_choice: { type: "any", disable_parallel_tool_use: true },
-    stop_sequences: ["END"],
-    temperature: 0.5,
-    top_p: 0.9,
-    output_config: { effort: "low", format: { type: "json_schema", schema: { type: "object" } } },
-    metadata: { user_id: "u1" },
-  });
-  expect(reply.status).toBe(200);
-  expect(sent()).toEqual({
-    model: "local-model",
-    max_tokens: 4_000,
-    messages: [
-      {
-        role: "system",
-        content: [
-          { type: "text", text: "Be brief.", cache_control: { type: "ephemeral" } },
-          { type: "text", text: "Be kind." },
-        ],
-      },
-      {
-        role: "user",
-        content: [
-          { type: "text", text: "Look:" },
-          image,
-          { type: "text", text: "Notes\n\nWords." },
-          {
-            type: "file",
-            file: { file_data: "data:application/pdf;base64,JVBERi0=", filename: "document.pdf" },
-          },
-          { type: "text", text: "Found (https://example.org)\n\nthis" },
-        ],
-      },
-      {
-        role: "assistant",
-        content: "Looking.",
-        reasoning_content: "Hm.",
-        tool_calls: [
-          {
-            id: "toolu_1",
-            type: "function",
-            function: { name: "look", arguments: '{"city":"Oslo"}' },
-          },
-          { id: "toolu_2", type: "function", function: { name: "look", arguments: "{}" } },
-        ],
-      },
-      { role: "tool", tool_call_id: "toolu_1", content: "rain" },
-      { role: "tool", tool_call_id: "toolu_2", content: "Error: no city" },
-      { role: "user", content: [{ type: "text", text: "And?" }] },
-    ],
-    temperature: 0.5,
-    top_p: 0.9,
-    stop: ["END"],
-    tools: [
-      {
-        type: "function",
-        function: {
-          name: "look",
-          description: "Looks.",
-          parameters: tools[0]?.input_schema,
-          strict: true,
+const source = { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" };
+const image = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
+const whole: JsonObject = {
+  ...base,
+  system: [
+    { type: "text", text: "Be brief.", cache_control: { type: "ephemeral", ttl: "1h" } },
+    { type: "text", text: "Be kind." },
+  ],
+  messages: [
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "Look:" },
+        { type: "image", source },
+        {
+          type: "document",
+          source: { type: "text", media_type: "text/plain", data: "Words." },
+          title: "Notes",
         },
-      },
-    ],
-    tool_choice: "required",
-    parallel_tool_calls: false,
-    reasoning_effort: "low",
-    response_format: {
-      type: "json_schema",
-      json_schema: { name: "output", schema: { type: "object" }, strict: true },
+        {
+          type: "document",
+          source: { type: "base64", media_type: "application/pdf", data: "JVBERi0=" },
+        },
+        {
+          type: "search_result",
+          source: "https://example.org",
+          title: "Found",
+          content: [{ type: "text", text: "this" }],
+        },
+      ],
     },
-    user: "u1",
-  } as JsonObject);
+    {
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: "Hm.", signature: "bmF0aXZl" },
+        { type: "text", text: "Looking." },
+        { type: "tool_use", id: "toolu_1", name: "look", input: { city: "Oslo" } },
+        { type: "tool_use", id: "toolu_2", name: "look", input: {} },
+      ],
+    },
+    {
+      role: "user",
+      content: [
+        { type: "tool_result", tool_use_id: "toolu_1", content: "rain" },
+        { type: "tool_result", tool_use_id: "toolu_2", content: "no city", is_error: true },
+        { type: "text", text: "And?" },
+      ],
+    },
+  ],
+  tools: [{ ...tools[0], strict: true }],
+  tool_choice: { type: "any", disable_parallel_tool_use: true },
+  stop_sequences: ["END"],
+  temperature: 0.5,
+  top_p: 0.9,
+  output_config: { effort: "low", format: { type: "json_schema", schema: { type: "object" } } },
+  metadata: { user_id: "u1" },
+};
+const translated: JsonObject = {
+  model: "local-model",
+  max_tokens: 4_000,
+  messages: [
+    {
+      role: "system",
+      content: [
+        { type: "text", text: "Be brief.", cache_control: { type: "ephemeral" } },
+        { type: "text", text: "Be kind." },
+      ],
+    },
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "Look:" },
+        image,
+        { type: "text", text: "Notes\n\nWords." },
+        {
+          type: "file",
+          file: { file_data: "data:application/pdf;base64,JVBERi0=", filename: "document.pdf" },
+        },
+        { type: "text", text: "Found (https://example.org)\n\nthis" },
+      ],
+    },
+    {
+      role: "assistant",
+      content: "Looking.",
+      reasoning_content: "Hm.",
+      tool_calls: [
+        {
+          id: "toolu_1",
+          type: "function",
+          function: { name: "look", arguments: '{"city":"Oslo"}' },
+        },
+        { id: "toolu_2", type: "function", function: { name: "look", arguments: "{}" } },
+      ],
+    },
+    { role: "tool", tool_call_id: "toolu_1", content: "rain" },
+    { role: "tool", tool_call_id: "toolu_2", content: "Error: no city" },
+    { role: "user", content: [{ type: "text", text: "And?" }] },
+  ],
+  temperature: 0.5,
+  top_p: 0.9,
+  stop: ["END"],
+  tools: [
+    {
+      type: "function",
+      function: {
+        name: "look",
+        description: "Looks.",
+        parameters: tools[0]?.input_schema,
+        strict: true,
+      },
+    },
+  ],
+  tool_choice: "required",
+  parallel_tool_calls: false,
+  reasoning_effort: "low",
+  response_format: {
+    type: "json_schema",
+    json_schema: { name: "output", schema: { type: "object" }, strict: true },
+  },
+  user: "u1",
+};
+
+test("the request in the vocabulary of chat completions", async () => {
+  gateway.upstream.replyOnce(chatJson());
+  expect((await gateway.call("/messages", whole)).status).toBe(200);
+  expect(sent()).toEqual(translated);
 });
 
 test("images that a tool gave back follow its result, where servers take only text there", async () => {
@@ -237,33 +230,27 @@ test("why an answer ended, by the format's own words", async () => {
   }
 });
 
+const piece = (index: number, more: JsonObject) => ({
+  delta: { tool_calls: [{ index, ...more }] },
+});
+const mixed = [
+  chatChunk({ delta: { role: "assistant", content: "" } }),
+  chatChunk({ delta: { reasoning_content: "Hm" } }),
+  chatChunk({ delta: { reasoning_content: "." } }),
+  chatChunk({ delta: { content: "Look" } }),
+  chatChunk({ delta: { content: 'ing "\n' } }),
+  chatChunk(piece(0, { id: "a", type: "function", function: { name: "look", arguments: "" } })),
+  chatChunk(piece(0, { function: { arguments: '{"city":' } })),
+  chatChunk(piece(1, { id: "b", type: "function", function: { name: "see", arguments: "{" } })),
+  chatChunk(piece(0, { function: { arguments: '"Oslo"}' } })),
+  chatChunk(piece(1, { function: { arguments: "}" } })),
+  chatChunk({ finish: "tool_calls" }),
+  chatChunk({ choices: [], usage: usageOf({ prompt: 19, completion: 10, cached: 8 }) }),
+  DONE,
+];
+
 test("a stream has every event in its order, a ping behind the first, and usage at the end", async () => {
-  const piece = (index: number, more: JsonObject) => ({
-    delta: { tool_calls: [{ index, ...more }] },
-  });
-  gateway.upstream.replyOnce(
-    chatStream({
-      events: [
-        chatChunk({ delta: { role: "assistant", content: "" } }),
-        chatChunk({ delta: { reasoning_content: "Hm" } }),
-        chatChunk({ delta: { reasoning_content: "." } }),
-        chatChunk({ delta: { content: "Look" } }),
-        chatChunk({ delta: { content: 'ing "\n' } }),
-        chatChunk(
-          piece(0, { id: "a", type: "function", function: { name: "look", arguments: "" } }),
-        ),
-        chatChunk(piece(0, { function: { arguments: '{"city":' } })),
-        chatChunk(
-          piece(1, { id: "b", type: "function", function: { name: "see", arguments: "{" } }),
-        ),
-        chatChunk(piece(0, { function: { arguments: '"Oslo"}' } })),
-        chatChunk(piece(1, { function: { arguments: "}" } })),
-        chatChunk({ finish: "tool_calls" }),
-        chatChunk({ choices: [], usage: usageOf({ prompt: 19, completion: 10, cached: 8 }) }),
-        DONE,
-      ],
-    }),
-  );
+  gateway.upstream.replyOnce(chatStream({ events: mixed }));
   const text = await (await gateway.call("/messages", { ...base, tools, stream: true })).text();
   const events = text
     .trimEnd()
@@ -339,100 +326,6 @@ test("thoughts that are not wanted are left out, and signed all the same", async
     { type: "thinking", thinking: "", signature: expect.stringMatching(/^svc1\./) },
     { type: "text", text: "Hi" },
   ]);
-});
-
-describe("what vendors sign survives a tool call", () => {
-  const reply = (type: string, body: readonly (string | Uint8Array)[]): Recording =>
-    httpReply({ headers: { "content-type": type }, body, framing: "chunked" });
-  const cloud = {
-    blocks: [
-      { reasoning: ["I look ", "outside."], signature: "Y2xvdWQ=" },
-      { toolUseId: "toolu_1", name: "look", input: ['{"city":', '"Oslo"}'] },
-    ],
-    stopReason: "tool_use",
-    usage: { inputTokens: 9, outputTokens: 5, totalTokens: 14 },
-  };
-  const google = [
-    { text: "I look outside.", thought: true },
-    { functionCall: { name: "look", args: { city: "Oslo" } }, thoughtSignature: "Z29vZ2xl" },
-  ];
-  const called = {
-    id: "toolu_1",
-    type: "function",
-    function: { name: "look", arguments: '{"city":"Oslo"}' },
-  };
-  const local = { reasoning_content: "I look outside.", tool_calls: [called] };
-  const scenes = {
-    "claude-cloud": {
-      whole: () => reply("application/json", [bedrockReply(cloud)]),
-      streamed: () => reply("application/vnd.amazon.eventstream", bedrockEvents(cloud)),
-      expected: (body: JsonObject) => [body["messages"], '"signature":"Y2xvdWQ="'] as const,
-    },
-    flash: {
-      whole: () =>
-        geminiJson(geminiReply({ parts: google, finishReason: "STOP", usage: GEMINI_USAGE })),
-      streamed: () =>
-        geminiStream([
-          geminiEvent(geminiReply({ parts: google, finishReason: "STOP", usage: GEMINI_USAGE })),
-        ]),
-      expected: (body: JsonObject) => [body["contents"], '"thoughtSignature":"Z29vZ2xl"'] as const,
-    },
-    local: {
-      whole: () => chatJson({ message: { content: null, ...local }, finishReason: "tool_calls" }),
-      streamed: () =>
-        chatStream({
-          events: [
-            chatChunk({ delta: { reasoning_content: "I look outside." } }),
-            chatChunk({ delta: { tool_calls: [{ index: 0, ...called }] } }),
-            chatChunk({ finish: "tool_calls" }),
-            DONE,
-          ],
-        }),
-      expected: (body: JsonObject) =>
-        [body["messages"], '"reasoning_content":"I look outside."'] as const,
-    },
-  };
-  const thinking = { type: "enabled" as const, budget_tokens: 2_000 };
-
-  for (const [model, scene] of Object.entries(scenes))
-    for (const form of ["whole", "streamed"] as const)
-      test(`${model}, ${form}`, async () => {
-        const { messages } = anthropicAt(gateway);
-        const options = { ...base, model, tools, thinking };
-        gateway.upstream.replyOnce(scene[form]());
-        const first =
-          form === "whole"
-            ? await messages.create(options)
-            : await messages.stream(options).finalMessage();
-        expect(first.stop_reason).toBe("tool_use");
-        const call = first.content.find(({ type }) => type === "tool_use");
-        expect(call).toMatchObject({ name: "look", input: { city: "Oslo" } });
-        // A client sends back what it knows, as it came.
-        const turns = [
-          ask,
-          { role: "assistant" as const, content: first.content as never },
-          {
-            role: "user" as const,
-            content: [
-              {
-                type: "tool_result" as const,
-                tool_use_id: call?.type === "tool_use" ? call.id : "",
-                content: "rain",
-              },
-            ],
-          },
-        ];
-        gateway.upstream.replyOnce(scene.whole());
-        await messages.create({ ...options, messages: turns });
-        const [conversation, signature] = scene.expected(sent());
-        expect(JSON.stringify(conversation)).toContain(signature);
-        expect(JSON.stringify(sent())).not.toContain("svc1.");
-        // And stays away from a vendor that did not make it.
-        gateway.upstream.replyOnce(nativeWhole({ blocks: [{ type: "text", text: "Rain." }] }));
-        await messages.create({ ...options, model: "claude", messages: turns });
-        expect(JSON.stringify(sent())).not.toMatch(/svc1\.|Y2xvdWQ=|Z29vZ2xl/);
-        expect(sent()).toMatchObject({ thinking: { type: "disabled" } });
-      });
 });
 
 test("a failure of another vendor within the stream is told in the format", async () => {

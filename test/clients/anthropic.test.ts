@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout } from "bun:test";
-import Anthropic from "@anthropic-ai/sdk";
+import Anthropic, { BadRequestError } from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import {
   badRequests,
@@ -60,7 +60,7 @@ clientSuite("@anthropic-ai/sdk", (check) => {
   check("throws its own error classes, with our code and request id", async () => {
     stage.gateway.upstream.replyOnce(badRequests.contextTooLong());
     const error = await failureOf(clientAt(stage).messages.create(base));
-    expect(error).toBeInstanceOf(Anthropic.BadRequestError);
+    expect(error).toBeInstanceOf(BadRequestError);
     expect(error).toMatchObject({
       requestID: expect.stringMatching(/^req_/),
       error: { error: { code: "context_length_exceeded" } },

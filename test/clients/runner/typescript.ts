@@ -17,7 +17,10 @@ export interface TypeScriptClient {
 }
 
 export const typeScriptClients: readonly TypeScriptClient[] = [
+  { client: "@ai-sdk/anthropic", file: "ai-sdk-anthropic.test.ts", beside: "ai" },
   { client: "@ai-sdk/openai-compatible", file: "ai-sdk.test.ts", beside: "ai" },
+  { client: "@anthropic-ai/sdk", file: "anthropic.test.ts" },
+  { client: "@langchain/anthropic", file: "langchain-anthropic.test.ts" },
   { client: "@langchain/openai", file: "langchain.test.ts" },
   { client: "@llamaindex/openai", file: "llamaindex.test.ts" },
   { client: "openai", file: "openai.test.ts" },

@@ -1,7 +1,13 @@
 /** Errors, counts and the list of models, as clients of the Messages format read them. */
 
 import { describe, expect, test } from "bun:test";
-import Anthropic from "@anthropic-ai/sdk";
+import {
+  AuthenticationError,
+  BadRequestError,
+  NotFoundError,
+  PermissionDeniedError,
+  RateLimitError,
+} from "@anthropic-ai/sdk";
 import type { Json, JsonObject } from "../../../src/call/chat.ts";
 import { failureOf } from "../../clients/stage.ts";
 import { httpReply, jsonReply } from "../../fake/http/reply.ts";
@@ -96,12 +102,12 @@ describe("an invalid field is named", () => {
 describe("errors have the format's own types", () => {
   test("by what the SDK throws", async () => {
     const { messages } = anthropicAt(gateway, { apiKey: "sk-svc-wrong" });
-    expect(await failureOf(messages.create(base))).toBeInstanceOf(Anthropic.AuthenticationError);
+    expect(await failureOf(messages.create(base))).toBeInstanceOf(AuthenticationError);
     const right = anthropicAt(gateway).messages;
     const unknown = right.create({ ...base, model: "none" });
-    expect(await failureOf(unknown)).toBeInstanceOf(Anthropic.PermissionDeniedError);
+    expect(await failureOf(unknown)).toBeInstanceOf(PermissionDeniedError);
     const bad = right.create({ ...base, max_tokens: 0 });
-    expect(await failureOf(bad)).toBeInstanceOf(Anthropic.BadRequestError);
+    expect(await failureOf(bad)).toBeInstanceOf(BadRequestError);
   });
 
   test("of upstreams, before the first byte, streamed or not", async () => {
@@ -198,7 +204,7 @@ describe("count_tokens", () => {
     const { messages } = anthropicAt(gateway, { apiKey: key });
     const prompt = { model: "local", messages: [ask] };
     await messages.countTokens(prompt);
-    expect(await failureOf(messages.countTokens(prompt))).toBeInstanceOf(Anthropic.RateLimitError);
+    expect(await failureOf(messages.countTokens(prompt))).toBeInstanceOf(RateLimitError);
   });
 });
 
@@ -216,9 +222,7 @@ describe("models", () => {
     const back = await models.list({ limit: 2, before_id: "local" });
     expect(back.data.map(({ id }) => id)).toEqual(["claude-cloud", "flash"]);
     expect(back).toMatchObject({ has_more: true, first_id: "claude-cloud", last_id: "flash" });
-    expect(await failureOf(models.list({ after_id: "none" }))).toBeInstanceOf(
-      Anthropic.BadRequestError,
-    );
+    expect(await failureOf(models.list({ after_id: "none" }))).toBeInstanceOf(BadRequestError);
   });
 
   test("one by one, and unknown ones are not found", async () => {
@@ -230,7 +234,7 @@ describe("models", () => {
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]+Z$/),
       max_tokens: 64_000,
     });
-    expect(await failureOf(models.retrieve("none"))).toBeInstanceOf(Anthropic.NotFoundError);
+    expect(await failureOf(models.retrieve("none"))).toBeInstanceOf(NotFoundError);
   });
 
   test("stay as they are for who does not name the format's version", async () => {

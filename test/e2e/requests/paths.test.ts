@@ -52,10 +52,7 @@ describe("a path", () => {
     const refused = { status: 404, code: "not_found", type: "invalid_request_error" };
     // One SDK calls /responses by default.
     for (const [path, words] of [
-      [
-        "/edits",
-        "/v1/chat/completions, /v1/completions, /v1/embeddings, /v1/audio/speech, /v1/models",
-      ],
+      ["/edits", "/v1/embeddings, /v1/audio/speech"],
       ["/responses", "Use chat completions"],
     ] as const)
       expect(await refusalOf(gateway.call(path, chat))).toMatchObject({

@@ -119,7 +119,9 @@ export function openSettings(options: {
     Object.entries(stored).map(([key, one]) => [key, read(one, optionPlace(name, key))]),
   );
   const key = apiKey && read(apiKey, `provider:${name}`);
-  const quirks = quirksOf(texts["vendor"], baseUrl);
+  const known = quirksOf(texts["vendor"], baseUrl);
+  const told = texts["responses"];
+  const quirks = told === undefined ? known : { ...known, hasResponses: told === "true" };
   return { name, kind, baseUrl, apiKey: key, allowPrivate, options: texts, quirks };
 }
 

@@ -44,6 +44,8 @@ export interface OriginalRequest {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The most input tokens that such an upstream may count beyond what `messages` and `options` hold. */
   readonly addedTokens?: number | undefined;
+  /** The caller wants to read the thoughts, where no option says so. */
+  readonly showsThoughts?: true | undefined;
 }
 
 export interface ChatChoice {

@@ -45,6 +45,8 @@ export interface Quirks {
   readonly noCacheControl?: true;
   /** Has no legacy completions. */
   readonly noCompletions?: true;
+  /** Has the Responses endpoint: requests in that format reach it as they are. */
+  readonly hasResponses?: boolean;
   /** Speech options that its models ignore, by how a model's name begins. Absent: both are sent. */
   readonly ignoresInSpeech?: readonly IgnoredInSpeech[];
   /** Transcription models that give text without any times, by how their names begin. */

@@ -42,6 +42,10 @@ export const providerKindShapes: Readonly<Record<ProviderKind, ProviderKindShape
     needsKey: false,
     options: {
       vendor: { about: "vendor of the server; svc provider add --help lists them" },
+      responses: {
+        about: "whether the server has POST /responses; default: as its vendor",
+        words: ["true", "false"],
+      },
       ...imageUrls,
     },
   },

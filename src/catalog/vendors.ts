@@ -31,6 +31,7 @@ const first: Quirks & VendorNotes = {
   takes: ["store", "metadata", "prompt_cache_key", "prediction", "service_tier"],
   reasoningBack: "none",
   reasoningField: "reasoning_effort",
+  hasResponses: true,
   ignoresInSpeech: [{ modelPrefix: "tts-1", options: ["instructions"] }],
   plainTranscripts: ["gpt-4o-"],
   counting: [

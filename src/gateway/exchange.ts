@@ -68,7 +68,7 @@ export class Exchange {
   readonly startedMs: number;
   readonly #dependencies: ExchangeDependencies;
   /** What was asked for; "" until an endpoint has taken it. */
-  endpoint: Endpoint | "models" | "" = "";
+  endpoint: Endpoint | "models" | "responses" | "" = "";
   /** The dialect in which a chat model is called. */
   dialect: Dialect | undefined;
   /** The caller's name for a field of the call, where its dialect has another one. */
@@ -198,7 +198,7 @@ export class Exchange {
   preflight(): Response {
     const headers: ReplyHeaders = { "x-request-id": this.requestId };
     if (this.#addCors(headers, this.request.headers.get("origin"))) {
-      headers["access-control-allow-methods"] = "GET, POST, OPTIONS";
+      headers["access-control-allow-methods"] = "GET, POST, DELETE, OPTIONS";
       const asked = this.request.headers.get("access-control-request-headers");
       headers["access-control-allow-headers"] = asked ?? "authorization, content-type";
       headers["access-control-max-age"] = "600";

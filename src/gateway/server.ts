@@ -174,13 +174,6 @@ function healthEndpoints(readiness: () => Promise<Readiness>): Endpoints {
 /** Known client mistakes get a hint about what to set. */
 function notFound(url: string, paths: readonly string[]): ApiError {
   const path = requestPath(url);
-  // One SDK calls it by default.
-  if (path.endsWith("/responses"))
-    return new ApiError({
-      code: "not_found",
-      message:
-        "The Responses API is not supported. Use chat completions (in the AI SDK, `provider.chat(model)` or @ai-sdk/openai-compatible).",
-    });
   const served = paths.filter((one) => path.startsWith(`${one.slice(0, one.indexOf("/", 1))}/`));
   const hint =
     served.length > 0

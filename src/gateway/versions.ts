@@ -6,6 +6,8 @@ import { serveEmbeddings } from "./endpoints/embeddings/embeddings.ts";
 import { serveCountTokens } from "./endpoints/messages/count-tokens.ts";
 import { serveMessages } from "./endpoints/messages/messages.ts";
 import { listModels, listVoices, showModel } from "./endpoints/models/models.ts";
+import { serveResponses } from "./endpoints/responses/responses.ts";
+import { manageResponse } from "./endpoints/responses/stored-response.ts";
 import { serveSpeech } from "./endpoints/speech/speech.ts";
 import { serveTranscription } from "./endpoints/transcription/transcription.ts";
 import { modelEndpoint, type Work } from "./pipeline.ts";
@@ -34,6 +36,13 @@ export const v1: ApiVersion = {
     "/chat/completions": post(
       modelEndpoint(dependencies, { endpoint: "chat", dialect: "chat" }, serveChatCompletions),
     ),
+    "/responses": post(
+      modelEndpoint(dependencies, { endpoint: "chat", dialect: "responses" }, serveResponses),
+    ),
+    "/responses/*": {
+      methods: ["GET", "HEAD", "DELETE", "POST"],
+      work: manageResponse(dependencies),
+    },
     "/completions": post(
       modelEndpoint(dependencies, { endpoint: "chat", dialect: "completions" }, serveCompletions),
     ),

@@ -19,6 +19,7 @@ import { createCompletions } from "./completions.ts";
 import { createEmbed } from "./embed.ts";
 import { type FieldRule, toFieldRules } from "./field-rules.ts";
 import { fromOpenAiModels } from "./models.ts";
+import { createResponses, isForResponses } from "./responses.ts";
 import { toMessages, toOptions } from "./to-messages.ts";
 import { toTextResults } from "./tool-results.ts";
 import { createTranscribe, type SendForm } from "./transcribe.ts";
@@ -74,17 +75,27 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
       isOwn,
       ...sending,
     });
+  const { takesUrls = false } = options;
   const rules = toFieldRules(quirks);
-  const chatBody = createChatBody({ quirks, rules, takesUrls: options.takesUrls ?? false });
-  const completions = createCompletions({ name, rules, send });
+  const chatBody = createChatBody({ quirks, rules, takesUrls });
+  const completions =
+    isOwn || quirks.noCompletions === true ? undefined : createCompletions({ name, rules, send });
+  const responses =
+    quirks.hasResponses === true ? createResponses({ name, takesUrls, send }) : undefined;
 
   return {
     name,
-    dialects: isOwn || quirks.noCompletions === true ? [] : ["completions"],
+    dialects: [
+      ...(completions === undefined ? [] : (["completions"] as const)),
+      ...(responses === undefined ? [] : (["responses"] as const)),
+    ],
     // Without an async function, like all that every request passes.
     chat(options) {
       const { signal, call } = options;
-      if (call.original?.dialect === "completions") return completions.whole(options);
+      if (call.original !== undefined) {
+        if (completions !== undefined && call.original.dialect === "completions") return completions.whole(options);
+        if (responses !== undefined && isForResponses(call)) return responses.whole(options);
+      }
       return send("/chat/completions", chatBody(options, ""), options).then((reply) => {
         const json = readJson(reply, { provider: name, signal });
         return json instanceof Promise
@@ -94,7 +105,10 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
     },
     async streamChat(options) {
       const { signal, call } = options;
-      if (call.original?.dialect === "completions") return completions.stream(options);
+      if (call.original !== undefined) {
+        if (completions !== undefined && call.original.dialect === "completions") return completions.stream(options);
+        if (responses !== undefined && isForResponses(call)) return responses.stream(options);
+      }
       const body = chatBody(options, ',"stream":true,"stream_options":{"include_usage":true}');
       const reply = await send("/chat/completions", body, options);
       const type = (reply.headers.get("content-type") ?? "").toLowerCase();

@@ -37,7 +37,7 @@ export function toMessages(
       sent = withPlainList(sent, "tool_calls", noCacheControl);
     if (Array.isArray(content)) {
       const param = `messages[${at}].content`;
-      const parts = toParts(content, { param, takesUrls, noCacheControl });
+      const parts = withSafeParts(content, { param, takesUrls, noCacheControl });
       if (parts !== content) sent = { ...sent, content: parts };
     }
     if (reasoningBack !== undefined && role === "assistant")
@@ -96,7 +96,8 @@ interface PartOptions {
   readonly noCacheControl: boolean;
 }
 
-function toParts(content: readonly Json[], options: PartOptions): readonly Json[] {
+/** Parts of a message or an item, as a server may have them. */
+export function withSafeParts(content: readonly Json[], options: PartOptions): readonly Json[] {
   let changed: Json[] | undefined;
   for (let at = 0; at < content.length; at++) {
     const part = content[at];
@@ -143,7 +144,7 @@ function withCallerUrls(part: JsonObject, options: PartOptions, depth: number): 
         { ...options, param },
         depth + 1,
       );
-    else if (Array.isArray(value)) sent = toParts(value, { ...options, param });
+    else if (Array.isArray(value)) sent = withSafeParts(value, { ...options, param });
     if (sent === value) continue;
     changed ??= { ...part };
     changed[name] = sent;

@@ -40,8 +40,11 @@ export interface ChatWriter {
   extras: JsonObject | undefined;
   /** Events for one part; "" when it has none. Usage and the end are for `end`. */
   write(part: ChatPart): string;
-  /** The last bytes of a stream that ended well, or was cut because it became too long. */
-  end(usage: Usage, isCut?: boolean): string;
+  /**
+   * The last bytes of a stream that ended well, or was cut because it became too long. A promise
+   * where something must be durable before them.
+   */
+  end(usage: Usage, isCut?: boolean): string | Promise<string>;
   /** The last bytes of a stream that broke: never a clean end. */
   fail(error: ApiError): string;
 }
@@ -58,7 +61,8 @@ export interface ChatDialect<Order extends ChatOrder = ChatOrder> {
   /** The caller's name for a field of the call, where it is another one. */
   readonly toField?: (param: string, order: Order) => string;
   readonly createWriter: (identity: ReplyIdentity, order: Order) => ChatWriter;
-  readonly toReply: (options: WholeReply<Order>) => string;
+  /** A promise where something must be durable before the reply. */
+  readonly toReply: (options: WholeReply<Order>) => string | Promise<string>;
 }
 
 export interface WholeReply<Order extends ChatOrder = ChatOrder> {

@@ -212,7 +212,7 @@ export class ChatSource implements StreamSource {
     const usage = await this.#used();
     if (!usage.estimated) this.#options.onCounted?.(usage);
     // Written first: what an upstream left unfinished may still make it fail.
-    const text = writer.end(usage);
+    const text = await writer.end(usage);
     await charge.settle(measured(usage));
     this.#isDone = true;
     return text;
@@ -237,7 +237,7 @@ export class ChatSource implements StreamSource {
     const used = await this.#used();
     const outputTokens = Math.min(used.outputTokens, cap * writer.choices);
     const usage = { ...used, outputTokens, estimated: true };
-    const text = writer.end(usage, true);
+    const text = await writer.end(usage, true);
     await charge.settle(measured(usage));
     this.#isDone = true;
     return text;

@@ -78,7 +78,8 @@ async function whole<Order extends ChatOrder>(admitted: AdmittedChat<Order>): Pr
   const isTold = told !== undefined && !isHollow(told, told.outputTokens === 0 && hasSaid(result));
   const said = () => saidIn(result, order.writtenPerReturned);
   const usage = isTold ? told : await countUsage({ ...counted, said: said() });
-  const text = dialect.toReply({ identity, order, result, usage });
+  const reply = dialect.toReply({ identity, order, result, usage });
+  const text = typeof reply === "string" ? reply : await reply;
   await charge.settle(measured(usage), { contentType: "application/json", body: text });
   served.end();
   return exchange.json(text);

@@ -54,7 +54,10 @@ const budgets: Readonly<Record<Effort, number>> = {
  * thinking with `thinking` or `reasoning`, whose vendors show them.
  */
 export function toThinkingConfig(
-  { options, maxOutputTokens: cap }: Pick<ChatCall, "options" | "maxOutputTokens">,
+  { options, maxOutputTokens: cap, original }: Pick<
+    ChatCall,
+    "options" | "maxOutputTokens" | "original"
+  >,
   model: string,
 ): JsonObject | undefined {
   const isNew = isModern(model);
@@ -62,7 +65,8 @@ export function toThinkingConfig(
   const wish = reasoningWishOf(options);
   const depth =
     wish === undefined ? undefined : isNew ? toLevel(wish, model) : toBudget(wish, { model, cap });
-  return showsThoughts(options) === true ? { ...depth, includeThoughts: true } : depth;
+  const isShown = showsThoughts(options) ?? original?.showsThoughts;
+  return isShown === true ? { ...depth, includeThoughts: true } : depth;
 }
 
 /** The models' own bounds. */

@@ -1,0 +1,151 @@
+import { ApiError, toApiError } from "../../../base/errors.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
+import { createResponses } from "../../../wire/v1/responses/dialect.ts";
+import { toOwnField } from "../../../wire/v1/responses/field-names.ts";
+import type { ResponseOrder } from "../../../wire/v1/responses/order.ts";
+import { withItemIds } from "../../../wire/v1/responses/output-items.ts";
+import { fieldError } from "../../../wire/v1/validate.ts";
+import type { ServedCall } from "../../served-call.ts";
+import { serveChat } from "../chat/serve-chat.ts";
+import type { ResponseArchive } from "./archive.ts";
+import { resolveReferences } from "./references.ts";
+
+/** What a request brings from earlier ones. */
+interface Past {
+  readonly body: JsonObject;
+  readonly history: readonly JsonObject[];
+}
+
+/** POST /v1/responses */
+export function serveResponses(served: ServedCall): Promise<Response> {
+  const { body, dependencies } = served;
+  const { responses: archive } = dependencies;
+  if (archive === undefined) {
+    checkNothingStored(body);
+    return serve(served, { body, history: [] });
+  }
+  checkStoredSize(served, archive);
+  const { previous_response_id: previous, input } = body;
+  const needsPast =
+    typeof previous === "string" || (Array.isArray(input) && input.some(isReference));
+  if (!needsPast) return serve(served, { body, history: [] });
+  return loadPast(served, archive).then((past) => serve(served, past));
+}
+
+function serve(served: ServedCall, { body, history }: Past): Promise<Response> {
+  const { responses: archive } = served.dependencies;
+  let known: ResponseOrder | undefined;
+  const dialect = createResponses({
+    history,
+    canStore: archive !== undefined,
+    keep: (order) => (reply) => keep(served, order, reply),
+    onOrder: (order) => {
+      known = order;
+    },
+  });
+  const read = {
+    ...dialect,
+    read: (_: JsonObject, most: number | undefined) => dialect.read(body, most),
+  };
+  return serveChat(served, read).catch((thrown: unknown) => {
+    throw known === undefined ? thrown : withOwnField(toApiError(thrown), known);
+  });
+}
+
+/** Adapters speak of the fields of chat completions: the caller sent others. */
+function withOwnField(error: ApiError, order: ResponseOrder): ApiError {
+  const { param, message } = error;
+  if (param === null) return error;
+  const field = toOwnField(param, order);
+  if (field === param) return error;
+  const { code, detail, retryAfterMs, retryable, firstRequestId, upstream, cause } = error;
+  return new ApiError({
+    code,
+    param: field,
+    message: message.startsWith(param) ? field + message.slice(param.length) : message,
+    detail,
+    retryAfterMs,
+    retryable,
+    firstRequestId,
+    upstream,
+    cause,
+  });
+}
+
+/**
+ * Stored before the receipt is written and the last bytes go out, so that whoever has a reply can
+ * continue it. Where that fails, the answer goes out all the same, as one that is not stored: it was
+ * paid for.
+ */
+async function keep(served: ServedCall, order: ResponseOrder, reply: JsonObject): Promise<boolean> {
+  const { dependencies, key, exchange, asked } = served;
+  const { responses: archive, log } = dependencies;
+  const id = String(reply["id"]);
+  try {
+    return (
+      (await archive?.save({
+        id,
+        accountId: key.accountId,
+        keyId: key.id,
+        model: asked,
+        previousId: order.request.previous_response_id,
+        input: withItemIds(order.input, id),
+        reply,
+      })) === true
+    );
+  } catch (error) {
+    const detail = error instanceof Error ? error.name : "unknown";
+    log.warn("response not stored", { request_id: exchange.requestId, detail });
+    return false;
+  }
+}
+
+async function loadPast(served: ServedCall, archive: ResponseArchive): Promise<Past> {
+  const { body, key, exchange } = served;
+  const { previous_response_id: previous, input } = body;
+  const { accountId } = key;
+  const history = typeof previous === "string" ? await archive.history(accountId, previous) : [];
+  const resolved = Array.isArray(input)
+    ? await resolveReferences(input, { accountId, archive, history })
+    : input;
+  // It is in memory like what the caller has sent, and is bounded with it.
+  exchange.heldBody?.grow(sizeOf(history) + (resolved === input ? 0 : sizeOf(resolved)));
+  return { body: resolved === input ? body : { ...body, input: resolved }, history };
+}
+
+const sizeOf = (value: Json | undefined) =>
+  value === undefined ? 0 : JSON.stringify(value).length;
+
+const isReference = (item: Json) =>
+  isJsonObject(item) &&
+  (item["type"] === "item_reference" ||
+    (item["type"] === undefined && item["role"] === undefined && item["id"] !== undefined));
+
+const notStored = "This gateway does not store responses";
+
+function checkNothingStored({ store, previous_response_id: previous, input }: JsonObject): void {
+  if (store === true) throw fieldError("store", `must be false. ${notStored}`);
+  if (previous !== undefined)
+    throw fieldError(
+      "previous_response_id",
+      `must be omitted. ${notStored}; send the whole conversation in input`,
+    );
+  const at = Array.isArray(input) ? input.findIndex(isReference) : -1;
+  if (at !== -1)
+    throw fieldError(
+      `input[${at}].type`,
+      `must not be "item_reference". ${notStored}; send the item itself, and store: false if your client has that setting`,
+    );
+}
+
+function checkStoredSize(
+  { body, exchange }: ServedCall,
+  { maxStoredBytes }: ResponseArchive,
+): void {
+  const sizeBytes = exchange.heldBody?.sizeBytes ?? 0;
+  if (body["store"] === false || sizeBytes <= maxStoredBytes) return;
+  throw fieldError(
+    "store",
+    `must be false for requests of more than ${Math.floor(maxStoredBytes / 1024 / 1024)} MiB`,
+  );
+}

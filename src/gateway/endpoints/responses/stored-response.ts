@@ -1,0 +1,105 @@
+import { ApiError } from "../../../base/errors.ts";
+import type { JsonObject } from "../../../call/chat.ts";
+import { fieldError } from "../../../wire/v1/validate.ts";
+import type { GatewayDependencies } from "../../dependencies.ts";
+import type { Exchange } from "../../exchange.ts";
+import type { Work } from "../../pipeline.ts";
+import { authenticate } from "../../request/authenticate.ts";
+import type { ResponseArchive } from "./archive.ts";
+
+/**
+ * GET and DELETE /v1/responses/{id}, GET …/input_items, POST …/cancel: what an account has stored. No
+ * model is called, so these have no receipt.
+ */
+export function manageResponse(dependencies: GatewayDependencies): Work {
+  const { keys, purses, replyCounter } = dependencies;
+  return async (exchange) => {
+    exchange.endpoint = "responses";
+    const key = authenticate(exchange, keys);
+    exchange.purse = purses.find(key.accountId);
+    const [id = "", action = "", ...others] = exchange.rest.split("/");
+    const wanted = others.length === 0 ? actions[action] : undefined;
+    if (wanted === undefined || id === "")
+      throw new ApiError({
+        code: "not_found",
+        message: "Unknown path. Use /v1/responses/{id} or /v1/responses/{id}/input_items.",
+      });
+    const act = wanted[exchange.request.method];
+    if (act === undefined)
+      throw new ApiError({
+        code: "method_not_allowed",
+        message: `Method not allowed. Use ${Object.keys(wanted).join(" or ")}.`,
+      });
+    const { responses: archive } = dependencies;
+    if (archive === undefined)
+      throw new ApiError({
+        code: "response_not_found",
+        message: "The response does not exist. This gateway does not store responses.",
+      });
+    const reply = await act({ id, accountId: key.accountId, archive, exchange });
+    replyCounter.count(exchange, "ok");
+    return exchange.json(JSON.stringify(reply));
+  };
+}
+
+interface Asked {
+  readonly id: string;
+  readonly accountId: string;
+  readonly archive: ResponseArchive;
+  readonly exchange: Exchange;
+}
+type Act = (asked: Asked) => Promise<JsonObject>;
+
+const show: Act = async ({ id, accountId, archive, exchange }) => {
+  if (queryOf(exchange).get("stream") === "true")
+    throw fieldError("stream", "must be false. A stored response is returned whole");
+  return (await archive.find(accountId, id)).reply;
+};
+
+const remove: Act = async ({ id, accountId, archive }) => {
+  await archive.remove(accountId, id);
+  return { id, object: "response", deleted: true };
+};
+
+const mostItems = 100;
+const usualItems = 20;
+
+const listInput: Act = async ({ id, accountId, archive, exchange }) => {
+  const query = queryOf(exchange);
+  const limit = Number(query.get("limit") ?? usualItems);
+  if (!Number.isSafeInteger(limit) || limit < 1 || limit > mostItems)
+    throw fieldError("limit", `must be an integer from 1 to ${mostItems}`);
+  const order = query.get("order") ?? "desc";
+  if (order !== "asc" && order !== "desc") throw fieldError("order", 'must be "asc" or "desc"');
+  const { input } = await archive.find(accountId, id);
+  const items = order === "asc" ? input : input.toReversed();
+  const after = query.get("after");
+  const before = after === null ? -1 : items.findIndex((item) => item["id"] === after);
+  if (after !== null && before === -1)
+    throw fieldError("after", "must be the id of an item of this response");
+  const data = items.slice(before + 1, before + 1 + limit);
+  return {
+    object: "list",
+    data,
+    first_id: data[0]?.["id"] ?? null,
+    last_id: data.at(-1)?.["id"] ?? null,
+    has_more: before + 1 + limit < items.length,
+  };
+};
+
+const cancel: Act = async ({ id, accountId, archive }) => {
+  await archive.find(accountId, id);
+  throw new ApiError({
+    code: "invalid_request",
+    message: "The response cannot be cancelled. Only background responses can, and it is not one.",
+  });
+};
+
+/** By what follows the id, and by method. */
+const actions: Readonly<Record<string, Readonly<Record<string, Act>>>> = {
+  "": { GET: show, HEAD: show, DELETE: remove },
+  input_items: { GET: listInput, HEAD: listInput },
+  cancel: { POST: cancel },
+};
+
+const queryOf = ({ request }: Exchange) => new URL(request.url).searchParams;

@@ -1,0 +1,65 @@
+import { ApiError } from "../../../base/errors.ts";
+import type { JsonObject } from "../../../call/chat.ts";
+
+/** Longer than any answer; an upstream that goes on has lost itself. */
+const maxOutputChars = 32 * 1024 * 1024;
+const maxItems = 10_000;
+
+/** Numbers the events of one response, and keeps its items for the last of them. */
+export class EventLog {
+  #sequence: number;
+  #items = 0;
+  #chars = 0;
+  readonly #done: (string | undefined)[] = [];
+
+  constructor(firstSequence = 0) {
+    this.#sequence = firstSequence;
+  }
+
+  /** How many items have begun. */
+  get items(): number {
+    return this.#items;
+  }
+
+  /** JSON of the items that are done. */
+  get output(): readonly string[] {
+    return this.#done.filter((item) => item !== undefined);
+  }
+
+  nextItem(): number {
+    if (this.#items >= maxItems) throw lost("too many items");
+    return this.#items++;
+  }
+
+  /** Words that an item keeps until it is done. */
+  keep(chars: number): void {
+    this.#chars += chars;
+    if (this.#chars > maxOutputChars) throw lost("an answer that does not end");
+  }
+
+  /** `fields`: the inside of an object. */
+  event(type: string, fields: string): string {
+    return `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequence++},${fields}}\n\n`;
+  }
+
+  added(at: number, item: JsonObject): string {
+    return this.event(
+      "response.output_item.added",
+      `"output_index":${at},"item":${JSON.stringify(item)}`,
+    );
+  }
+
+  done(at: number, item: JsonObject): string {
+    const text = JSON.stringify(item);
+    this.#done[at] = text;
+    return this.event("response.output_item.done", `"output_index":${at},"item":${text}`);
+  }
+}
+
+function lost(detail: string): ApiError {
+  return new ApiError({
+    code: "upstream_error",
+    message: "The model's response ended early. Try again.",
+    detail: `the provider sent ${detail}`,
+  });
+}

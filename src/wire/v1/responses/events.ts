@@ -1,0 +1,275 @@
+import { ApiError } from "../../../base/errors.ts";
+import {
+  type ChatPart,
+  type FinishReason,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  wordsOf,
+} from "../../../call/chat.ts";
+import type { Usage } from "../../../call/usage.ts";
+import { toOpaque } from "../carried.ts";
+import { keepAliveComment } from "../chat/events.ts";
+import { callIdPrefix, ToolPieces } from "../chat/tool-pieces.ts";
+import type { ChatWriter, ReplyIdentity } from "../dialect.ts";
+import { Said } from "../said.ts";
+import { EventLog } from "./event-log.ts";
+import { NativeEvents } from "./native-events.ts";
+import { OpenCall, OpenMessage, OpenReasoning } from "./open-items.ts";
+import type { ResponseOrder } from "./order.ts";
+import {
+  type ItemStatus,
+  itemId,
+  reasoningItem,
+  toAnnotations,
+  toLogprobs,
+} from "./output-items.ts";
+import { type KeepReply, kept } from "./reply.ts";
+import { type Outcome, outcomeOf, ResponseObject } from "./response-object.ts";
+
+/**
+ * Turns parts into the events of a response, in OpenAI's order: every item is added, told piece by
+ * piece and done; then comes the whole response, which is held until the call is settled. Events of
+ * an upstream that speaks this dialect go through as they came.
+ */
+export class ResponseEventWriter implements ChatWriter {
+  readonly keepAlive = keepAliveComment;
+  readonly choices = 1;
+  readonly said = new Said();
+  reasoningChars = 0;
+  readonly #identity: ReplyIdentity;
+  readonly #order: ResponseOrder;
+  readonly #keep: KeepReply | undefined;
+  readonly #log = new EventLog();
+  readonly #response: ResponseObject;
+  #native: NativeEvents | undefined;
+  #extras: JsonObject | undefined;
+  #tools: ToolPieces | undefined;
+  #reasoning: OpenReasoning | undefined;
+  #message: OpenMessage | undefined;
+  readonly #calls: OpenCall[] = [];
+  /** Signed thoughts, and signatures of calls, that no item has taken yet. */
+  #details: JsonObject[] = [];
+  #signed: Record<string, JsonObject> | undefined;
+  #extra: JsonObject | undefined;
+  #finish: FinishReason | undefined;
+  #hasBegun = false;
+
+  constructor(identity: ReplyIdentity, order: ResponseOrder, keep: KeepReply | undefined) {
+    this.#identity = identity;
+    this.#order = order;
+    this.#keep = keep;
+    this.#response = new ResponseObject(identity, order);
+  }
+
+  set extras(extras: JsonObject | undefined) {
+    if (extras !== undefined) this.#extras = extras;
+  }
+
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  get isFinished(): boolean {
+    return this.#finish !== undefined;
+  }
+
+  write(part: ChatPart): string {
+    switch (part.type) {
+      case "text-delta":
+        return part.index === 0 ? this.#text(part.text, part.isPlain === true, []) : "";
+      case "delta":
+        return part.index === 0 ? this.#delta(part.delta, part.logprobs) : "";
+      case "reasoning-detail":
+        if (part.index === 0) this.#details.push(part.detail);
+        return this.#begin();
+      case "native": {
+        this.#hasBegun = true;
+        this.said.add(part.words);
+        if (part.isReasoning === true) this.reasoningChars += part.words.length;
+        this.#native ??= new NativeEvents(this.#identity, this.#order);
+        return this.#native.take(part);
+      }
+      case "finish":
+        return part.index === 0 ? this.#end(part.reason) : "";
+      case "usage":
+      case "done":
+        return "";
+      default:
+        return part satisfies never;
+    }
+  }
+
+  end(usage: Usage, isCut = false): string | Promise<string> {
+    if (this.#native !== undefined) {
+      const native = this.#native;
+      const response = native.toResponse(usage, isCut);
+      const { store: _store, ...rest } = response;
+      const last = kept(this.#keep, (store) => JSON.stringify({ ...rest, store }));
+      return typeof last === "string" ? native.last(last) : last.then((text) => native.last(text));
+    }
+    const before = this.#end(isCut ? "length" : "stop");
+    const outcome = outcomeOf(this.#finish ?? "stop");
+    const whole = { ...outcome, output: this.#log.output, usage, extras: this.#extras };
+    const name = `response.${outcome.status}`;
+    const last = kept(this.#keep, (isStored) => this.#response.toJson(whole, isStored));
+    const write = (text: string) => before + this.#log.event(name, `"response":${text}`);
+    return typeof last === "string" ? write(last) : last.then(write);
+  }
+
+  /** The error, and the response as it failed: clients look at the one or the other. */
+  fail(error: ApiError): string {
+    const { code, message, param } = error;
+    const log = this.#native?.log ?? this.#log;
+    const told = JSON.stringify({ code, message, param }).slice(1, -1);
+    const output = this.#native === undefined ? this.#log.output : [];
+    const outcome: Outcome = { status: "failed", output, error };
+    const failed = this.#response.toJson(outcome, false);
+    return log.event("error", told) + log.event("response.failed", `"response":${failed}`);
+  }
+
+  #begin(): string {
+    if (this.#hasBegun) return "";
+    this.#hasBegun = true;
+    const outcome: Outcome = { status: "in_progress", output: [] };
+    const response = `"response":${this.#response.toJson(outcome, this.#order.isStored)}`;
+    return (
+      this.#log.event("response.created", response) +
+      this.#log.event("response.in_progress", response)
+    );
+  }
+
+  #text(text: string, isPlain: boolean, logprobs: readonly Json[]): string {
+    if (this.#finish !== undefined) return "";
+    if (text === "") return this.#begin();
+    this.said.add(text);
+    return this.#speak(text, isPlain, logprobs);
+  }
+
+  #speak(text: string, isPlain: boolean, logprobs: readonly Json[]): string {
+    const open = this.#message;
+    if (open !== undefined) return open.addText(text, isPlain, logprobs);
+    const before = this.#begin() + this.#closeReasoning() + this.#carry();
+    return before + this.#openMessage().addText(text, isPlain, logprobs);
+  }
+
+  #openMessage(): OpenMessage {
+    this.#message ??= new OpenMessage(this.#log, this.#idOf("message"));
+    return this.#message;
+  }
+
+  #delta(delta: JsonObject, logprobs: Json): string {
+    if (this.#finish !== undefined) return "";
+    this.said.add(wordsOf(delta));
+    let events = this.#begin();
+    const { content, refusal, tool_calls: calls, annotations, extra_content: extra } = delta;
+    const thought = delta["reasoning_content"] ?? delta["reasoning"];
+    if (typeof thought === "string" && thought !== "") events += this.#think(thought);
+    if (typeof content === "string" && content !== "")
+      events += this.#speak(content, false, toLogprobs(logprobs));
+    if (typeof refusal === "string" && refusal !== "") {
+      if (this.#message === undefined) events += this.#closeReasoning() + this.#carry();
+      events += this.#openMessage().addRefusal(refusal);
+    }
+    const sources = toAnnotations(annotations);
+    if (sources.length > 0) {
+      if (this.#message === undefined) events += this.#closeReasoning() + this.#carry();
+      events += this.#openMessage().addAnnotations(sources);
+    }
+    if (isJsonObject(extra)) this.#extra = extra;
+    if (Array.isArray(calls) && calls.length > 0) events += this.#call(calls);
+    return events;
+  }
+
+  #think(text: string): string {
+    this.reasoningChars += text.length;
+    let before = this.#closeMessage("completed");
+    // The thought before this one has ended, and been signed.
+    if (this.#details.length > 0) before += this.#closeReasoning() + this.#carry();
+    this.#reasoning ??= new OpenReasoning(this.#log, this.#idOf("reasoning"));
+    return before + this.#reasoning.add(text);
+  }
+
+  #call(pieces: readonly Json[]): string {
+    this.#tools ??= new ToolPieces(callIdPrefix(this.#identity.id, 0));
+    let events = "";
+    for (const piece of this.#tools.take(pieces)) {
+      const { index, id, function: called, extra_content: signed } = piece;
+      const { name, arguments: text } = isJsonObject(called) ? called : {};
+      let call = this.#calls.find((one) => one.index === index);
+      if (isJsonObject(signed))
+        this.#signed = { ...this.#signed, [call?.callId ?? String(id)]: signed };
+      if (call === undefined) {
+        events += this.#closeMessage("completed") + this.#closeReasoning() + this.#carry();
+        const tool = this.#order.book.find(String(name));
+        const callId = String(id);
+        const place = { index: Number(index), id: this.#idOf(tool.kind), callId };
+        call = new OpenCall(this.#log, tool, place);
+        this.#calls.push(call);
+        events += call.begin();
+      }
+      if (typeof text === "string" && text !== "") events += call.add(text);
+    }
+    return events;
+  }
+
+  #end(reason: FinishReason): string {
+    if (this.#finish !== undefined) return "";
+    if (this.#tools?.hasNameless === true)
+      throw new ApiError({
+        code: "upstream_error",
+        message: "The model's response ended early. Try again.",
+        detail: "the provider sent a tool call without a name",
+      });
+    this.#finish = reason;
+    let events = this.#begin();
+    const status: ItemStatus =
+      outcomeOf(reason).status === "completed" ? "completed" : "incomplete";
+    const isSilent = this.#log.items === 0 && this.#calls.length === 0;
+    // An answer of nothing is a message all the same.
+    if (isSilent && this.#reasoning === undefined && this.#message === undefined)
+      events += this.#openMessage().begin();
+    events += this.#closeReasoning() + this.#closeMessage(status);
+    for (const call of this.#calls) events += call.end(status);
+    return events + this.#carry(true);
+  }
+
+  #closeReasoning(): string {
+    const open = this.#reasoning;
+    if (open === undefined) return "";
+    this.#reasoning = undefined;
+    const opaque = this.#details.length === 0 ? undefined : toOpaque({ details: this.#details });
+    this.#details = [];
+    return open.end(opaque);
+  }
+
+  #closeMessage(status: ItemStatus): string {
+    const open = this.#message;
+    this.#message = undefined;
+    return open?.end(status) ?? "";
+  }
+
+  /** What vendors want back and no item has taken gets an item of its own. */
+  #carry(isLast = false): string {
+    const wantsAll = this.#order.wantsEncrypted || this.#order.isStored;
+    const extra = isLast && wantsAll ? this.#extra : undefined;
+    const details = this.#details;
+    const calls = this.#signed;
+    if (details.length === 0 && calls === undefined && extra === undefined) return "";
+    this.#details = [];
+    this.#signed = undefined;
+    const opaque = toOpaque({
+      ...(details.length === 0 ? {} : { details }),
+      ...(calls === undefined ? {} : { calls }),
+      ...(extra === undefined ? {} : { extra }),
+    });
+    const id = this.#idOf("reasoning");
+    const at = this.#log.nextItem();
+    const added = this.#log.added(at, reasoningItem({ id, text: "", opaque: undefined }));
+    return added + this.#log.done(at, reasoningItem({ id, text: "", opaque }));
+  }
+
+  #idOf(kind: Parameters<typeof itemId>[0]): string {
+    return itemId(kind, this.#identity.id, this.#log.items);
+  }
+}

@@ -1,0 +1,99 @@
+import { isJsonObject, type JsonObject, type NativeEvent } from "../../../call/chat.ts";
+import type { Usage } from "../../../call/usage.ts";
+import type { ReplyIdentity } from "../dialect.ts";
+import { EventLog } from "./event-log.ts";
+import type { ResponseOrder } from "./order.ts";
+import { toOwnResponse } from "./reply.ts";
+import { StreamIds } from "./stored-ids.ts";
+
+/** Longer than any answer. */
+const maxKeptChars = 32 * 1024 * 1024;
+
+/**
+ * Events of an upstream that speaks this dialect. Those that hold the whole response name ours; all
+ * others go through as they are, except for the ids of items where the reply is stored.
+ */
+export class NativeEvents {
+  readonly #identity: ReplyIdentity;
+  readonly #order: ResponseOrder;
+  readonly #ids: StreamIds | undefined;
+  /** The response as it was told last. */
+  #response: JsonObject = {};
+  #last: JsonObject | undefined;
+  #lastText = "";
+  /** Items that are done, as events: looked at only if the end does not tell of them. */
+  readonly #done: string[] = [];
+  #doneChars = 0;
+
+  constructor(identity: ReplyIdentity, order: ResponseOrder) {
+    this.#identity = identity;
+    this.#order = order;
+    this.#ids = order.isStored ? new StreamIds(identity.id) : undefined;
+  }
+
+  take({ text, data, isLast }: NativeEvent): string {
+    if (data === undefined) return this.#pass(text);
+    const { response, item, output_index: at, type } = data;
+    if (isLast === true) {
+      this.#last = data;
+      return "";
+    }
+    if (isJsonObject(response)) {
+      this.#response = response;
+      const own = this.#own(response, undefined);
+      return this.#pass(toText({ ...data, response: own }));
+    }
+    this.#ids?.learn(item, at);
+    if (type === "response.output_item.done") this.#keepDone(text);
+    return this.#pass(text);
+  }
+
+  /** Continues where the upstream's own numbers end. */
+  get log(): EventLog {
+    const told = /"sequence_number":(\d{1,15})/.exec(this.#lastText)?.[1];
+    return new EventLog(told === undefined ? 0 : Number(told) + 1);
+  }
+
+  toResponse(usage: Usage, isCut: boolean): JsonObject {
+    const told = this.#last?.["response"];
+    if (isJsonObject(told)) return this.#own(told, usage);
+    const details = isCut ? { reason: "max_output_tokens" } : null;
+    const response = {
+      ...this.#response,
+      status: isCut ? "incomplete" : "completed",
+      incomplete_details: details,
+      output: this.#done.flatMap(itemIn),
+    };
+    return this.#own(response, usage);
+  }
+
+  /** The last event, with the response as JSON. */
+  last(response: string): string {
+    const status = isJsonObject(this.#last?.["response"]) ? this.#last["type"] : undefined;
+    const name = typeof status === "string" ? status : "response.incomplete";
+    return this.log.event(name, `"response":${response}`);
+  }
+
+  #own(response: JsonObject, usage: Usage | undefined): JsonObject {
+    return toOwnResponse(response, { identity: this.#identity, order: this.#order, usage });
+  }
+
+  #pass(text: string): string {
+    this.#lastText = text;
+    return this.#ids === undefined ? text : this.#ids.replace(text);
+  }
+
+  #keepDone(text: string): void {
+    this.#doneChars += text.length;
+    if (this.#doneChars <= maxKeptChars) this.#done.push(text);
+  }
+}
+
+const toText = (data: JsonObject) =>
+  `event: ${String(data["type"])}\ndata: ${JSON.stringify(data)}\n\n`;
+
+function itemIn(event: string): JsonObject[] {
+  const data: unknown = JSON.parse(event.slice(event.indexOf("\ndata: ") + 7));
+  const item = isJsonObject(data) ? data["item"] : undefined;
+  return isJsonObject(item) ? [item] : [];
+}

@@ -1,0 +1,151 @@
+import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
+import { checkNested } from "../chat/call.ts";
+import type { ChatOrder } from "../dialect.ts";
+import { fieldError, reader } from "../validate.ts";
+import { toNativeBody } from "./native-body.ts";
+import { type ResponseRequest, responseRequest } from "./request.ts";
+import { ItemReader, type Place } from "./to-messages.ts";
+import { asksForSummary, toOptions } from "./to-options.ts";
+import { ToolBook } from "./tool-book.ts";
+
+const readRequest = reader<ResponseRequest>(responseRequest);
+
+/** A request for a response. */
+export interface ResponseOrder extends ChatOrder {
+  readonly request: ResponseRequest;
+  /** The items of this request, without those that came before. */
+  readonly input: readonly JsonObject[];
+  readonly book: ToolBook;
+  readonly places: readonly Place[];
+  /** The reply is kept for later requests. */
+  readonly isStored: boolean;
+  /** The caller wants back what vendors sign or encrypt, whatever it is for. */
+  readonly wantsEncrypted: boolean;
+}
+
+export interface OrderContext {
+  /** What the items of the responses before are, where the request continues one. */
+  readonly history: readonly JsonObject[];
+  /** Whether replies can be stored at all. */
+  readonly canStore: boolean;
+}
+
+/** Checks a body and makes it a call. `maxOutputTokens` is the model's own limit. */
+export function toResponseOrder(
+  given: JsonObject,
+  maxOutputTokens: number | undefined,
+  { history, canStore }: OrderContext,
+): ResponseOrder {
+  const body = withTypes(given);
+  checkTools(body);
+  const request = readRequest(body);
+  for (const name of nested) checkNested(name, body[name]);
+  const { max_output_tokens: cap, include = [], stream = false, store = canStore } = request;
+  const book = new ToolBook();
+  book.add(body["tools"], "tools");
+  const read = readItems(body, history, book);
+  const options = toOptions(request, book);
+  const nativeField = book.nativeField ?? read.nativeField;
+  const items: readonly JsonObject[] =
+    typeof request.input === "string" ? [] : (request.input as readonly JsonObject[]);
+  const input = typeof request.input === "string" ? [toUserItem(request.input)] : items;
+  let native: JsonObject | undefined;
+  return {
+    call: {
+      messages: read.messages,
+      maxOutputTokens: leastOf(cap, maxOutputTokens),
+      options,
+      original: {
+        dialect: "responses",
+        nativeField,
+        addedTokens: read.nativeBytes,
+        showsThoughts: asksForSummary(request) ? true : undefined,
+        /** Made when it is needed: most models do not speak this dialect. */
+        get body() {
+          native ??= toNativeBody(
+            body,
+            history.length === 0 ? body["input"] : [...history, ...input],
+          );
+          return native;
+        },
+      },
+    },
+    stream,
+    choices: 1,
+    isCapNamed: cap !== undefined,
+    request,
+    input,
+    book,
+    places: read.places,
+    isStored: store,
+    wantsEncrypted: include.includes("reasoning.encrypted_content"),
+  };
+}
+
+/** Those that go upstream, and are not plain. */
+const nested = [
+  "input",
+  "instructions",
+  "tools",
+  "tool_choice",
+  "text",
+  "reasoning",
+  "include",
+  "user",
+  "safety_identifier",
+  "prompt_cache_key",
+  "service_tier",
+  "stream_options",
+] as const;
+
+function readItems(
+  { input, instructions }: JsonObject,
+  history: readonly JsonObject[],
+  book: ToolBook,
+): ItemReader {
+  const items = new ItemReader(book);
+  if (typeof instructions === "string" && instructions !== "") items.addInstructions(instructions);
+  for (const item of history) items.add(item, "previous_response_id");
+  if (typeof input === "string") items.addText(input);
+  else if (Array.isArray(input))
+    for (const [at, item] of input.entries()) items.add(item as JsonObject, `input[${at}]`);
+  items.end();
+  if (items.messages.length === 0 && items.nativeField === undefined)
+    throw fieldError("input", "must contain a message");
+  return items;
+}
+
+/** Clients leave out the type of messages. */
+function withTypes(body: JsonObject): JsonObject {
+  const { input } = body;
+  if (!Array.isArray(input)) return body;
+  let changed: Json[] | undefined;
+  for (let at = 0; at < input.length; at++) {
+    const item: Json = input[at];
+    if (!isJsonObject(item) || typeof item["type"] === "string") continue;
+    const type =
+      item["role"] === undefined && item["id"] !== undefined ? "item_reference" : "message";
+    changed ??= [...input];
+    changed[at] = { ...item, type };
+  }
+  return changed === undefined ? body : { ...body, input: changed };
+}
+
+function checkTools({ tools, input }: JsonObject): void {
+  ToolBook.check(tools, "tools");
+  if (!Array.isArray(input)) return;
+  for (const [at, item] of input.entries())
+    if (isJsonObject(item) && item["tools"] !== undefined)
+      ToolBook.check(item["tools"], `input[${at}].tools`);
+}
+
+export const toUserItem = (text: string): JsonObject => ({
+  type: "message",
+  role: "user",
+  content: [{ type: "input_text", text }],
+});
+
+function leastOf(cap: number | undefined, limit: number | undefined): number | undefined {
+  if (cap === undefined || limit === undefined) return cap ?? limit;
+  return Math.min(cap, limit);
+}

@@ -1,0 +1,134 @@
+import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
+import { type KnownTool, toCustomInput } from "./tool-book.ts";
+
+export type ItemStatus = "in_progress" | "completed" | "incomplete";
+
+/** What ids of items begin with. */
+export const idPrefixes = {
+  message: "msg",
+  reasoning: "rs",
+  function: "fc",
+  custom: "ctc",
+  tool_search: "tsc",
+} as const;
+
+/** Ids name the response, so that a reference to an item finds it. */
+export const itemId = (kind: keyof typeof idPrefixes, responseId: string, at: number) =>
+  `${idPrefixes[kind]}_${responseId.slice(responseId.indexOf("_") + 1)}_${at}`;
+
+const idForm = /^[a-z]{2,4}_([A-Za-z0-9]{16,64})_(?:in_)?\d{1,6}$/;
+
+/** The response that an item belongs to, as far as its id tells. */
+export function responseIdOf(id: string): string | undefined {
+  const inner = idForm.exec(id)?.[1];
+  return inner === undefined ? undefined : `resp_${inner}`;
+}
+
+/** Input as it is listed later: every item has an id, and text is a part. */
+export function withItemIds(items: readonly JsonObject[], responseId: string): JsonObject[] {
+  const inner = responseId.slice(responseId.indexOf("_") + 1);
+  return items.map((item, at) => {
+    const { content, role } = item;
+    const id = typeof item["id"] === "string" ? item["id"] : `item_${inner}_in_${at}`;
+    if (typeof content !== "string" || item["type"] !== "message") return { ...item, id };
+    const type = role === "assistant" ? "output_text" : "input_text";
+    return { ...item, id, content: [{ type, text: content }] };
+  });
+}
+
+export interface MessageParts {
+  readonly text: string | undefined;
+  readonly refusal: string | undefined;
+  readonly annotations: readonly JsonObject[];
+  readonly logprobs: readonly Json[];
+}
+
+export function textPart({ text, annotations, logprobs }: MessageParts): JsonObject {
+  return { type: "output_text", annotations, logprobs, text: text ?? "" };
+}
+
+export const refusalPart = (refusal: string): JsonObject => ({ type: "refusal", refusal });
+
+export const emptyPart = textPart({ text: "", refusal: undefined, annotations: [], logprobs: [] });
+
+export function messageItem(id: string, status: ItemStatus, content: readonly JsonObject[]) {
+  return { id, type: "message", status, content, role: "assistant" };
+}
+
+export function reasoningItem({
+  id,
+  text,
+  opaque,
+}: {
+  readonly id: string;
+  readonly text: string;
+  readonly opaque: string | undefined;
+}): JsonObject {
+  return {
+    id,
+    type: "reasoning",
+    ...(opaque === undefined ? {} : { encrypted_content: opaque }),
+    summary: text === "" ? [] : [{ type: "summary_text", text }],
+  };
+}
+
+export interface CalledTool {
+  readonly tool: KnownTool;
+  readonly id: string;
+  readonly callId: string;
+  readonly status: ItemStatus;
+  /** As the model wrote them, for a function. */
+  readonly arguments: string;
+}
+
+export function callItem({ tool, id, callId, status, arguments: text }: CalledTool): JsonObject {
+  const { kind, name, namespace } = tool;
+  const named = { call_id: callId, name, ...(namespace === undefined ? {} : { namespace }) };
+  switch (kind) {
+    case "function":
+      return { id, type: "function_call", status, arguments: text, ...named };
+    case "custom":
+      return {
+        id,
+        type: "custom_tool_call",
+        status,
+        input: text === "" ? "" : toCustomInput(text),
+        ...named,
+      };
+    case "tool_search":
+      return {
+        id,
+        type: "tool_search_call",
+        status,
+        execution: "client",
+        call_id: callId,
+        arguments: parsed(text),
+      };
+    default:
+      return kind satisfies never;
+  }
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text === "" ? {} : text;
+  }
+}
+
+/** Sources that a message names. Those of chat completions stand one level deeper. */
+export function toAnnotations(annotations: Json | undefined): readonly JsonObject[] {
+  if (!Array.isArray(annotations)) return [];
+  return annotations.filter(isJsonObject).map((annotation) => {
+    const { type } = annotation;
+    const inner = typeof type === "string" ? annotation[type] : undefined;
+    return isJsonObject(inner) ? { type, ...inner } : annotation;
+  });
+}
+
+/** The tokens of a text, where they were asked for. */
+export function toLogprobs(logprobs: Json | undefined): readonly Json[] {
+  const content = isJsonObject(logprobs) ? logprobs["content"] : undefined;
+  return Array.isArray(content) ? content : [];
+}

@@ -1,0 +1,60 @@
+import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
+
+/**
+ * Items of a stored reply are found by their ids, which name the response. A vendor's own ids are
+ * replaced where a reply is stored, keeping what tells their kind.
+ */
+export function toOwnId(given: string, responseId: string, at: number): string {
+  const kind = given.slice(0, Math.max(0, given.indexOf("_"))) || "item";
+  const known = /^[a-z]{2,4}$/.test(kind) ? kind : "item";
+  return `${known}_${responseId.slice(responseId.indexOf("_") + 1)}_${at}`;
+}
+
+/** A whole reply with ids of its own. */
+export function withOwnIds(response: JsonObject, responseId: string): JsonObject {
+  const { output } = response;
+  if (!Array.isArray(output)) return response;
+  return { ...response, output: output.map((item, at) => withOwnId(item, responseId, at)) };
+}
+
+function withOwnId(item: Json, responseId: string, at: number): Json {
+  if (!isJsonObject(item) || typeof item["id"] !== "string") return item;
+  return { ...item, id: toOwnId(item["id"], responseId, at) };
+}
+
+/** The ids of one stream: an item is named by all of its events. */
+export class StreamIds {
+  readonly #responseId: string;
+  readonly #own = new Map<string, string>();
+  /** Of the item that events speak of now. */
+  #given = "";
+  #replacement = "";
+
+  constructor(responseId: string) {
+    this.#responseId = responseId;
+  }
+
+  /** An item begins. */
+  learn(item: Json | undefined, at: Json | undefined): void {
+    const id = isJsonObject(item) ? item["id"] : undefined;
+    if (typeof id !== "string" || typeof at !== "number") return;
+    if (!this.#own.has(id)) this.#own.set(id, toOwnId(id, this.#responseId, at));
+  }
+
+  /** The event's text with the ids of ours. Inside of texts, quotes are escaped: none is touched. */
+  replace(text: string): string {
+    if (this.#given === "" || !text.includes(this.#given)) {
+      this.#given = "";
+      for (const [given, own] of this.#own)
+        if (text.includes(`"${given}"`)) {
+          this.#given = given;
+          this.#replacement = own;
+          break;
+        }
+      if (this.#given === "") return text;
+    }
+    return text
+      .replaceAll(`"item_id":"${this.#given}"`, `"item_id":"${this.#replacement}"`)
+      .replaceAll(`"id":"${this.#given}"`, `"id":"${this.#replacement}"`);
+  }
+}

@@ -1,0 +1,297 @@
+import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
+import { fromOpaque, isCarried } from "../carried.ts";
+import { fieldError } from "../validate.ts";
+import { nativeItems } from "./items.ts";
+import { type ToolBook, toChatName } from "./tool-book.ts";
+
+/** Where a message came from, for errors that speak of it. */
+export interface Place {
+  /** The item. */
+  readonly field: string;
+  /** Where its content stands. */
+  readonly content: string;
+  /** The items of its tool calls. */
+  readonly calls: readonly string[];
+}
+
+const isNativeItem: ReadonlySet<Json | undefined> = new Set(nativeItems);
+
+/** One turn of the model, of which several items tell. */
+class Turn {
+  readonly field: string;
+  readonly texts: string[] = [];
+  readonly calls: JsonObject[] = [];
+  readonly callFields: string[] = [];
+  readonly details: JsonObject[] = [];
+  readonly callExtras = new Map<string, JsonObject>();
+  contentField: string | undefined;
+  refusal: string | undefined;
+  extra: JsonObject | undefined;
+  thoughts = "";
+
+  constructor(field: string) {
+    this.field = field;
+  }
+
+  get hasSaid(): boolean {
+    return this.texts.length > 0 || this.refusal !== undefined;
+  }
+
+  get place(): Place {
+    return {
+      field: this.field,
+      content: this.contentField ?? this.field,
+      calls: this.callFields,
+    };
+  }
+
+  /** Undefined: thoughts that led to nothing. */
+  toMessage(): JsonObject | undefined {
+    const { texts, refusal, thoughts, details, extra } = this;
+    if (!this.hasSaid && this.calls.length === 0) return undefined;
+    const calls = this.calls.map((call) => {
+      const signed = this.callExtras.get(String(call["id"]));
+      return signed === undefined ? call : { ...call, extra_content: signed };
+    });
+    const [only = null, ...others] = texts;
+    return {
+      role: "assistant",
+      content: others.length === 0 ? only : texts.map((text) => ({ type: "text", text })),
+      ...(refusal === undefined ? {} : { refusal }),
+      ...(thoughts === "" ? {} : { reasoning_content: thoughts }),
+      ...(details.length === 0 ? {} : { reasoning_details: details }),
+      ...(extra === undefined ? {} : { extra_content: extra }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    };
+  }
+}
+
+/** Makes messages of items: what a model said in one turn becomes one message. */
+export class ItemReader {
+  readonly messages: JsonObject[] = [];
+  readonly places: Place[] = [];
+  readonly #book: ToolBook;
+  #turn: Turn | undefined;
+  /** The first field that only a vendor's own models know. */
+  nativeField: string | undefined;
+  /** Of what no message has, and a vendor that gets the items reads. */
+  nativeBytes = 0;
+
+  constructor(book: ToolBook) {
+    this.#book = book;
+  }
+
+  addInstructions(text: string): void {
+    this.#push({ role: "system", content: text }, "instructions", "instructions");
+  }
+
+  addText(text: string): void {
+    this.#push({ role: "user", content: text }, "input", "input");
+  }
+
+  end(): void {
+    const message = this.#turn?.toMessage();
+    if (this.#turn !== undefined && message !== undefined) {
+      this.messages.push(message);
+      this.places.push(this.#turn.place);
+    }
+    this.#turn = undefined;
+  }
+
+  add(item: JsonObject, field: string): void {
+    const { type, call_id: id, name, namespace } = item;
+    const called = () =>
+      toChatName(String(name), typeof namespace === "string" ? namespace : undefined);
+    switch (type) {
+      case "message":
+        return this.#addMessage(item, field);
+      case "function_call":
+        return this.#call({ id, name: called(), arguments: item["arguments"] }, field);
+      case "custom_tool_call":
+        return this.#call(
+          { id, name: called(), arguments: JSON.stringify({ input: item["input"] }) },
+          field,
+        );
+      case "function_call_output":
+      case "custom_tool_call_output":
+        return this.#addOutput(item, field);
+      case "tool_search_call":
+      case "tool_search_output":
+        return this.#addSearch(item, field);
+      case "additional_tools":
+        return this.#book.add(item["tools"], `${field}.tools`);
+      case "reasoning":
+        return this.#addReasoning(item, field);
+      default:
+        if (!isNativeItem.has(type)) return;
+        this.nativeField ??= `${field}.type`;
+        this.nativeBytes += Buffer.byteLength(JSON.stringify(item));
+    }
+  }
+
+  #addSearch(item: JsonObject, field: string): void {
+    const { type, call_id: id, arguments: given, tools } = item;
+    if (type === "tool_search_output") this.#book.add(tools, `${field}.tools`);
+    if (typeof id !== "string") {
+      // The vendor has searched by itself.
+      this.nativeField ??= `${field}.type`;
+      this.nativeBytes += Buffer.byteLength(JSON.stringify(item));
+    } else if (type === "tool_search_call") {
+      const text = typeof given === "string" ? given : JSON.stringify(given ?? {});
+      this.#call({ id, name: "tool_search", arguments: text }, field);
+    } else
+      this.#push(
+        { role: "tool", tool_call_id: id, content: JSON.stringify({ tools }) },
+        field,
+        `${field}.tools`,
+      );
+  }
+
+  #addMessage({ role, content }: JsonObject, field: string): void {
+    const place = `${field}.content`;
+    if (role !== "assistant") {
+      const said = toContent(content, { field: place, hasMedia: role === "user" });
+      this.#push({ role, content: said }, field, place);
+      return;
+    }
+    // Two messages without a call between them stay two.
+    if (this.#turn?.hasSaid === true && this.#turn.calls.length === 0) this.end();
+    const turn = this.#turnAt(field);
+    turn.contentField ??= place;
+    if (typeof content === "string") turn.texts.push(content);
+    else if (Array.isArray(content))
+      for (const [at, part] of content.entries()) addSaid(turn, part, `${place}[${at}]`);
+    if (!turn.hasSaid) turn.texts.push("");
+  }
+
+  #call(
+    {
+      id,
+      name,
+      arguments: text,
+    }: { id: Json | undefined; name: string; arguments: Json | undefined },
+    field: string,
+  ): void {
+    const turn = this.#turnAt(field);
+    turn.calls.push({ id, type: "function", function: { name, arguments: text } });
+    turn.callFields.push(field);
+  }
+
+  #addOutput({ call_id: id, output }: JsonObject, field: string): void {
+    const place = `${field}.output`;
+    const content = toContent(output, { field: place, hasMedia: true });
+    const isText = Array.isArray(content) && content.every(isTextPart);
+    // Not every server takes the texts of a result as parts.
+    const said = isText ? content.map(({ text }) => String(text)).join("\n") : content;
+    this.#push({ role: "tool", tool_call_id: id, content: said }, field, place);
+  }
+
+  #addReasoning(item: JsonObject, field: string): void {
+    const { summary, content, encrypted_content: opaque } = item;
+    const turn = this.#turnAt(field);
+    const shown = textsIn(content);
+    for (const text of shown.length > 0 ? shown : textsIn(summary))
+      turn.thoughts += turn.thoughts === "" ? text : `\n\n${text}`;
+    if (typeof opaque !== "string") return;
+    const carried = fromOpaque(opaque);
+    if (carried === undefined) {
+      const isOurs: boolean = isCarried(opaque);
+      if (!isOurs) this.nativeBytes += opaque.length;
+      return;
+    }
+    for (const detail of carried.details ?? []) turn.details.push(detail);
+    turn.extra ??= carried.extra;
+    for (const id in carried.calls) {
+      const signed = carried.calls[id];
+      if (signed !== undefined) turn.callExtras.set(id, signed);
+    }
+  }
+
+  #turnAt(field: string): Turn {
+    this.#turn ??= new Turn(field);
+    return this.#turn;
+  }
+
+  #push(message: JsonObject, field: string, content: string): void {
+    this.end();
+    this.messages.push(message);
+    this.places.push({ field, content, calls: [] });
+  }
+}
+
+function textsIn(parts: Json | undefined): readonly string[] {
+  if (!Array.isArray(parts)) return [];
+  return parts.flatMap((part) => {
+    const text = isJsonObject(part) ? part["text"] : undefined;
+    return typeof text === "string" && text !== "" ? [text] : [];
+  });
+}
+
+function addSaid(turn: Turn, part: Json, field: string): void {
+  if (!isJsonObject(part)) return;
+  const { type, text, refusal } = part;
+  if (type === "output_text") turn.texts.push(String(text));
+  else if (type === "refusal") turn.refusal = (turn.refusal ?? "") + String(refusal);
+  else throw fieldError(`${field}.type`, 'must be "output_text" or "refusal" for this role');
+}
+
+interface ContentOptions {
+  readonly field: string;
+  readonly hasMedia: boolean;
+}
+
+const isTextPart = ({ type }: JsonObject) => type === "text";
+
+/** A text alone is no list: not every server takes one. */
+function toContent(
+  content: Json | undefined,
+  { field, hasMedia }: ContentOptions,
+): string | readonly JsonObject[] {
+  if (!Array.isArray(content)) return String(content);
+  const parts = content.map((part, at) =>
+    toPart(part as JsonObject, { field: `${field}[${at}]`, hasMedia }),
+  );
+  const [only, ...others] = parts;
+  if (only === undefined) return "";
+  return others.length === 0 && isTextPart(only) ? String(only["text"]) : parts;
+}
+
+function toPart(part: JsonObject, { field, hasMedia }: ContentOptions): JsonObject {
+  const { type } = part;
+  if (type === "input_text") return { type: "text", text: part["text"] };
+  if (!hasMedia) throw fieldError(`${field}.type`, 'must be "input_text" for this role');
+  if (type === "input_image") return toImage(part, field);
+  if (type === "input_file") return toFile(part, field);
+  throw fieldError(
+    `${field}.type`,
+    'must be "input_text", "input_image" or "input_file" for this role',
+  );
+}
+
+function toImage({ image_url: url, file_id: id, detail }: JsonObject, field: string): JsonObject {
+  if (id !== undefined && id !== null) throw noFileId(field, "image_url");
+  if (typeof url !== "string")
+    throw fieldError(`${field}.image_url`, "is required and must be an http(s) URL or a data URI");
+  const known = detail === "original" ? "high" : detail;
+  return {
+    type: "image_url",
+    image_url: { url, ...(known === undefined || known === null ? {} : { detail: known }) },
+  };
+}
+
+function toFile(part: JsonObject, field: string): JsonObject {
+  const { file_data: data, file_id: id, file_url: url, filename } = part;
+  if (id !== undefined && id !== null) throw noFileId(field, "file_data");
+  if (typeof data === "string")
+    return {
+      type: "file",
+      file: { file_data: data, ...(typeof filename === "string" ? { filename } : {}) },
+    };
+  if (typeof url === "string")
+    throw fieldError(`${field}.file_url`, "is not supported. Send the file itself as file_data");
+  throw fieldError(`${field}.file_data`, "is required and must be a data URI");
+}
+
+/** A file id could name any file in the operator's own vendor account. */
+const noFileId = (field: string, instead: string) =>
+  fieldError(`${field}.file_id`, `is not supported. Send the data itself as ${instead}`);

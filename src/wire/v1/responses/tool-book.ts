@@ -1,0 +1,182 @@
+import { createHash } from "node:crypto";
+import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
+import { fieldError } from "../validate.ts";
+import { nativeTools } from "./tools-schema.ts";
+
+/** What a model's call becomes. */
+export interface KnownTool {
+  readonly kind: "function" | "custom" | "tool_search";
+  readonly name: string;
+  readonly namespace: string | undefined;
+}
+
+/** Tools that a vendor runs: each use has a price of its own, or none that could be known before. */
+const billedApart: ReadonlySet<Json | undefined> = new Set([
+  "code_interpreter",
+  "file_search",
+  "image_generation",
+  "mcp",
+  "programmatic_tool_calling",
+  "web_search",
+  "web_search_2025_08_26",
+  "web_search_preview",
+  "web_search_preview_2025_03_11",
+]);
+const isNative: ReadonlySet<Json | undefined> = new Set(nativeTools);
+
+/** The form of names that all vendors take. */
+const maxNameChars = 64;
+const searchName = "tool_search";
+
+/**
+ * The name of a tool for vendors that know functions alone. The same tool has the same name in every
+ * request: the calls of earlier ones are found by it.
+ */
+export function toChatName(name: string, namespace: string | undefined): string {
+  if (namespace === undefined) return name;
+  const whole = `${namespace}__${name}`.replace(/[^A-Za-z0-9_-]/g, "_");
+  if (whole.length <= maxNameChars) return whole;
+  const hash = createHash("sha256").update(whole).digest("hex").slice(0, 8);
+  return `${whole.slice(0, maxNameChars - 9)}_${hash}`;
+}
+
+/**
+ * The tools of a request as functions, which every model knows, and the way back from a function's
+ * name to the caller's tool. Custom tools become functions with one text; namespaces become parts of
+ * names.
+ */
+export class ToolBook {
+  readonly functions: JsonObject[] = [];
+  /** The fields that the functions came from. */
+  readonly fields: string[] = [];
+  readonly #known = new Map<string, KnownTool>();
+  /** The first field that only a vendor's own models know. */
+  nativeField: string | undefined;
+
+  /** Refuses what would be billed apart. Runs before the schema: its words are better. */
+  static check(tools: Json | undefined, field: string): void {
+    if (!Array.isArray(tools)) return;
+    for (const [at, tool] of tools.entries()) {
+      if (!isJsonObject(tool)) continue;
+      const { type, environment } = tool;
+      if (billedApart.has(type))
+        throw fieldError(
+          `${field}[${at}].type`,
+          `must not be "${String(type)}". The vendor bills this tool apart from tokens; pass a function tool of your own instead`,
+        );
+      const place = isJsonObject(environment) ? environment["type"] : undefined;
+      if (type === "shell" && place !== undefined && place !== "local")
+        throw fieldError(
+          `${field}[${at}].environment.type`,
+          'must be "local". The vendor bills its containers apart from tokens',
+        );
+    }
+  }
+
+  add(tools: Json | undefined, field: string): void {
+    if (!Array.isArray(tools)) return;
+    for (const [at, tool] of tools.entries())
+      if (isJsonObject(tool)) this.#add(tool, { field: `${field}[${at}]`, namespace: undefined });
+  }
+
+  /** A name that nobody declared is a function's: models make some up. */
+  find(chatName: string): KnownTool {
+    return this.#known.get(chatName) ?? { kind: "function", name: chatName, namespace: undefined };
+  }
+
+  /** The functions by these names alone. */
+  only(names: ReadonlySet<string>): readonly JsonObject[] {
+    return this.functions.filter(({ function: called }) =>
+      names.has(String(isJsonObject(called) ? called["name"] : "")),
+    );
+  }
+
+  #add(
+    tool: JsonObject,
+    { field, namespace }: { readonly field: string; readonly namespace: string | undefined },
+  ): void {
+    const { type, description, parameters, strict } = tool;
+    const name = String(tool["name"]);
+    switch (type) {
+      case "function":
+        return this.#declare(
+          { kind: "function", name, namespace },
+          { field, description, parameters, strict },
+        );
+      case "custom":
+        return this.#declare(
+          { kind: "custom", name, namespace },
+          { field, description: customDescription(tool), parameters: oneText },
+        );
+      case "namespace":
+        for (const [at, inner] of (tool["tools"] as readonly Json[]).entries())
+          if (isJsonObject(inner))
+            this.#add(inner, { field: `${field}.tools[${at}]`, namespace: name });
+        return;
+      case "tool_search":
+        if (tool["execution"] !== "client") this.nativeField ??= field;
+        return this.#declare(
+          { kind: "tool_search", name: searchName, namespace },
+          { field, description, parameters },
+        );
+      default:
+        if (isNative.has(type)) this.nativeField ??= `${field}.type`;
+    }
+  }
+
+  #declare(
+    tool: KnownTool,
+    {
+      field,
+      description,
+      parameters,
+      strict,
+    }: {
+      readonly field: string;
+      readonly description: Json | undefined;
+      readonly parameters: Json | undefined;
+      readonly strict?: Json | undefined;
+    },
+  ): void {
+    const name = toChatName(tool.name, tool.namespace);
+    // Tools that were found by a search are found again.
+    if (this.#known.has(name)) return;
+    this.#known.set(name, tool);
+    this.fields.push(field);
+    this.functions.push({
+      type: "function",
+      function: {
+        name,
+        ...(typeof description === "string" ? { description } : {}),
+        ...(isJsonObject(parameters) ? { parameters } : {}),
+        // Few servers know the word, and none needs it for what is usual.
+        ...(strict === true ? { strict } : {}),
+      },
+    });
+  }
+}
+
+const oneText: JsonObject = {
+  type: "object",
+  properties: { input: { type: "string", description: "The tool's whole input, as plain text." } },
+  required: ["input"],
+  additionalProperties: false,
+};
+
+function customDescription({ description, format }: JsonObject): string {
+  const words = typeof description === "string" ? description : "";
+  if (!isJsonObject(format) || format["type"] !== "grammar") return words;
+  const { syntax, definition } = format;
+  return `${words}\n\nThe input must follow this grammar (${String(syntax)}):\n${String(definition)}`.trim();
+}
+
+/** What a model wrote for a custom tool, as it was asked for one text in JSON. */
+export function toCustomInput(text: string): string {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isJsonObject(value) && typeof value["input"] === "string") return value["input"];
+  } catch {
+    // Some models write what was meant, without the JSON around it.
+  }
+  return text;
+}

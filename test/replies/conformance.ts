@@ -1,6 +1,5 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import type { TSchema } from "typebox";
-import { completion, completionChunk } from "../../src/wire/v1/openapi/completion-replies.ts";
 import {
   messageReply,
   messagesErrorReply,
@@ -8,6 +7,7 @@ import {
   messagesModelList,
   tokenCount,
 } from "../../src/wire/v1/messages/replies.ts";
+import { completion, completionChunk } from "../../src/wire/v1/openapi/completion-replies.ts";
 import {
   chatCompletion,
   chatCompletionChunk,
@@ -16,6 +16,11 @@ import {
   model,
   modelList,
 } from "../../src/wire/v1/openapi/replies.ts";
+import {
+  deletedResponse,
+  responseItems,
+  responseReply,
+} from "../../src/wire/v1/openapi/response-replies.ts";
 import {
   transcriptionReply,
   verboseTranscription,
@@ -52,6 +57,9 @@ export const problemsOf = {
   messagesError: problems(messagesErrorReply),
   messagesModel: problems(messagesModel),
   messagesModels: problems(messagesModelList),
+  response: problems(responseReply),
+  deletedResponse: problems(deletedResponse),
+  responseItems: problems(responseItems),
 };
 
 /** What is wrong with a JSON reply of this path; nothing, if it is no JSON. */
@@ -63,6 +71,7 @@ export async function replyProblems(path: string, response: Response): Promise<r
   if (response.status >= 400) return problemsOf.error(body);
   if (path.startsWith("/chat/completions")) return problemsOf.chat(body);
   if (path.startsWith("/completions")) return problemsOf.completion(body);
+  if (path.startsWith("/responses")) return storedProblems(path, body);
   if (path.startsWith("/embeddings")) return problemsOf.embeddings(body);
   if (path.startsWith("/audio/transcriptions"))
     return typeof body === "object" && body !== null && "task" in body
@@ -79,4 +88,10 @@ function messagesProblems(path: string, status: number, body: unknown): readonly
   return /^\/models\/./.test(path)
     ? problemsOf.messagesModel(body)
     : problemsOf.messagesModels(body);
+}
+
+function storedProblems(path: string, body: unknown): readonly string[] {
+  if (path.includes("/input_items")) return problemsOf.responseItems(body);
+  const isDeleted = typeof body === "object" && body !== null && "deleted" in body;
+  return isDeleted ? problemsOf.deletedResponse(body) : problemsOf.response(body);
 }

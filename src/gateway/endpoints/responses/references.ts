@@ -1,7 +1,9 @@
+import { ApiError } from "../../../base/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
+import type { StoredResponse } from "../../../responses/response.ts";
+import type { StoredResponses } from "../../../responses/stored-responses.ts";
 import { responseIdOf } from "../../../wire/v1/responses/output-items.ts";
 import { fieldError } from "../../../wire/v1/validate.ts";
-import type { FoundResponse, ResponseArchive } from "./archive.ts";
 
 /** Of one request. Each is read from the database, and a conversation rarely has so many. */
 const maxResponses = 100;
@@ -9,7 +11,7 @@ const maxBytes = 16 * 1024 * 1024;
 
 export interface ReferenceOptions {
   readonly accountId: string;
-  readonly archive: Pick<ResponseArchive, "find">;
+  readonly archive: Pick<StoredResponses, "find">;
   /** Items of the conversation that the request continues. */
   readonly history: readonly JsonObject[];
 }
@@ -35,7 +37,7 @@ export async function resolveReferences(
       if (found.size >= maxResponses || bytes > maxBytes)
         throw fieldError(`input[${at}].id`, "refers to too much. Send the items themselves");
       found.add(responseId);
-      const response = await archive.find(accountId, responseId).catch(() => undefined);
+      const response = await archive.find(accountId, responseId).catch(notThere);
       for (const one of itemsOf(response)) {
         bytes += JSON.stringify(one).length;
         note(known, one);
@@ -52,7 +54,12 @@ export async function resolveReferences(
   return items;
 }
 
-function itemsOf(response: FoundResponse | undefined): readonly JsonObject[] {
+/** One that is not there has no items; any other failure is one. */
+function notThere(thrown: unknown): undefined {
+  if (!(thrown instanceof ApiError && thrown.code === "response_not_found")) throw thrown;
+}
+
+function itemsOf(response: StoredResponse | undefined): readonly JsonObject[] {
   if (response === undefined) return [];
   const { output } = response.reply;
   return [...response.input, ...(Array.isArray(output) ? output.filter(isJsonObject) : [])];

@@ -18,6 +18,7 @@ import { speechRequest } from "../speech/request.ts";
 import { readChatRequest, readEmbeddingRequest, readSpeechRequest } from "../validate.ts";
 import { examples } from "./examples.ts";
 import { toOpenApi } from "./openapi.ts";
+import { responseExamples } from "./response-examples.ts";
 
 const written = readFileSync(join(import.meta.dir, "../../../../docs/openapi.json"), "utf8");
 const document = JSON.parse(written);
@@ -33,7 +34,7 @@ describe("the document", () => {
     expect(document["x-api-version"]).toBe("v1");
   });
 
-  test("has the contract's four operations and what was added, each status by number and the rest as default", () => {
+  test("has the operations of the contract and of its additions, each status by number and the rest as default", () => {
     const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods as JsonObject).map(([method, operation]) => {
         const { operationId, responses } = operation as { operationId: string; responses: object };
@@ -41,9 +42,12 @@ describe("the document", () => {
       }),
     );
     expect(operations.toSorted()).toEqual([
+      "delete /responses/{id} deleteResponse 200 401 default",
       "get /audio/voices listVoices 200 405 default",
       "get /models listModels 200 401 default",
       "get /models/{id} retrieveModel 200 401 default",
+      "get /responses/{id} retrieveResponse 200 401 default",
+      "get /responses/{id}/input_items listResponseInputItems 200 401 default",
       "post /audio/speech createSpeech 200 400 401 402 429 default",
       "post /audio/transcriptions createTranscription 200 400 401 402 429 default",
       "post /chat/completions createChatCompletion 200 401 402 403 429 default",
@@ -51,12 +55,14 @@ describe("the document", () => {
       "post /embeddings createEmbedding 200 400 401 402 429 default",
       "post /messages createMessage 200 400 401 402 403 429 default",
       "post /messages/count_tokens countMessageTokens 200 400 401 402 403 429 default",
+      "post /responses createResponse 200 400 401 402 403 429 default",
+      "post /responses/{id}/cancel cancelResponse 200 400 401 default",
     ]);
     for (const path of Object.values(endpointPaths))
       expect(document.paths).toHaveProperty([path.replace("/v1", "")]);
   });
 
-  test("asks for a bearer key everywhere but for the voices, and says preview of what is new", () => {
+  test("asks for a bearer key everywhere but for the voices, and says what is preview", () => {
     expect(document.security).toEqual([{ bearer: [] }]);
     expect(document.paths["/audio/voices"].get.security).toEqual([]);
     expect(JSON.stringify(document.paths).match(/"security"/g)).toHaveLength(1);
@@ -67,14 +73,17 @@ describe("the document", () => {
     const previews = Object.entries(document.paths).filter(([, methods]) =>
       JSON.stringify(methods).includes("x-preview"),
     );
-    expect(previews.map(([path]) => path)).toEqual([
-      "/completions",
+    expect(previews.map(([path]) => path).toSorted()).toEqual([
       "/audio/speech",
       "/audio/transcriptions",
+      "/completions",
       "/messages",
       "/messages/count_tokens",
+      "/responses",
+      "/responses/{id}",
+      "/responses/{id}/cancel",
+      "/responses/{id}/input_items",
     ]);
-    for (const [path] of previews) expect(document.paths[path].post["x-preview"]).toBe(true);
   });
 
   test("describes every field, and keeps our own keywords to itself", () => {
@@ -130,6 +139,9 @@ test("every example obeys the schema that checks the real thing", () => {
   expect(problemsOf.message(examples.messagesReply)).toEqual([]);
   expect(problemsOf.count(examples.tokenCount)).toEqual([]);
   expect(problemsOf.messagesError(examples.messagesError)).toEqual([]);
+  expect(problemsOf.response(responseExamples.reply)).toEqual([]);
+  expect(problemsOf.deletedResponse(responseExamples.deleted)).toEqual([]);
+  expect(problemsOf.responseItems(responseExamples.items)).toEqual([]);
   expect(problemsOf.chat(examples.chatReply)).toEqual([]);
   expect(problemsOf.chunk(examples.chatChunk)).toEqual([]);
   expect(problemsOf.completion(examples.completionReply)).toEqual([]);

@@ -18,6 +18,7 @@ import {
   speechEvent,
   voiceList,
 } from "./replies.ts";
+import { toResponsePaths } from "./response-paths.ts";
 import { OpenApiSchemas } from "./schema.ts";
 import {
   transcriptEvent,
@@ -78,6 +79,7 @@ const tags = {
   Chat: "Chat completions, streamed or not.",
   Completions: "Legacy completions of text, streamed or not. Preview: subject to change.",
   Messages: "Chat models in the Messages format. Preview: subject to change.",
+  Responses: "Responses: the newer format of chats. Preview: subject to change.",
   Embeddings: "Embeddings of text, images and videos.",
   Speech: "Text to speech. Preview: subject to change.",
   Transcription: "Speech to text. Preview: subject to change.",
@@ -125,6 +127,7 @@ function toPaths(schemas: OpenApiSchemas): JsonObject {
         },
       }),
     },
+    ...toResponsePaths({ schemas, json, asked, operation }),
     "/embeddings": {
       post: operation({
         id: "createEmbedding",

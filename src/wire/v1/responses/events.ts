@@ -215,13 +215,14 @@ export class ResponseEventWriter implements ChatWriter {
 
   #end(reason: FinishReason): string {
     if (this.#finish !== undefined) return "";
+    this.#finish = reason;
+    if (this.#native !== undefined) return "";
     if (this.#tools?.hasNameless === true)
       throw new ApiError({
         code: "upstream_error",
         message: "The model's response ended early. Try again.",
         detail: "the provider sent a tool call without a name",
       });
-    this.#finish = reason;
     let events = this.#begin();
     const status: ItemStatus =
       outcomeOf(reason).status === "completed" ? "completed" : "incomplete";

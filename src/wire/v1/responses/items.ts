@@ -195,7 +195,10 @@ export const nativeItems = [
 ] as const;
 
 const native = Type.Object(
-  { type: Type.Enum([...nativeItems]), id },
+  {
+    type: Type.Enum([...nativeItems], told("Kind of the item.")),
+    id,
+  },
   named("ResponseVendorItem", "An item of a tool that only some vendors have."),
 );
 

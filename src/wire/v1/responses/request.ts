@@ -61,9 +61,7 @@ const format = tagged(
 const textConfig = Type.Optional(
   Type.Object(
     {
-      format: Type.Optional(
-        nullable(format, told("Format of the reply.", "an object with a type")),
-      ),
+      format: Type.Optional(format),
       verbosity: mayText("How long answers are: low, medium, high."),
     },
     told("Options for text.", 'an object such as {"format":{"type":"text"}}'),

@@ -74,7 +74,7 @@ export const nativeTools = [
 ] as const;
 
 const nativeTool = Type.Object(
-  { type: Type.Enum([...nativeTools]) },
+  { type: Type.Enum([...nativeTools], told("Kind of the tool.")) },
   named("ResponseVendorTool", "A built-in tool that only some vendors have."),
 );
 

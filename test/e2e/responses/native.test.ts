@@ -1,0 +1,239 @@
+/** A vendor that speaks the Responses format gets the request as it is, and so does the caller its reply. */
+
+import { describe, expect, test } from "bun:test";
+import { toOpaque } from "../../../src/wire/v1/carried.ts";
+import {
+  answerEvents,
+  callEvents,
+  callItem,
+  failedEvents,
+  messageItem,
+  RESPONSE_USAGE,
+  reasoningItem,
+  responseEvents,
+  wholeResponse,
+} from "../../fake/openai/responses.ts";
+import { chatAnswers, failures } from "../../fake/recordings.ts";
+import { cutAfter } from "../../fake/script.ts";
+import { lastResponse, readResponseEvents, typesOf } from "../../replies/response-events.ts";
+import { openPayer } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
+
+const gateway = useTestGateway({
+  manifest: `
+providers:
+  vendor: { kind: openai, vendor: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true, image_urls: true }
+  plain: { kind: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
+  own: { kind: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true, responses: true }
+  off: { kind: openai, vendor: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true, responses: false }
+models:
+  gpt: { endpoint: chat, max_output_tokens: 4096, price: { input: 1, cached_input: "0.1", output: 10 }, routes: [{ provider: vendor, model: gpt-5 }] }
+  plain: { endpoint: chat, price: { input: 1, output: 10 }, routes: [{ provider: plain, model: any }] }
+  own: { endpoint: chat, price: { input: 1, output: 10 }, routes: [{ provider: own, model: any }] }
+  off: { endpoint: chat, price: { input: 1, output: 10 }, routes: [{ provider: off, model: any }] }
+  both: { endpoint: chat, price: { input: 1, output: 10 }, routes: [{ provider: vendor, model: gpt-5 }, { provider: plain, model: any, priority: 2 }] }
+`,
+});
+const ask = (fields: object = {}) =>
+  gateway.call("/responses", { model: "gpt", input: "The weather?", ...fields });
+const sent = () => gateway.upstream.requests.at(-1)?.json as Record<string, unknown>;
+const pathOf = () => gateway.upstream.requests.at(-1)?.path;
+
+describe("a request", () => {
+  test("reaches the vendor with its own fields, and stores nothing there", async () => {
+    gateway.upstream.replyOnce(wholeResponse([messageItem]));
+    const tools = [{ type: "function", name: "f", parameters: {}, strict: true, odd: 1 }];
+    const fields = { tools, truncation: "auto", include: ["reasoning.encrypted_content"] };
+    const ignored = { metadata: { a: "b" }, service_tier: "flex", client_metadata: { x: "y" } };
+    await (await ask({ ...fields, ...ignored })).json();
+    expect(pathOf()).toBe("/v1/responses");
+    expect(sent()).toEqual({
+      model: "gpt-5",
+      input: "The weather?",
+      ...fields,
+      max_output_tokens: 4_096,
+      store: false,
+    });
+  });
+
+  test("loses ids and what only this gateway can read, and keeps what the vendor has encrypted", async () => {
+    gateway.upstream.replyOnce(wholeResponse([messageItem]));
+    const ours = toOpaque({ details: [{ type: "reasoning.text", text: "x", signature: "y" }] });
+    const user = { type: "message", id: "msg_1", role: "user", content: "Hi", phase: "x" };
+    const input = [user, { ...reasoningItem, encrypted_content: ours }, reasoningItem, callItem];
+    await (await ask({ input })).json();
+    const { id: _user, ...said } = user;
+    const { id: _thought, ...thought } = reasoningItem;
+    const { id: _call, ...called } = callItem;
+    expect(sent()["input"]).toEqual([said, thought, called]);
+  });
+
+  test("is refused where it names an address inside a network, with the caller's field", async () => {
+    const image = { type: "input_image", image_url: "http://10.0.0.1/a.png" };
+    const input = [{ role: "user", content: [{ type: "input_text", text: "?" }, image] }];
+    const reply = await ask({ input });
+    expect(reply.status).toBe(400);
+    expect((await reply.json()).error.param).toBe("input[0].content[1].image_url");
+    expect(gateway.upstream.requests).toHaveLength(0);
+  });
+
+  test("for a very short answer goes by chat completions: the vendor takes no cap so low", async () => {
+    gateway.upstream.replyOnce(chatAnswers.plain());
+    await (await ask({ max_output_tokens: 5 })).json();
+    expect(pathOf()).toBe("/v1/chat/completions");
+  });
+
+  test("goes where the operator's setting says so", async () => {
+    gateway.upstream.replyOnce(wholeResponse([messageItem]));
+    await (await ask({ model: "own" })).json();
+    expect(pathOf()).toBe("/v1/responses");
+    gateway.upstream.replyOnce(chatAnswers.plain());
+    await (await ask({ model: "off" })).json();
+    expect(pathOf()).toBe("/v1/chat/completions");
+  });
+
+  test("with a vendor's own tool goes to that vendor alone", async () => {
+    const tools = [{ type: "local_shell" }];
+    gateway.upstream.replyOnce(wholeResponse([messageItem]));
+    expect((await ask({ model: "both", tools })).status).toBe(200);
+    const refused = await ask({ model: "plain", tools });
+    expect(refused.status).toBe(400);
+    expect((await refused.json()).error.param).toBe("tools[0].type");
+  });
+
+  test("with a tool that is billed apart is refused everywhere", async () => {
+    const function_ = { type: "function", name: "f" };
+    for (const type of ["web_search", "code_interpreter", "file_search", "mcp"]) {
+      const reply = await ask({ tools: [function_, { type }] });
+      expect(reply.status).toBe(400);
+      expect((await reply.json()).error.param).toBe("tools[1].type");
+    }
+    expect(gateway.upstream.requests).toHaveLength(0);
+  });
+});
+
+describe("a whole reply", () => {
+  test("is the vendor's, with our id, the model that was asked for and the caller's own fields", async () => {
+    gateway.upstream.replyOnce(wholeResponse([reasoningItem, messageItem]));
+    const reply = await (await ask({ metadata: { a: "b" } })).json();
+    expect(reply).toMatchObject({
+      model: "gpt",
+      output: [reasoningItem, messageItem],
+      usage: RESPONSE_USAGE,
+      max_output_tokens: null,
+      metadata: { a: "b" },
+      reasoning: { effort: "medium" },
+    });
+    expect(reply.id).toMatch(/^resp_[0-9a-f]{32}$/);
+  });
+
+  test("is charged by the vendor's count", async () => {
+    const payer = await openPayer(gateway);
+    gateway.upstream.replyOnce(wholeResponse([messageItem]));
+    await (await payer.call("/responses", { model: "gpt", input: "Hi" })).json();
+    const { units, charged, estimated, reasoningTokens } = await payer.receipt();
+    expect(units).toMatchObject({ input: 20, cached_input: 16, output: 87 });
+    expect({ charged, estimated, reasoningTokens }).toEqual({
+      charged: 20n * 1_000n + 16n * 100n + 87n * 10_000n,
+      estimated: false,
+      reasoningTokens: 64,
+    });
+  });
+
+  test("without a count is counted here, and says so with ours", async () => {
+    const payer = await openPayer(gateway);
+    gateway.upstream.replyOnce(wholeResponse([messageItem], { usage: null }));
+    const reply = await (await payer.call("/responses", { model: "gpt", input: "Hi" })).json();
+    const { units, estimated } = await payer.receipt();
+    expect(estimated).toBe(true);
+    expect(reply.usage.output_tokens).toBe(units.output);
+  });
+
+  test("that failed is an error", async () => {
+    const error = { code: "server_error", message: "No." };
+    gateway.upstream.replyOnce(wholeResponse([], { status: "failed", error }));
+    const reply = await ask();
+    expect(reply.status).toBe(502);
+    expect((await reply.json()).error.code).toBe("upstream_error");
+  });
+});
+
+describe("a stream", () => {
+  test("passes as it came, but for the response's id, model and usage", async () => {
+    const payer = await openPayer(gateway);
+    gateway.upstream.replyOnce(responseEvents(answerEvents));
+    const reply = await payer.call("/responses", { model: "gpt", input: "Hi", stream: true });
+    const all = await readResponseEvents(reply);
+    expect(typesOf(all)).toEqual(answerEvents.map(({ type }) => String(type)));
+    for (const [at, event] of all.entries()) {
+      if (event["response"] !== undefined) continue;
+      expect(event as object).toEqual({ ...answerEvents[at], sequence_number: at });
+    }
+    expect(lastResponse(all)).toMatchObject({ model: "gpt", usage: RESPONSE_USAGE });
+    expect(lastResponse(all)["id"]).toMatch(/^resp_[0-9a-f]{32}$/);
+    expect((await payer.receipt()).units).toMatchObject({ input: 20, output: 87 });
+  });
+
+  test("of a call keeps what the vendor has encrypted", async () => {
+    gateway.upstream.replyOnce(responseEvents(callEvents));
+    const all = await readResponseEvents(await ask({ stream: true }));
+    expect(lastResponse(all).output).toEqual([reasoningItem, callItem]);
+  });
+
+  test("that fails before a word is tried elsewhere", async () => {
+    gateway.upstream.replyOnce(responseEvents(failedEvents));
+    gateway.upstream.replyOnce(chatAnswers.plain());
+    const all = await readResponseEvents(await ask({ model: "both", stream: true }));
+    expect(all.at(-1)?.type).toBe("response.completed");
+    expect(pathOf()).toBe("/v1/chat/completions");
+  });
+
+  test("that breaks in the middle ends in an error and a failed response", async () => {
+    const payer = await openPayer(gateway);
+    gateway.upstream.replyOnce(
+      cutAfter({ recording: responseEvents(answerEvents), parts: 9, by: "close" }),
+    );
+    const reply = await payer.call("/responses", { model: "gpt", input: "Hi", stream: true });
+    const all = await readResponseEvents(reply);
+    expect(typesOf(all).slice(-2)).toEqual(["error", "response.failed"]);
+    expect(lastResponse(all)["status"]).toBe("failed");
+    expect((await payer.receipt()).outcome).not.toBe("ok");
+  });
+
+  test("without a count is counted here", async () => {
+    const payer = await openPayer(gateway);
+    const last = answerEvents.at(-1);
+    const response = { ...(last?.["response"] as object), usage: null };
+    gateway.upstream.replyOnce(
+      responseEvents([...answerEvents.slice(0, -1), { ...last, response }]),
+    );
+    const reply = await payer.call("/responses", { model: "gpt", input: "Hi", stream: true });
+    const { usage } = lastResponse(await readResponseEvents(reply));
+    const { units, estimated } = await payer.receipt();
+    expect({ estimated, output: units.output }).toEqual({
+      estimated: true,
+      output: (usage as { readonly output_tokens: number }).output_tokens,
+    });
+  });
+
+  test("past its cap is cut, and told with the items that were done", async () => {
+    const delta = answerEvents[7];
+    const many = Array.from({ length: 300 }, () => ({ ...delta, delta: "word word word " }));
+    gateway.upstream.replyOnce(responseEvents([...answerEvents.slice(0, 7), ...many]));
+    const all = await readResponseEvents(await ask({ stream: true, max_output_tokens: 16 }));
+    expect(all.at(-1)?.type).toBe("response.incomplete");
+    expect(lastResponse(all)).toMatchObject({
+      status: "incomplete",
+      incomplete_details: { reason: "max_output_tokens" },
+      output: [reasoningItem],
+      usage: { output_tokens: 16 },
+    });
+  });
+});
+
+test("what the vendor refuses is told in our words", async () => {
+  gateway.upstream.replyOnce(failures.internal());
+  const reply = await ask();
+  expect(reply.status).toBe(502);
+  expect(JSON.stringify(await reply.json())).not.toContain("gpt-5");
+});

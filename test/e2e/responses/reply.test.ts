@@ -1,0 +1,283 @@
+/** Replies of POST /v1/responses, whole and streamed, from a server that speaks chat completions. */
+
+import { describe, expect, test } from "bun:test";
+import {
+  chatAnswers,
+  chatChunk,
+  chatJson,
+  chatStream,
+  chatStreams,
+  DONE,
+} from "../../fake/recordings.ts";
+import { lastResponse, readResponseEvents, typesOf } from "../../replies/response-events.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
+
+const gateway = useTestGateway();
+const model = "svc-3-flash";
+const hello = { model, input: "Say hello" };
+const ask = (fields: object = {}) => gateway.call("/responses", { ...hello, ...fields });
+const events = async (fields: object = {}) =>
+  readResponseEvents(await ask({ stream: true, ...fields }));
+const weather = { type: "function" as const, name: "get_weather", parameters: {}, strict: false };
+
+describe("a whole reply", () => {
+  test("has every field that clients know", async () => {
+    gateway.upstream.replyOnce(chatAnswers.reasoning());
+    const fields = { instructions: "Be brief.", metadata: { a: "b" }, temperature: 0.5, user: "u" };
+    const reply = await (await ask(fields)).json();
+    expect(reply).toMatchObject({
+      object: "response",
+      status: "completed",
+      model,
+      error: null,
+      incomplete_details: null,
+      instructions: "Be brief.",
+      max_output_tokens: null,
+      metadata: { a: "b" },
+      parallel_tool_calls: true,
+      previous_response_id: null,
+      reasoning: { effort: null, summary: null },
+      store: false,
+      temperature: 0.5,
+      text: { format: { type: "text" } },
+      tool_choice: "auto",
+      tools: [],
+      truncation: "disabled",
+      user: "u",
+      usage: {
+        input_tokens: 19,
+        input_tokens_details: { cached_tokens: 8 },
+        output_tokens: 10,
+        output_tokens_details: { reasoning_tokens: 0 },
+        total_tokens: 29,
+      },
+    });
+    expect(reply.id).toMatch(/^resp_[0-9a-f]{32}$/);
+    expect(reply.output).toMatchObject([
+      { type: "reasoning", summary: [{ type: "summary_text" }] },
+      { type: "message", role: "assistant", content: [{ type: "output_text", text: "42" }] },
+    ]);
+  });
+
+  test("tells of an answer that was cut, and of one that was filtered", async () => {
+    for (const [finish, reason] of [
+      ["length", "max_output_tokens"],
+      ["content_filter", "content_filter"],
+    ]) {
+      gateway.upstream.replyOnce(chatJson({ text: "Hel", finishReason: finish ?? "" }));
+      expect(await (await ask()).json()).toMatchObject({
+        status: "incomplete",
+        incomplete_details: { reason },
+        output: [{ type: "message", status: "incomplete" }],
+      });
+    }
+  });
+
+  test("has a refusal as a part of its own", async () => {
+    gateway.upstream.replyOnce(chatJson({ text: null, message: { refusal: "I cannot." } }));
+    const { output } = await (await ask()).json();
+    expect(output).toMatchObject([{ content: [{ type: "refusal", refusal: "I cannot." }] }]);
+  });
+
+  test("has sources as annotations", async () => {
+    const url = { url: "https://example.com", title: "Example", start_index: 0, end_index: 5 };
+    const annotations = [{ type: "url_citation", url_citation: url }];
+    gateway.upstream.replyOnce(chatJson({ text: "Hello", message: { annotations } }));
+    const { output } = await (await ask()).json();
+    expect(output[0].content[0].annotations).toEqual([{ type: "url_citation", ...url }]);
+  });
+});
+
+describe("a stream", () => {
+  test("has the events of a text in OpenAI's order", async () => {
+    gateway.upstream.replyOnce(chatStreams.reasoning());
+    const all = await events();
+    expect(typesOf(all)).toEqual([
+      "response.created",
+      "response.in_progress",
+      "response.output_item.added",
+      "response.reasoning_summary_part.added",
+      "response.reasoning_summary_text.delta",
+      "response.reasoning_summary_text.delta",
+      "response.reasoning_summary_text.done",
+      "response.reasoning_summary_part.done",
+      "response.output_item.done",
+      "response.output_item.added",
+      "response.content_part.added",
+      "response.output_text.delta",
+      "response.output_text.done",
+      "response.content_part.done",
+      "response.output_item.done",
+      "response.completed",
+    ]);
+    const { output, usage, status } = lastResponse(all);
+    expect({ status, usage }).toMatchObject({ status: "completed", usage: { input_tokens: 19 } });
+    expect(output).toEqual(
+      all.flatMap((event) =>
+        event.type === "response.output_item.done" ? [event["item"] as never] : [],
+      ),
+    );
+  });
+
+  test("has parallel calls as items of their own", async () => {
+    gateway.upstream.replyOnce(chatStreams.twoToolCalls());
+    const { output } = lastResponse(await events({ tools: [weather] }));
+    expect(output.map(({ type, status }) => ({ type, status }))).toEqual([
+      { type: "function_call", status: "completed" },
+      { type: "function_call", status: "completed" },
+    ]);
+    expect(new Set(output.map(({ call_id: id }) => id)).size).toBe(2);
+  });
+
+  test("has a refusal in events of its own", async () => {
+    const pieces = ["I can", "not."].map((refusal) => chatChunk({ delta: { refusal } }));
+    gateway.upstream.replyOnce(
+      chatStream({ events: [...pieces, chatChunk({ finish: "stop" }), DONE] }),
+    );
+    const all = await events();
+    expect(typesOf(all)).toContain("response.refusal.done");
+    expect(all.filter(({ type }) => type === "response.refusal.delta")).toHaveLength(2);
+    expect(lastResponse(all).output).toMatchObject([
+      { content: [{ type: "refusal", refusal: "I cannot." }] },
+    ]);
+  });
+
+  test("has the probabilities of tokens where they were asked for", async () => {
+    const content = [{ token: "Hi", logprob: -0.1, bytes: [72, 105], top_logprobs: [] }];
+    const choices = [{ index: 0, delta: { content: "Hi" }, logprobs: { content } }];
+    gateway.upstream.replyOnce(
+      chatStream({ events: [chatChunk({ choices }), chatChunk({ finish: "stop" }), DONE] }),
+    );
+    const all = await events({ include: ["message.output_text.logprobs"], top_logprobs: 2 });
+    expect(gateway.upstream.requests.at(-1)?.json).toMatchObject({
+      logprobs: true,
+      top_logprobs: 2,
+    });
+    expect(lastResponse(all).output).toMatchObject([{ content: [{ logprobs: content }] }]);
+  });
+
+  test("that is cut at the cap ends as incomplete", async () => {
+    const pieces = Array.from({ length: 400 }, () =>
+      chatChunk({ delta: { content: "word word " } }),
+    );
+    gateway.upstream.replyOnce(chatStream({ events: pieces }));
+    const all = await events({ max_output_tokens: 16 });
+    expect(all.at(-1)?.type).toBe("response.incomplete");
+    expect(lastResponse(all)).toMatchObject({
+      incomplete_details: { reason: "max_output_tokens" },
+      usage: { output_tokens: 16 },
+    });
+  });
+
+  test("that breaks ends in an error and a failed response, never in a completed one", async () => {
+    for (const reply of [chatStreams.errorAfterStart(), chatStreams.cutBeforeFinish()]) {
+      gateway.upstream.replyOnce(reply);
+      const all = await events();
+      expect(typesOf(all).slice(-2)).toEqual(["error", "response.failed"]);
+      expect(typesOf(all)).not.toContain("response.completed");
+      expect(all.at(-2)).toMatchObject({ code: expect.any(String), message: expect.any(String) });
+      expect(lastResponse(all)).toMatchObject({
+        status: "failed",
+        error: { code: all.at(-2)?.["code"] },
+      });
+    }
+  });
+
+  test("that fails before its first word has a status and no events", async () => {
+    gateway.upstream.replyOnce(chatStreams.errorFirst());
+    const reply = await ask({ stream: true });
+    expect(reply.status).toBeGreaterThanOrEqual(400);
+    expect((await reply.json()).error.code).toBeString();
+  });
+});
+
+describe("tools that chat completions do not have", () => {
+  const patch = "*** Begin Patch\n*** End Patch\n";
+  const tools = [
+    {
+      type: "custom",
+      name: "apply_patch",
+      description: "Edits files.",
+      format: { type: "grammar", syntax: "lark", definition: "start: /.+/" },
+    },
+    { type: "namespace", name: "agents", description: "", tools: [{ ...weather, name: "close" }] },
+    { type: "tool_search", execution: "client", description: "Finds tools.", parameters: {} },
+  ];
+  const called = [
+    { name: "apply_patch", arguments: JSON.stringify({ input: patch }) },
+    { name: "agents__close", arguments: "{}" },
+    { name: "tool_search", arguments: '{"query":"x"}' },
+  ].map((call, at) => ({ index: at, id: `call_${at}`, type: "function", function: call }));
+  const expected = [
+    { type: "custom_tool_call", name: "apply_patch", input: patch, call_id: "call_0" },
+    { type: "function_call", name: "close", namespace: "agents", call_id: "call_1" },
+    { type: "tool_search_call", execution: "client", arguments: { query: "x" }, call_id: "call_2" },
+  ];
+
+  test("are functions for the model, and items of their kind for the caller", async () => {
+    gateway.upstream.replyOnce(chatJson({ text: null, message: { tool_calls: called } }));
+    const { output } = await (await ask({ tools })).json();
+    expect(output).toMatchObject(expected);
+    const sent = gateway.upstream.requests.at(-1)?.json as { readonly tools: unknown[] };
+    expect(sent.tools).toMatchObject([
+      {
+        type: "function",
+        function: {
+          name: "apply_patch",
+          description: expect.stringContaining("start: /.+/"),
+          parameters: { required: ["input"] },
+        },
+      },
+      { function: { name: "agents__close" } },
+      { function: { name: "tool_search" } },
+    ]);
+  });
+
+  test("are so in a stream, too", async () => {
+    const delta = { tool_calls: called };
+    gateway.upstream.replyOnce(
+      chatStream({ events: [chatChunk({ delta }), chatChunk({ finish: "tool_calls" }), DONE] }),
+    );
+    const all = await events({ tools });
+    expect(lastResponse(all).output).toMatchObject(expected);
+    const input = all.find(({ type }) => type === "response.custom_tool_call_input.done");
+    expect(input?.["input"]).toBe(patch);
+  });
+
+  test("reach the model as calls and results in the next request", async () => {
+    gateway.upstream.replyOnce(chatAnswers.plain());
+    const input = [
+      { role: "user", content: "Go" },
+      { type: "custom_tool_call", call_id: "a", name: "apply_patch", input: patch },
+      { type: "function_call", call_id: "b", name: "close", namespace: "agents", arguments: "{}" },
+      { type: "tool_search_call", call_id: "c", execution: "client", arguments: { query: "x" } },
+      { type: "custom_tool_call_output", call_id: "a", output: "Done" },
+      { type: "function_call_output", call_id: "b", output: [{ type: "input_text", text: "ok" }] },
+      { type: "tool_search_output", call_id: "c", tools: [{ ...weather, name: "found" }] },
+    ];
+    await (await ask({ tools, input })).json();
+    const sent = gateway.upstream.requests.at(-1)?.json as {
+      readonly messages: readonly object[];
+      readonly tools: readonly { readonly function: { readonly name: string } }[];
+    };
+    expect(sent.tools.map((tool) => tool.function.name)).toContain("found");
+    expect(sent.messages).toMatchObject([
+      { role: "user", content: "Go" },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [
+          {
+            id: "a",
+            function: { name: "apply_patch", arguments: JSON.stringify({ input: patch }) },
+          },
+          { id: "b", function: { name: "agents__close" } },
+          { id: "c", function: { name: "tool_search", arguments: '{"query":"x"}' } },
+        ],
+      },
+      { role: "tool", tool_call_id: "a", content: "Done" },
+      { role: "tool", tool_call_id: "b", content: "ok" },
+      { role: "tool", tool_call_id: "c" },
+    ]);
+  });
+});

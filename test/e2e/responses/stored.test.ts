@@ -1,0 +1,186 @@
+/** Responses that are stored: read again, continued, listed, deleted; each by its own account alone. */
+
+import { describe, expect, test } from "bun:test";
+import {
+  answerEvents,
+  callItem,
+  messageItem,
+  responseEvents,
+  wholeResponse,
+} from "../../fake/openai/responses.ts";
+import { chatAnswers, chatJson, chatStreams } from "../../fake/recordings.ts";
+import { lastResponse, readResponseEvents } from "../../replies/response-events.ts";
+import { openPayer } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
+
+const manifest = `
+providers:
+  plain: { kind: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
+  vendor: { kind: openai, vendor: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
+models:
+  plain: { endpoint: chat, price: { input: 1, output: 10 }, routes: [{ provider: plain, model: any }] }
+  gpt: { endpoint: chat, price: { input: 1, output: 10 }, routes: [{ provider: vendor, model: gpt-5 }] }
+`;
+const gateway = useTestGateway({ manifest, environment: { SVC_STORE_RESPONSES: "on" } });
+const ask = (fields: object = {}) =>
+  gateway.call("/responses", { model: "plain", input: "Hi", ...fields });
+const manage = (path: string, method = "GET", key = gateway.key) =>
+  fetch(`${gateway.baseUrl}/responses/${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}` },
+  });
+const sent = () => gateway.upstream.requests.at(-1)?.json as Record<string, object[]>;
+
+async function stored(
+  fields: object = {},
+): Promise<{ readonly id: string; readonly output: never[] }> {
+  gateway.upstream.replyOnce(chatAnswers.plain());
+  return (await ask(fields)).json();
+}
+
+test("a reply is read again as it was sent, whole and streamed", async () => {
+  const reply = await stored();
+  expect(reply).toMatchObject({ store: true });
+  expect(await (await manage(reply.id)).json()).toEqual(reply);
+  gateway.upstream.replyOnce(chatStreams.openai());
+  const last = lastResponse(await readResponseEvents(await ask({ stream: true })));
+  expect(await (await manage(String(last["id"]))).json()).toEqual(last);
+});
+
+test("a reply that was not to be stored is not found", async () => {
+  const reply = await stored({ store: false });
+  expect(reply).toMatchObject({ store: false });
+  expect((await manage(reply.id)).status).toBe(404);
+});
+
+test("a conversation goes on by an id, without the instructions before", async () => {
+  const first = await stored({ instructions: "Be brief." });
+  const second = await stored({ input: "More", previous_response_id: first.id });
+  await stored({ input: "Still more", previous_response_id: second.id });
+  expect(sent()["messages"]).toMatchObject([
+    { role: "user", content: "Hi" },
+    { role: "assistant" },
+    { role: "user", content: "More" },
+    { role: "assistant" },
+    { role: "user", content: "Still more" },
+  ]);
+});
+
+test("calls of a stored reply are answered by their ids", async () => {
+  gateway.upstream.replyOnce(chatAnswers.toolCall());
+  const { id, output } = await (await ask()).json();
+  const result = { type: "function_call_output", call_id: output[0].call_id, output: "7" };
+  await stored({ previous_response_id: id, input: [result] });
+  expect(sent()["messages"]).toMatchObject([
+    { role: "user" },
+    { role: "assistant", tool_calls: [{ id: output[0].call_id }] },
+    { role: "tool", content: "7" },
+  ]);
+});
+
+describe("a reference to an item", () => {
+  test("stands for the item, of whichever vendor", async () => {
+    const { output } = await stored();
+    gateway.upstream.replyOnce(wholeResponse([messageItem, callItem]));
+    const native = await (await ask({ model: "gpt" })).json();
+    gateway.upstream.replyOnce(responseEvents(answerEvents));
+    const events = await readResponseEvents(await ask({ model: "gpt", stream: true }));
+    const last = lastResponse(events);
+    const names = new Set(events.flatMap(({ item_id: id }) => (id === undefined ? [] : [id])));
+    expect([...names]).toEqual(last.output.map(({ id }) => id));
+    const all = [...output, ...native.output, ...last.output] as { readonly id: string }[];
+    const input = [
+      { role: "user", content: "Hi" },
+      ...all.map(({ id }) => ({ type: "item_reference", id })),
+      { type: "function_call_output", call_id: callItem["call_id"], output: "7" },
+    ];
+    await stored({ input });
+    const said = JSON.stringify(sent()["messages"]);
+    expect(said).toContain("get_weather");
+    expect(said.split('It is \\"7°\\".')).toHaveLength(3);
+  });
+
+  test("to nothing is refused with its place", async () => {
+    for (const id of ["msg_1", `msg_${"0".repeat(32)}_0`]) {
+      const reply = await ask({ input: [{ role: "user", content: "Hi" }, { id }] });
+      expect(reply.status).toBe(400);
+      expect((await reply.json()).error.param).toBe("input[1].id");
+    }
+  });
+});
+
+test("input is listed in pages", async () => {
+  const input = ["a", "b", "c"].map((content) => ({ role: "user", content }));
+  const { id } = await stored({ input });
+  const page = async (query: string) => (await manage(`${id}/input_items?${query}`)).json();
+  const first = await page("limit=2");
+  expect(first).toMatchObject({ object: "list", has_more: true });
+  const texts = (list: { readonly data: { readonly content: { readonly text: string }[] }[] }) =>
+    list.data.map(({ content }) => content[0]?.text);
+  expect(texts(first)).toEqual(["c", "b"]);
+  expect(texts(await page(`limit=2&after=${first.last_id}`))).toEqual(["a"]);
+  expect(texts(await page("order=asc"))).toEqual(["a", "b", "c"]);
+  for (const [query, param] of [
+    ["limit=0", "limit"],
+    ["order=up", "order"],
+    ["after=x", "after"],
+  ] as const) {
+    const { error } = await page(query);
+    expect(error.param).toBe(param);
+  }
+});
+
+test("a response is deleted once, by its own account alone, and costs nothing", async () => {
+  const { id } = await stored();
+  const stranger = await openPayer(gateway);
+  for (const method of ["GET", "DELETE"])
+    expect((await manage(id, method, stranger.key)).status).toBe(404);
+  const theirs = await stranger.call("/responses", {
+    model: "plain",
+    input: "Hi",
+    previous_response_id: id,
+  });
+  expect((await theirs.json()).error).toMatchObject({ param: "previous_response_id" });
+  const deleted = await manage(id, "DELETE");
+  expect(await deleted.json()).toEqual({ id, object: "response", deleted: true });
+  expect((await manage(id, "DELETE")).status).toBe(404);
+  expect((await manage(id, "GET", "sk-svc-wrong")).status).toBe(401);
+  expect(await stranger.receipts()).toHaveLength(0);
+});
+
+test("what cannot be done with a stored response is refused clearly", async () => {
+  const { id } = await stored();
+  expect((await manage(`${id}?stream=true`)).status).toBe(400);
+  expect((await manage(`${id}/cancel`, "POST")).status).toBe(400);
+  expect((await manage(`${id}/cancel`)).status).toBe(405);
+  expect((await manage(`${id}/other`)).status).toBe(404);
+});
+
+test("a vendor's store is never used: neither its ids nor its memory", async () => {
+  gateway.upstream.replyOnce(wholeResponse([messageItem]));
+  const first = await (await ask({ model: "gpt" })).json();
+  expect(first).toMatchObject({ store: true });
+  gateway.upstream.replyOnce(wholeResponse([messageItem]));
+  const next = { model: "gpt", input: "More", previous_response_id: first.id };
+  expect(await (await ask(next)).json()).toMatchObject({ previous_response_id: first.id });
+  expect(sent()).toMatchObject({ store: false });
+  expect(sent()).not.toHaveProperty("previous_response_id");
+  expect(sent()["input"]).toHaveLength(3);
+  expect(JSON.stringify(sent()["input"])).not.toContain('"id"');
+});
+
+test("a large request is refused before the call, unless it is not to be stored", async () => {
+  const input = [
+    {
+      role: "user",
+      content: [
+        { type: "input_file", file_data: `data:application/pdf;base64,${"A".repeat(17 << 20)}` },
+      ],
+    },
+  ];
+  const reply = await ask({ input });
+  expect(reply.status).toBe(400);
+  expect((await reply.json()).error.param).toBe("store");
+  gateway.upstream.replyOnce(chatJson());
+  expect((await ask({ input, store: false })).status).toBe(200);
+});

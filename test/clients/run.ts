@@ -99,7 +99,9 @@ function readArguments(): Asked | number {
 
 async function runTypeScript({ json }: Asked): Promise<Outcome[]> {
   if (!json) process.stderr.write("running the TypeScript clients …\n");
-  const run = await runTestFiles({ files: typeScriptClients.map(({ file }) => file) });
+  const run = await runTestFiles({
+    files: [...new Set(typeScriptClients.map(({ file }) => file))],
+  });
   const saved = readResults();
   const outcomes = typeScriptClients.map((entry): Outcome => {
     const { client } = entry;

@@ -12,7 +12,7 @@ import { upstreamError } from "../kit/failure.ts";
 import { toNetworkError } from "../kit/http.ts";
 import { PacketReader } from "../kit/packets.ts";
 import type { Piece, UpstreamReply } from "../kit/reply.ts";
-import { finishOf, fromResponsesUsage, wordsOfItem } from "./responses.ts";
+import { finishOf, fromResponsesUsage, wordsOfItem } from "./responses-reply.ts";
 import { throwTold } from "./told-failure.ts";
 
 /** How long an upstream may take to close after its last event. */

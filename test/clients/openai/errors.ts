@@ -92,7 +92,7 @@ function otherErrorChecks(
   check("throws NotFoundError for a model that is not listed and for an unknown path", async () => {
     for (const call of [
       () => stage.gateway.client().models.retrieve("no-such-model"),
-      () => stage.gateway.client().responses.create({ model, input: "x" }),
+      () => stage.gateway.client().batches.retrieve("x"),
     ]) {
       const thrown = await thrownBy(call());
       expect(thrown).toBeInstanceOf(NotFoundError);

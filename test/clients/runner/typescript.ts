@@ -9,8 +9,9 @@ const clientsFolder = join(import.meta.dir, "..");
 const root = join(clientsFolder, "..", "..");
 
 export interface TypeScriptClient {
-  /** The npm package, which is also the name of its suite. */
+  /** The name of its suite: the npm package, unless that is named apart. */
   readonly client: string;
+  readonly packageName?: string;
   readonly file: string;
   /** The package that the client runs in. */
   readonly beside?: string;
@@ -21,14 +22,22 @@ export const typeScriptClients: readonly TypeScriptClient[] = [
   { client: "@ai-sdk/openai-compatible", file: "ai-sdk.test.ts", beside: "ai" },
   { client: "@anthropic-ai/sdk", file: "anthropic.test.ts" },
   { client: "@langchain/anthropic", file: "langchain-anthropic.test.ts" },
+  { client: "@ai-sdk/openai", file: "responses.test.ts", beside: "ai" },
   { client: "@langchain/openai", file: "langchain.test.ts" },
+  {
+    client: "@langchain/openai (Responses)",
+    file: "responses.test.ts",
+    packageName: "@langchain/openai",
+  },
   { client: "@llamaindex/openai", file: "llamaindex.test.ts" },
+  { client: "@openai/agents", file: "responses.test.ts" },
   { client: "openai", file: "openai.test.ts" },
+  { client: "openai (Responses)", file: "responses.test.ts", packageName: "openai" },
 ];
 
-export function versionOf({ client, beside }: TypeScriptClient): string {
+export function versionOf({ client, packageName = client, beside }: TypeScriptClient): string {
   const within = beside === undefined ? "" : ` in ${beside} ${installedVersion(beside)}`;
-  return `${installedVersion(client)}${within}`;
+  return `${installedVersion(packageName)}${within}`;
 }
 
 function installedVersion(packageName: string): string {

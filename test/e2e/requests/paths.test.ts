@@ -31,15 +31,7 @@ function sendRaw(origin: string, text: string): Promise<string> {
 
 describe("a path", () => {
   test("that is unknown is 404, with or without a key", async () => {
-    for (const path of [
-      "/",
-      "/v1",
-      "/v1/responses",
-      "/v2/models",
-      "/v1/chat",
-      "/admin",
-      "/metrics",
-    ])
+    for (const path of ["/", "/v1", "/v1/batches", "/v2/models", "/v1/chat", "/admin", "/metrics"])
       for (const headers of [authorized(), {}])
         expect(await refusalOf(fetch(`${gateway.origin}${path}`, { headers }))).toMatchObject({
           status: 404,
@@ -50,15 +42,11 @@ describe("a path", () => {
 
   test("that is not served gets a hint which are", async () => {
     const refused = { status: 404, code: "not_found", type: "invalid_request_error" };
-    // One SDK calls /responses by default.
-    for (const [path, words] of [
-      ["/edits", "/v1/embeddings, /v1/audio/speech"],
-      ["/responses", "Use chat completions"],
-    ] as const)
-      expect(await refusalOf(gateway.call(path, chat))).toMatchObject({
-        ...refused,
-        message: expect.stringContaining(words),
-      });
+    const words = "/v1/chat/completions, /v1/responses, /v1/responses/{id}, /v1/embeddings";
+    expect(await refusalOf(gateway.call("/batches", chat))).toMatchObject({
+      ...refused,
+      message: expect.stringContaining(words),
+    });
     const bare = await refusalOf(fetch(`${gateway.origin}/chat/completions`, { method: "POST" }));
     expect(bare.message).toContain("The base URL must end in /v1.");
   });

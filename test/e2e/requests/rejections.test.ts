@@ -108,7 +108,7 @@ describe("every refusal is recorded", () => {
     const payer = await openPayer(gateway);
     const ask = (path: string, method = "GET") =>
       fetch(`${gateway.baseUrl}${path}`, { method, ...keyed(payer.key) });
-    const path = await recordOf(payer, await ask("/responses", "POST"));
+    const path = await recordOf(payer, await ask("/batches", "POST"));
     expect(path).toMatchObject({ status: 404, endpoint: null, model: null });
     const model = await recordOf(payer, await ask("/models/no-such-model"));
     expect(model).toMatchObject({ code: "model_not_found", endpoint: "models" });

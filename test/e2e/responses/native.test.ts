@@ -191,7 +191,7 @@ describe("a stream", () => {
   test("that breaks in the middle ends in an error and a failed response", async () => {
     const payer = await openPayer(gateway);
     gateway.upstream.replyOnce(
-      cutAfter({ recording: responseEvents(answerEvents), parts: 9, by: "close" }),
+      cutAfter({ recording: responseEvents(answerEvents), parts: 12, by: "close" }),
     );
     const reply = await payer.call("/responses", { model: "gpt", input: "Hi", stream: true });
     const all = await readResponseEvents(reply);
@@ -217,9 +217,9 @@ describe("a stream", () => {
   });
 
   test("past its cap is cut, and told with the items that were done", async () => {
-    const delta = answerEvents[7];
+    const delta = answerEvents[10];
     const many = Array.from({ length: 300 }, () => ({ ...delta, delta: "word word word " }));
-    gateway.upstream.replyOnce(responseEvents([...answerEvents.slice(0, 7), ...many]));
+    gateway.upstream.replyOnce(responseEvents([...answerEvents.slice(0, 10), ...many]));
     const all = await readResponseEvents(await ask({ stream: true, max_output_tokens: 16 }));
     expect(all.at(-1)?.type).toBe("response.incomplete");
     expect(lastResponse(all)).toMatchObject({

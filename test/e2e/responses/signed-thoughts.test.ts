@@ -65,6 +65,7 @@ const claudeWhole = (blocks: readonly AnthropicBlock[], stopReason: string) =>
   httpReply({
     headers: { "content-type": "application/json" },
     body: [anthropicMessage({ blocks, stopReason, usage })],
+    framing: "length",
   });
 
 for (const isStreamed of [true, false])

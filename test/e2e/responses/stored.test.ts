@@ -86,8 +86,10 @@ describe("a reference to an item", () => {
     gateway.upstream.replyOnce(responseEvents(answerEvents));
     const events = await readResponseEvents(await ask({ model: "gpt", stream: true }));
     const last = lastResponse(events);
-    const names = new Set(events.flatMap(({ item_id: id }) => (id === undefined ? [] : [id])));
-    expect([...names]).toEqual(last.output.map(({ id }) => id));
+    const names = new Set(
+      events.flatMap(({ item_id: id }) => (typeof id === "string" ? [id] : [])),
+    );
+    expect([...names]).toEqual(last.output.map(({ id }) => String(id)));
     const all = [...output, ...native.output, ...last.output] as { readonly id: string }[];
     const input = [
       { role: "user", content: "Hi" },

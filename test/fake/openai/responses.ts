@@ -100,17 +100,32 @@ const delta = (item: Fields, more: Fields): Fields => ({
   ...more,
 });
 
+const thought = (more: Fields): Fields => ({
+  item_id: reasoningItem["id"],
+  output_index: 0,
+  summary_index: 0,
+  ...more,
+});
+
 /** Thoughts, then an answer in three pieces, one with an escape in it. */
 export const answerEvents: readonly Fields[] = [
   ...begun(),
   { type: "response.output_item.added", output_index: 0, item: { ...reasoningItem, summary: [] } },
   {
+    type: "response.reasoning_summary_part.added",
+    ...thought({ part: { type: "summary_text", text: "" } }),
+  },
+  {
     type: "response.reasoning_summary_text.delta",
-    item_id: reasoningItem["id"],
-    output_index: 0,
-    summary_index: 0,
-    delta: "**Checking** the weather",
-    obfuscation: "x8Fq",
+    ...thought({ delta: "**Checking** the weather", obfuscation: "x8Fq" }),
+  },
+  {
+    type: "response.reasoning_summary_text.done",
+    ...thought({ text: "**Checking** the weather" }),
+  },
+  {
+    type: "response.reasoning_summary_part.done",
+    ...thought({ part: { type: "summary_text", text: "**Checking** the weather" } }),
   },
   { type: "response.output_item.done", output_index: 0, item: reasoningItem },
   {

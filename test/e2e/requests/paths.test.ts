@@ -42,7 +42,7 @@ describe("a path", () => {
 
   test("that is not served gets a hint which are", async () => {
     const refused = { status: 404, code: "not_found", type: "invalid_request_error" };
-    const words = "/v1/chat/completions, /v1/responses, /v1/responses/{id}, /v1/embeddings";
+    const words = "/v1/chat/completions, /v1/responses, /v1/responses/{id}";
     expect(await refusalOf(gateway.call("/batches", chat))).toMatchObject({
       ...refused,
       message: expect.stringContaining(words),

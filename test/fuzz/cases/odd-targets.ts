@@ -78,7 +78,7 @@ const unknownPaths: readonly string[] = [
   "/v2/models",
   "/v1/chat",
   "/v1/batches",
-  "/v1/completions",
+  "/v1/edits",
   "/V1/MODELS",
   "/v1/%6dodels",
   "/v1%2fmodels",

@@ -120,7 +120,7 @@ function failureChecks(check: Check, stage: Stage): void {
     expect(await failureOf(reading)).toMatchObject({ code: "upstream_error" });
   });
 
-  check("stops a stream that nobody reads any more", async () => {
+  check("stops the upstream when a stream is abandoned", async () => {
     const { client, upstream } = stage.gateway;
     const held = Promise.withResolvers<void>();
     const recording = chatStreams.openai();

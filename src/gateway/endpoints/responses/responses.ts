@@ -1,5 +1,6 @@
 import { ApiError, toApiError } from "../../../base/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
+import type { StoredResponses } from "../../../responses/stored-responses.ts";
 import { createResponses } from "../../../wire/v1/responses/dialect.ts";
 import { toOwnField } from "../../../wire/v1/responses/field-names.ts";
 import type { ResponseOrder } from "../../../wire/v1/responses/order.ts";
@@ -7,7 +8,6 @@ import { withItemIds } from "../../../wire/v1/responses/output-items.ts";
 import { fieldError } from "../../../wire/v1/validate.ts";
 import type { ServedCall } from "../../served-call.ts";
 import { serveChat } from "../chat/serve-chat.ts";
-import type { ResponseArchive } from "./archive.ts";
 import { resolveReferences } from "./references.ts";
 
 /** What a request brings from earlier ones. */
@@ -100,7 +100,7 @@ async function keep(served: ServedCall, order: ResponseOrder, reply: JsonObject)
   }
 }
 
-async function loadPast(served: ServedCall, archive: ResponseArchive): Promise<Past> {
+async function loadPast(served: ServedCall, archive: StoredResponses): Promise<Past> {
   const { body, key, exchange } = served;
   const { previous_response_id: previous, input } = body;
   const { accountId } = key;
@@ -140,7 +140,7 @@ function checkNothingStored({ store, previous_response_id: previous, input }: Js
 
 function checkStoredSize(
   { body, exchange }: ServedCall,
-  { maxStoredBytes }: ResponseArchive,
+  { maxStoredBytes }: StoredResponses,
 ): void {
   const sizeBytes = exchange.heldBody?.sizeBytes ?? 0;
   if (body["store"] === false || sizeBytes <= maxStoredBytes) return;

@@ -1,11 +1,11 @@
 import { ApiError } from "../../../base/errors.ts";
 import type { JsonObject } from "../../../call/chat.ts";
+import type { StoredResponses } from "../../../responses/stored-responses.ts";
 import { fieldError } from "../../../wire/v1/validate.ts";
 import type { GatewayDependencies } from "../../dependencies.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { Work } from "../../pipeline.ts";
 import { authenticate } from "../../request/authenticate.ts";
-import type { ResponseArchive } from "./archive.ts";
 
 /**
  * GET and DELETE /v1/responses/{id}, GET …/input_items, POST …/cancel: what an account has stored. No
@@ -45,7 +45,7 @@ export function manageResponse(dependencies: GatewayDependencies): Work {
 interface Asked {
   readonly id: string;
   readonly accountId: string;
-  readonly archive: ResponseArchive;
+  readonly archive: StoredResponses;
   readonly exchange: Exchange;
 }
 type Act = (asked: Asked) => Promise<JsonObject>;

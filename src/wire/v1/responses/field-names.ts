@@ -22,7 +22,7 @@ export function toOwnField(param: string, { places, book }: ResponseOrder): stri
     const call = /^\.tool_calls\[(\d+)\](.*)$/s.exec(rest);
     if (call !== null) {
       const field = place.calls[Number(call[1])] ?? place.field;
-      return /\.arguments$/.test(call[2] ?? "") ? `${field}.arguments` : field;
+      return (call[2] ?? "").endsWith(".arguments") ? `${field}.arguments` : field;
     }
     if (rest === ".tool_call_id") return `${place.field}.call_id`;
     if (!rest.startsWith(".content")) return place.field;

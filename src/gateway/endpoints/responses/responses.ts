@@ -1,8 +1,6 @@
-import { ApiError, toApiError } from "../../../base/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
 import type { StoredResponses } from "../../../responses/stored-responses.ts";
 import { createResponses } from "../../../wire/v1/responses/dialect.ts";
-import { toOwnField } from "../../../wire/v1/responses/field-names.ts";
 import type { ResponseOrder } from "../../../wire/v1/responses/order.ts";
 import { withItemIds } from "../../../wire/v1/responses/output-items.ts";
 import { fieldError } from "../../../wire/v1/validate.ts";
@@ -34,42 +32,13 @@ export function serveResponses(served: ServedCall): Promise<Response> {
 
 function serve(served: ServedCall, { body, history }: Past): Promise<Response> {
   const { responses: archive } = served.dependencies;
-  let known: ResponseOrder | undefined;
   const dialect = createResponses({
     history,
     canStore: archive !== undefined,
     keep: (order) => (reply) => keep(served, order, reply),
-    onOrder: (order) => {
-      known = order;
-    },
   });
-  const read = {
-    ...dialect,
-    read: (_: JsonObject, most: number | undefined) => dialect.read(body, most),
-  };
-  return serveChat(served, read).catch((thrown: unknown) => {
-    throw known === undefined ? thrown : withOwnField(toApiError(thrown), known);
-  });
-}
-
-/** Adapters speak of the fields of chat completions: the caller sent others. */
-function withOwnField(error: ApiError, order: ResponseOrder): ApiError {
-  const { param, message } = error;
-  if (param === null) return error;
-  const field = toOwnField(param, order);
-  if (field === param) return error;
-  const { code, detail, retryAfterMs, retryable, firstRequestId, upstream, cause } = error;
-  return new ApiError({
-    code,
-    param: field,
-    message: message.startsWith(param) ? field + message.slice(param.length) : message,
-    detail,
-    retryAfterMs,
-    retryable,
-    firstRequestId,
-    upstream,
-    cause,
-  });
+  const { read } = dialect;
+  return serveChat(served, { ...dialect, read: (_, ...rest) => read(body, ...rest) });
 }
 
 /**

@@ -1,13 +1,12 @@
 import type { ChatDialect } from "../dialect.ts";
 import { ResponseEventWriter } from "./events.ts";
+import { toOwnField } from "./field-names.ts";
 import { type OrderContext, type ResponseOrder, toResponseOrder } from "./order.ts";
 import { type KeepReply, toResponseReply } from "./reply.ts";
 
 export interface ResponsesContext extends OrderContext {
   /** Called for a reply that is to be stored, before it goes out. */
   readonly keep: (order: ResponseOrder) => KeepReply;
-  /** Called once the request is known to be valid. */
-  readonly onOrder: (order: ResponseOrder) => void;
 }
 
 /** What a call needs to know of those before it is of that call alone, and so is the dialect. */
@@ -17,11 +16,8 @@ export function createResponses(context: ResponsesContext): ChatDialect<Response
     name: "responses",
     idPrefix: "resp_",
     promptField: "input",
-    read: (body, maxOutputTokens) => {
-      const order = toResponseOrder(body, maxOutputTokens, context);
-      context.onOrder(order);
-      return order;
-    },
+    read: (body, maxOutputTokens) => toResponseOrder(body, maxOutputTokens, context),
+    toField: toOwnField,
     createWriter: (identity, order) => new ResponseEventWriter(identity, order, keepOf(order)),
     toReply: (whole) => toResponseReply(whole, keepOf(whole.order)),
   };

@@ -71,10 +71,13 @@ describe("reach the model", () => {
           { id: "a", type: "function", function: { name: "get_weather", arguments: "{}" } },
         ],
       },
+      { role: "tool", tool_call_id: "a", content: "See the attachment below." },
       {
-        role: "tool",
-        tool_call_id: "a",
-        content: [{ type: "image_url", image_url: { url: png } }],
+        role: "user",
+        content: [
+          { type: "text", text: "Attachment of tool result a:" },
+          { type: "image_url", image_url: { url: png } },
+        ],
       },
     ]);
   });

@@ -36,11 +36,12 @@ export function serveChat<Order extends ChatOrder>(
 ): Promise<Response> {
   const { body, exchange, price } = served;
   const order = dialect.read(body, served.model.maxOutputTokens, exchange.request.headers);
-  const { toField } = dialect;
-  if (toField !== undefined) exchange.toField = (param) => toField(param, order);
   if (order.stream) served.stream();
   checkTextBytes(exchange, dialect.promptField, () => textsOf(order.call).texts);
   const model = ableModel(served, order.call);
+  // From here on, errors name the fields of the call.
+  const { toField } = dialect;
+  if (toField !== undefined) exchange.toField = (param) => toField(param, order);
   const { need, tokens, isShortened } = chatNeed({ order, model, price, tpm: exchange.tpm });
   if (isShortened) exchange.loweredCap = need.cap;
   const identity: ReplyIdentity = {

@@ -33,7 +33,7 @@ export interface TestGateway {
 
 export interface TestGatewayOptions {
   readonly environment?: Readonly<Record<string, string>>;
-  /** svc.yaml; UPSTREAM stands for the fake's base URL. */
+  /** svc.yaml; UPSTREAM stands for the fake's base URL, ORIGIN for that without its path. */
   readonly manifest?: string;
   /** Puts the entries into the store, where commands can change them, and writes no file. */
   readonly isInStore?: boolean;
@@ -84,7 +84,9 @@ export async function startTestGateway({
   if (open === undefined && environment["SVC_SECRET"] === undefined)
     copyEmptyDatabase(join(dataDir, "svc.db"));
   const config = join(dataDir, "svc.yaml");
-  const text = manifest.replaceAll("UPSTREAM", upstream.baseUrl);
+  const text = manifest
+    .replaceAll("UPSTREAM", upstream.baseUrl)
+    .replaceAll("ORIGIN", new URL(upstream.baseUrl).origin);
   writeFileSync(config, isInStore ? "" : text);
   const server = await startServer({
     version: "0.0.0-test",

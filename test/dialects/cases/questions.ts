@@ -1,0 +1,188 @@
+/** What the vendor is asked: the same, in whichever dialect the caller asks. */
+
+import { describe, expect, test } from "bun:test";
+import { plainAnswer, weatherTool } from "../../providers/calls.ts";
+import { type Asked, operatorKey } from "../../providers/dialect.ts";
+import type { CalledTool, Picture } from "../driver.ts";
+import { type Ask, forms, reply, type Stage } from "../stage.ts";
+import { type Pair, upstreamModel } from "../vendors.ts";
+import { tools } from "./words.ts";
+
+/** A picture of one pixel. */
+const pixel: Picture = {
+  mediaType: "image/png",
+  base64:
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+};
+
+export function questionCases(stage: Stage, pair: Pair): void {
+  describe("what the vendor is asked", () => {
+    const ask = (question: Ask) => arrivalOf(stage, pair, question);
+    wordCases(pair, ask);
+    settingCases(pair, ask);
+    if (pair.driver.can.tools) toolCases(ask);
+    if (pair.driver.can.images && pair.wire.can.images) imageCases(stage, pair, ask);
+  });
+}
+
+type Arrival = (question: Ask) => Promise<Asked>;
+
+/** The same whether the answer is streamed or not. */
+async function arrivalOf(stage: Stage, pair: Pair, question: Ask): Promise<Asked> {
+  const caller = await stage.caller(pair);
+  const asked: Asked[] = [];
+  for (const form of forms) {
+    stage.answer(pair, reply(pair, form, plainAnswer(pair.wire.can)));
+    await caller.hear(question, form);
+    asked.push(caller.asked());
+  }
+  const [whole, streamed] = asked;
+  if (whole === undefined || streamed === undefined) throw new Error("a request is missing");
+  expect([whole.streamed, streamed.streamed]).toEqual([false, true]);
+  expect({ ...streamed, streamed: false }).toEqual(whole);
+  expect(stage.calls.map(({ body }) => body).join("")).not.toContain(operatorKey);
+  return whole;
+}
+
+function wordCases({ driver, vendor }: Pair, ask: Arrival): void {
+  test("a question reaches the model that was named, word for word", async () => {
+    const text = 'Grüße an "alle" 👋\n\tund <mehr> & \\ \u2028';
+    const asked = await ask({ turns: [{ by: "user", content: [text] }] });
+    expect(asked.model).toBe(upstreamModel(vendor));
+    expect(asked.pieces).toEqual([{ by: "user", text }]);
+    expect([asked.system, asked.tools, asked.answerForm]).toEqual([[], [], undefined]);
+    expect([asked.temperature, asked.topP, asked.stop]).toEqual([undefined, undefined, undefined]);
+  });
+
+  if (!driver.can.turns) return;
+  test("a conversation keeps its instructions, its speakers and its order", async () => {
+    const asked = await ask({
+      system: "Answer in French.",
+      turns: [
+        { by: "user", content: ["One?"] },
+        { by: "assistant", text: "One." },
+        { by: "user", content: ["Two?", "Or three?"] },
+      ],
+    });
+    expect(asked.system).toEqual(["Answer in French."]);
+    expect(asked.pieces).toEqual([
+      { by: "user", text: "One?" },
+      { by: "assistant", text: "One." },
+      { by: "user", text: "Two?" },
+      { by: "user", text: "Or three?" },
+    ]);
+  });
+}
+
+function settingCases({ driver, wire }: Pair, ask: Arrival): void {
+  test("the cap of the answer and its sampling go along", async () => {
+    const asked = await ask({ cap: 123, temperature: 0.5 });
+    expect([asked.cap, asked.temperature, asked.topP]).toEqual([123, 0.5, undefined]);
+    const other = await ask({ cap: 77, topP: 0.25 });
+    expect([other.cap, other.temperature, other.topP]).toEqual([77, undefined, 0.25]);
+  });
+
+  if (driver.can.stop)
+    test("words that end the answer go along", async () => {
+      expect((await ask({ stop: ["END", "HALT"] })).stop).toEqual(["END", "HALT"]);
+    });
+
+  if (driver.can.schemas && wire.can.schemas)
+    test("a schema for the answer goes along", async () => {
+      const schema = weatherTool.function.parameters;
+      expect((await ask({ schema })).answerForm).toEqual({ schema });
+    });
+}
+
+const call = (id: string, name: string, city: string): CalledTool => ({
+  id,
+  name,
+  arguments: JSON.stringify({ city }),
+});
+
+function toolCases(ask: Arrival): void {
+  test("tools go along with their names, descriptions and parameters", async () => {
+    expect((await ask({ tools })).tools).toEqual(tools);
+  });
+
+  for (const toolChoice of ["auto", "required", { name: "get_weather" }] as const)
+    test(`the choice of tools goes along: ${JSON.stringify(toolChoice)}`, async () => {
+      expect((await ask({ tools, toolChoice })).toolChoice).toEqual(toolChoice);
+    });
+
+  test("a choice of no tool keeps the model from calling any", async () => {
+    const { tools: sent, toolChoice } = await ask({ tools, toolChoice: "none" });
+    expect(toolChoice === "none" || sent.length === 0).toBe(true);
+  });
+
+  test("results of several tools go back to their own calls", async () => {
+    const asked = await ask({
+      tools,
+      turns: [
+        { by: "user", content: ["Both?"] },
+        {
+          by: "assistant",
+          text: "I look.",
+          calls: [call("call_1", "get_weather", "Bern"), call("call_2", "get_time", "Oslo")],
+        },
+        { by: "tool", id: "call_2", content: ["noon"] },
+        { by: "tool", id: "call_1", content: ["7 degrees"] },
+        { by: "assistant", text: "Seven, at noon." },
+        { by: "user", content: ["Thanks."] },
+      ],
+    });
+    expect(asked.pieces.filter(({ by }) => by !== "tool")).toEqual([
+      { by: "user", text: "Both?" },
+      { by: "assistant", text: "I look." },
+      { by: "assistant", call: { name: "get_weather", arguments: { city: "Bern" } } },
+      { by: "assistant", call: { name: "get_time", arguments: { city: "Oslo" } } },
+      { by: "assistant", text: "Seven, at noon." },
+      { by: "user", text: "Thanks." },
+    ]);
+    const results = asked.pieces.flatMap((piece) => (piece.by === "tool" ? [piece] : []));
+    expect(results.toSorted((one, other) => one.name.localeCompare(other.name))).toEqual([
+      { by: "tool", name: "get_time", result: "noon" },
+      { by: "tool", name: "get_weather", result: "7 degrees" },
+    ]);
+  });
+}
+
+function imageCases(stage: Stage, pair: Pair, ask: Arrival): void {
+  test("an image goes along in its place between the words", async () => {
+    const asked = await ask({
+      turns: [{ by: "user", content: ["What is this?", pixel, "Be brief."] }],
+    });
+    expect(asked.pieces).toEqual([
+      { by: "user", text: "What is this?" },
+      { by: "user", image: pixel },
+      { by: "user", text: "Be brief." },
+    ]);
+  });
+
+  // In chat completions the result of a tool is text alone.
+  if (pair.driver.name === "chat") return;
+  for (const form of forms)
+    test(`${form}: an image that a tool gives reaches the vendor, or is refused by its field`, async () => {
+      const caller = await stage.caller(pair);
+      stage.answer(pair, reply(pair, form, plainAnswer(pair.wire.can)));
+      const response = await caller.send(
+        {
+          tools,
+          turns: [
+            { by: "user", content: ["Weather?"] },
+            { by: "assistant", calls: [call("call_1", "get_weather", "Bern")] },
+            { by: "tool", id: "call_1", content: ["A chart:", pixel] },
+          ],
+        },
+        form,
+      );
+      const text = await response.text();
+      expect({ status: response.status, text: response.status === 200 ? "" : text }).toEqual({
+        status: 200,
+        text: "",
+      });
+      const [request] = stage.calls;
+      expect(request?.body).toContain(pixel.base64);
+      expect(request?.body).toContain("A chart:");
+    });
+}

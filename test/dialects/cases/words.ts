@@ -1,0 +1,187 @@
+/** What is said: the answers, how they end, what they used and what that costs. */
+
+import { describe, expect, test } from "bun:test";
+import { finishReasons } from "../../../src/call/chat.ts";
+import { pausedAfter } from "../../fake/script.ts";
+import {
+  clockCall,
+  clockTool,
+  fullCounts,
+  plainAnswer,
+  plainText,
+  toolAnswer,
+  weatherCall,
+  weatherTool,
+} from "../../providers/calls.ts";
+import type { Answer, Counts } from "../../providers/dialect.ts";
+import { framed, packetsUntil } from "../../providers/stage.ts";
+import { BodyReader } from "../../replies/event-stream.ts";
+import { forms, reply, type Stage } from "../stage.ts";
+import { type Pair, prices } from "../vendors.ts";
+
+export const tools = [weatherTool.function, clockTool.function];
+
+export function answerCases(stage: Stage, pair: Pair): void {
+  describe("what the caller hears", () => {
+    textCases(stage, pair);
+    endCases(stage, pair);
+    usageCases(stage, pair);
+    if (pair.driver.can.tools) toolCases(stage, pair);
+    if (pair.driver.can.thinking) thoughtCases(stage, pair);
+  });
+}
+
+/** The counts that both the vendor's format and the caller's have a place for. */
+export function sharedCounts({ driver, wire }: Pair, counts: Counts): Counts {
+  const { input, output, cached, written, reasoning } = counts;
+  return {
+    input,
+    output,
+    ...(driver.can.cachedTokens && wire.can.cachedTokens && cached !== undefined ? { cached } : {}),
+    ...(driver.can.writtenTokens && wire.can.writtenTokens && written !== undefined
+      ? { written }
+      : {}),
+    ...(driver.can.reasoningTokens && wire.can.reasoningTokens && reasoning !== undefined
+      ? { reasoning }
+      : {}),
+  };
+}
+
+/** Nano-USD, by hand. */
+export function costOf({ input, output, cached = 0, written = 0 }: Counts): bigint {
+  return (
+    BigInt(input - cached - written) * prices.input +
+    BigInt(cached) * prices.cached +
+    BigInt(written) * prices.written +
+    BigInt(output) * prices.output
+  );
+}
+
+function textCases(stage: Stage, pair: Pair): void {
+  const { driver, vendor, wire } = pair;
+  for (const form of forms) {
+    test(`${form}: the text, the end, the usage, and a receipt of just that`, async () => {
+      const caller = await stage.caller(pair);
+      const counts = fullCounts(wire.can);
+      stage.answer(pair, reply(pair, form, plainAnswer(wire.can)));
+      const heard = await caller.hear({}, form);
+      expect(heard).toMatchObject({
+        text: plainText,
+        reasoning: "",
+        calls: [],
+        finish: "stop",
+        model: vendor.name,
+      });
+      expect(heard.id).toMatch(driver.idForm);
+      expect(heard.usage).toMatchObject(sharedCounts(pair, counts));
+      const { outcome, charged, cost, estimated } = await caller.payer.receipt();
+      expect({ outcome, estimated }).toEqual({ outcome: "ok", estimated: false });
+      expect([charged, cost]).toEqual([costOf(counts), costOf(counts)]);
+    });
+
+    test(`${form}: spaces and line ends are kept`, async () => {
+      const texts = [" ", "\n\n", "  data: x\r\n", "\t", "\u2028", '\\"quoted\\"', "end "];
+      const pieces = texts.map((text) => ({ text }));
+      const answer: Answer = { pieces, finish: "stop", usage: fullCounts(wire.can) };
+      const caller = await stage.caller(pair);
+      stage.answer(pair, reply(pair, form, answer));
+      expect((await caller.hear({}, form)).text).toBe(texts.join(""));
+    });
+
+    test(`${form}: an answer of no words is one`, async () => {
+      const answer: Answer = { pieces: [], finish: "stop", usage: { input: 41, output: 5 } };
+      const caller = await stage.caller(pair);
+      stage.answer(pair, reply(pair, form, answer));
+      const heard = await caller.hear({}, form);
+      expect(heard).toMatchObject({ text: "", calls: [], finish: "stop" });
+    });
+  }
+
+  test("a stream gives its words as they come, not at its end", async () => {
+    const said = wire.streamed(plainAnswer(wire.can));
+    const held = Promise.withResolvers<void>();
+    const parts = packetsUntil(said, "Grüße");
+    stage.answer(pair, pausedAfter({ recording: framed(said), parts, until: held.promise }));
+    const caller = await stage.caller(pair);
+    const body = new BodyReader(await caller.send({}, "streamed"));
+    await body.until("Grüße");
+    expect(body.text).not.toContain("you!");
+    held.resolve();
+    expect(driver.fromStream(await body.rest())).toMatchObject({ text: plainText, isDone: true });
+  });
+}
+
+function endCases(stage: Stage, pair: Pair): void {
+  for (const form of forms)
+    for (const finish of finishReasons)
+      if (finish !== "tool_calls")
+        test(`${form}: it ends for the reason ${finish}`, async () => {
+          const usage = fullCounts(pair.wire.can);
+          const caller = await stage.caller(pair);
+          stage.answer(pair, reply(pair, form, { pieces: [{ text: "Once" }], finish, usage }));
+          expect(await caller.hear({}, form)).toMatchObject({ text: "Once", finish });
+          expect((await caller.payer.receipt()).outcome).toBe("ok");
+        });
+}
+
+function usageCases(stage: Stage, pair: Pair): void {
+  for (const form of forms)
+    test(`${form}: what the vendor does not count is counted here, for reply and receipt alike`, async () => {
+      const caller = await stage.caller(pair);
+      stage.answer(pair, reply(pair, form, { pieces: [{ text: "Hi there" }], finish: "stop" }));
+      const { usage, text } = await caller.hear({}, form);
+      expect(text).toBe("Hi there");
+      const { units, estimated } = await caller.payer.receipt();
+      expect(estimated).toBe(true);
+      expect(usage).toMatchObject({ input: units.input ?? 0, output: units.output ?? 0 });
+      expect(usage?.output).toBeGreaterThan(0);
+    });
+}
+
+function toolCases(stage: Stage, pair: Pair): void {
+  const { can } = pair.wire;
+  const weather = { name: "get_weather", arguments: { city: "Zürich", days: 2 } };
+  const clock = { name: "get_time", arguments: { city: "Oslo" } };
+  for (const form of forms) {
+    test(`${form}: a tool call behind words has its name, its arguments and an id`, async () => {
+      const pieces = [{ text: "I look." }, { call: weatherCall }];
+      const caller = await stage.caller(pair);
+      const answer: Answer = { pieces, finish: "tool_calls", usage: fullCounts(can) };
+      stage.answer(pair, reply(pair, form, answer));
+      const heard = await caller.hear({ tools }, form);
+      expect(heard).toMatchObject({ text: "I look.", calls: [weather], finish: "tool_calls" });
+      expect(heard.calls[0]?.id).not.toBe("");
+    });
+
+    test(`${form}: calls of several tools at once stay apart, each with an id of its own`, async () => {
+      const again = { ...weatherCall, id: "call_w3", pieces: ['{"city":"Bern","days":1}'] };
+      const caller = await stage.caller(pair);
+      stage.answer(pair, reply(pair, form, toolAnswer(can, [weatherCall, clockCall, again])));
+      const heard = await caller.hear({ tools }, form);
+      const third = { name: "get_weather", arguments: { city: "Bern", days: 1 } };
+      expect(heard).toMatchObject({ calls: [weather, clock, third], finish: "tool_calls" });
+      expect(new Set(heard.calls.map(({ id }) => id)).size).toBe(3);
+    });
+
+    test(`${form}: a call without arguments has arguments that can be read`, async () => {
+      const call = { id: "call_n", name: "get_time", pieces: ["{}"] };
+      const caller = await stage.caller(pair);
+      stage.answer(pair, reply(pair, form, toolAnswer(can, [call])));
+      const { calls } = await caller.hear({ tools }, form);
+      expect(calls).toMatchObject([{ name: "get_time", arguments: {} }]);
+    });
+  }
+}
+
+function thoughtCases(stage: Stage, pair: Pair): void {
+  if (!pair.wire.can.reasoning) return;
+  for (const form of forms)
+    test(`${form}: thoughts are told apart from the answer`, async () => {
+      const caller = await stage.caller(pair);
+      const pieces = [{ reasoning: "Six times " }, { reasoning: "seven." }, { text: "42" }];
+      const usage = fullCounts(pair.wire.can);
+      stage.answer(pair, reply(pair, form, { pieces, finish: "stop", usage }));
+      const heard = await caller.hear({ thinks: true, cap: 4_096 }, form);
+      expect(heard).toMatchObject({ text: "42", reasoning: "Six times seven.", finish: "stop" });
+    });
+}

@@ -1,0 +1,4 @@
+import { chatDriver } from "./drivers/chat.ts";
+import { dialectContract } from "./suite.ts";
+
+dialectContract(chatDriver);

@@ -1,0 +1,4 @@
+import { completionsDriver } from "./drivers/completions.ts";
+import { dialectContract } from "./suite.ts";
+
+dialectContract(completionsDriver);

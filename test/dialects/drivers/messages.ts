@@ -1,0 +1,100 @@
+/** The Messages API, as Anthropic documents it. */
+
+import type { Json, JsonObject } from "../../../src/call/chat.ts";
+import type { Content, Driver, Question, Turn } from "../driver.ts";
+import { given, listOf, objectOf } from "./events.ts";
+import { fromError, fromMessage } from "./messages-reply.ts";
+import { fromMessageStream } from "./messages-stream.ts";
+
+/** The format has no default. */
+const usualCap = 4_096;
+
+export const messagesDriver: Driver = {
+  name: "messages",
+  path: "/messages",
+  can: {
+    turns: true,
+    tools: true,
+    images: true,
+    schemas: true,
+    thinking: true,
+    stop: true,
+    cachedTokens: true,
+    writtenTokens: true,
+    reasoningTokens: false,
+  },
+  idForm: /^msg_[0-9a-f]{32}$/,
+  capField: "max_tokens",
+  endMark: '"type":"message_stop"',
+  keepAlive: "event: ping\n",
+  headers: (key) => ({ "x-api-key": key, "anthropic-version": "2023-06-01" }),
+  toBody,
+  fromReply: (body) => fromMessage(objectOf(body)),
+  fromStream: fromMessageStream,
+  fromError,
+};
+
+function toBody(question: Question): Record<string, Json | undefined> {
+  const { model, system, tools, toolChoice, schema } = question;
+  return given({
+    model,
+    max_tokens: question.cap ?? usualCap,
+    system: system === undefined ? undefined : [{ type: "text", text: system }],
+    messages: toMessages(question.turns),
+    temperature: question.temperature,
+    top_p: question.topP,
+    stop_sequences: question.stop,
+    stream: question.stream,
+    tools: tools?.map(({ name, description, parameters }) =>
+      given({ name, description, input_schema: parameters ?? { type: "object" } }),
+    ),
+    tool_choice: toChoice(toolChoice),
+    output_config: schema === undefined ? undefined : { format: { type: "json_schema", schema } },
+    thinking: question.thinks === true ? { type: "enabled", budget_tokens: 1_024 } : undefined,
+  });
+}
+
+function toChoice(choice: Question["toolChoice"]): JsonObject | undefined {
+  if (choice === undefined) return undefined;
+  if (typeof choice === "object") return { type: "tool", name: choice.name };
+  return { type: choice === "required" ? "any" : choice };
+}
+
+/** Results of several tools go into one turn of the user, as the format wants it. */
+function toMessages(turns: readonly Turn[]): readonly JsonObject[] {
+  const messages: { readonly role: string; readonly content: JsonObject[] }[] = [];
+  for (const turn of turns) {
+    const role = turn.by === "assistant" ? "assistant" : "user";
+    const content = toBlocks(turn);
+    const last = messages.at(-1);
+    if (last?.role === role) last.content.push(...content);
+    else messages.push({ role, content: [...content] });
+  }
+  return messages;
+}
+
+function toBlocks(turn: Turn): readonly JsonObject[] {
+  if ("echo" in turn) return listOf(turn.echo).map((block) => objectOf(block));
+  if (turn.by === "user") return toContent(turn.content);
+  if (turn.by === "tool")
+    return [{ type: "tool_result", tool_use_id: turn.id, content: toContent(turn.content) }];
+  return [
+    ...(turn.text === undefined ? [] : [{ type: "text", text: turn.text }]),
+    ...(turn.calls ?? []).map(({ id, name, arguments: text }) => ({
+      type: "tool_use",
+      id,
+      name,
+      input: JSON.parse(text) as Json,
+    })),
+  ];
+}
+
+const toContent = (content: Content): readonly JsonObject[] =>
+  content.map((part) =>
+    typeof part === "string"
+      ? { type: "text", text: part }
+      : {
+          type: "image",
+          source: { type: "base64", media_type: part.mediaType, data: part.base64 },
+        },
+  );

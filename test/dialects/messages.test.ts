@@ -1,0 +1,4 @@
+import { messagesDriver } from "./drivers/messages.ts";
+import { dialectContract } from "./suite.ts";
+
+dialectContract(messagesDriver);

@@ -105,6 +105,17 @@ export function pairsOf(driver: Driver): readonly Pair[] {
   });
 }
 
+/** Each dialect, translated and natively, once: for what does not depend on the vendor. */
+export const scenes: readonly Pair[] = drivers
+  .flatMap(pairsOf)
+  .filter(
+    ({ driver, vendor, isNative }) =>
+      vendor.name === "compatible" || (isNative && driver.name !== "completions"),
+  );
+
+export const sceneName = ({ driver, vendor, isNative }: Pair) =>
+  `${driver.name} ${isNative ? "natively " : ""}on ${vendor.name}`;
+
 /** For calls that others must not have taught the gateway anything about. */
 export const twinOf = ({ name }: Pick<Vendor, "name">) => `${name}-twin`;
 

@@ -236,6 +236,11 @@ export class BodyReader {
       if (!(await this.#read())) throw new Error(`ended before ${wanted}: ${this.#text}`);
   }
 
+  /** One read more; throws if there is none. */
+  async more(): Promise<void> {
+    if (!(await this.#read())) throw new Error(`ended: ${this.#text}`);
+  }
+
   /** The whole body. */
   async rest(): Promise<string> {
     while (await this.#read());

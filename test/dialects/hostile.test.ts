@@ -1,0 +1,150 @@
+/**
+ * Upstreams that speak the caller's own dialect, badly: events cut, swapped, repeated, huge, or with
+ * counts that cannot be. A caller gets a good answer or an error, and pays no more than was held.
+ */
+
+import { describe, expect, test } from "bun:test";
+import type { Bytes } from "../fake/http/reply.ts";
+import { Dice } from "../fuzz/cases/dice.ts";
+import { clockCall, fullCounts, weatherCall } from "../providers/calls.ts";
+import { framed } from "../providers/stage.ts";
+import { tools } from "./cases/words.ts";
+import { type Caller, Stage } from "./stage.ts";
+import { type Pair, sceneName, scenes } from "./vendors.ts";
+
+const seed = 20_261_118;
+const cases = 150;
+const stage = new Stage({ environment: { SVC_IDLE_S: "2", SVC_FIRST_BYTE_S: "2" } });
+
+type Mutation = (dice: Dice, packets: readonly string[]) => readonly string[];
+
+const at = (dice: Dice, packets: readonly string[]) => dice.below(packets.length);
+const lies = ["-1", "1e308", "1.5", '"many"', "null", "{}", "[]", "9007199254740993", "true"];
+
+/** Ways in which a stream goes wrong, by name. */
+const mutations: Readonly<Record<string, Mutation>> = {
+  truncated: (dice, packets) => packets.slice(0, at(dice, packets)),
+  "cut in the middle of an event": (dice, packets) => {
+    const last = at(dice, packets);
+    const cut = packets[last] ?? "";
+    return [...packets.slice(0, last), cut.slice(0, dice.below(cut.length + 1))];
+  },
+  "without an event": (dice, packets) => packets.toSpliced(at(dice, packets), 1),
+  "with an event twice": (dice, packets) => {
+    const again = at(dice, packets);
+    return packets.toSpliced(again, 0, packets[again] ?? "");
+  },
+  "with its end twice": (_, packets) => [...packets, ...packets.slice(-2)],
+  "with its end at first": (_, packets) => [...packets.slice(-1), ...packets],
+  "in another order": (dice, packets) => dice.shuffled(packets),
+  "with two events swapped": (dice, packets) => {
+    const one = at(dice, packets);
+    const other = at(dice, packets);
+    return packets.with(one, packets[other] ?? "").with(other, packets[one] ?? "");
+  },
+  "with an event of 3 MB": (dice, packets) => {
+    const huge = at(dice, packets);
+    const text = (packets[huge] ?? "").replace(/"(delta|text|partial_json)":"[^"]*"/, (field) =>
+      field.replace(/"[^"]*"$/, `"${"x".repeat(3_000_000)}"`),
+    );
+    return packets.with(huge, text);
+  },
+  "with a broken event": (dice, packets) =>
+    packets.toSpliced(at(dice, packets), 0, dice.pick(brokenEvents)),
+  "with lying counts": (dice, packets) =>
+    packets.map((packet) =>
+      packet.replace(/"(\w*tokens)":\d+/g, (field) =>
+        dice.percent(60) ? field.replace(/\d+$/, dice.pick(lies)) : field,
+      ),
+    ),
+  "with odd places": (dice, packets) =>
+    packets.map((packet) =>
+      packet.replace(/"(\w*index|sequence_number)":\d+/g, (field) =>
+        dice.percent(30) ? field.replace(/\d+$/, dice.pick([...lies, "7", "4294967296"])) : field,
+      ),
+    ),
+  "with fields of other types": (dice, packets) =>
+    packets.map((packet) =>
+      dice.percent(30)
+        ? packet.replace(
+            /"(delta|text|item|part|content_block|message|response)":/,
+            '"$1":null,"x":',
+          )
+        : packet,
+    ),
+};
+
+const brokenEvents = [
+  "data: {\n\n",
+  "data: [1]\n\n",
+  "data: null\n\n",
+  'data: "text"\n\n',
+  "event: error\n\n",
+  "data: [DONE]\n\n",
+  ": comment\n\n",
+  'event: unheard.of\ndata: {"type":"unheard.of","sequence_number":3}\n\n',
+  "\u0000\u0001\n\n",
+  `data: ${"[".repeat(50_000)}\n\n`,
+  "id: 7\nretry: 1\n\n",
+];
+
+for (const pair of scenes)
+  describe(sceneName(pair), () => {
+    for (const [name, mutate] of Object.entries(mutations))
+      test(`a stream ${name} ends well or with an error, and never costs more than was held (seed ${seed})`, async () => {
+        const caller = await stage.caller(pair);
+        const rounds = Math.ceil(cases / Object.keys(mutations).length);
+        for (let number = 0; number < rounds; number++) {
+          const packets = mutate(new Dice(seed, number), goodPackets(pair, number));
+          try {
+            await expectBounded(caller, packets);
+          } catch (error) {
+            const shown = packets.map((packet) => packet.slice(0, 300)).join("");
+            console.error(`seed ${seed}, case ${number}: ${shown.slice(0, 6_000)}`);
+            throw error;
+          }
+        }
+        const receipts = await caller.payer.settled(rounds);
+        for (const { charged, hold } of receipts) expect(charged <= hold).toBe(true);
+      });
+  });
+
+/** With thoughts and calls, or with words alone. */
+function goodPackets({ wire, driver }: Pair, number: number): readonly string[] {
+  const hasMore = number % 2 === 0 && driver.can.tools;
+  const pieces = hasMore
+    ? [{ reasoning: "Hm." }, { text: "I look." }, { call: weatherCall }, { call: clockCall }]
+    : [{ text: "Hello" }, { text: " there" }, { text: ", you." }];
+  const finish = hasMore ? "tool_calls" : "stop";
+  const said = wire.streamed({ pieces, finish, usage: fullCounts(wire.can) });
+  return said.packets.map(String);
+}
+
+/** The reply comes to its end, and its end says what it is. */
+async function expectBounded(caller: Caller, packets: readonly Bytes[]): Promise<void> {
+  const { driver, wire } = caller.pair;
+  const { headers } = wire.streamed({ pieces: [], finish: "stop" });
+  stage.answer(caller.pair, framed({ headers, packets: [...packets, ""] }, { framing: "close" }));
+  const response = await caller.send(
+    { tools: driver.can.tools ? tools : [], cap: 500 },
+    "streamed",
+  );
+  const text = await response.text();
+  if (response.status !== 200) {
+    expect([400, 429, 502, 503, 504]).toContain(response.status);
+    expect(driver.fromError(JSON.parse(text)).code).toMatch(/^(upstream_|content|context)/);
+    return;
+  }
+  const isGood = text.includes(driver.endMark) || text.includes('"type":"response.incomplete"');
+  const isFailed = /"type":"error"|"error":\{/.test(text.slice(-6_000));
+  expect({
+    isGood,
+    isFailed: isFailed && !isGood,
+    tail: isGood || isFailed ? "" : text.slice(-300),
+  }).toEqual({
+    isGood,
+    isFailed: !isGood,
+    tail: "",
+  });
+  expect(text).toEndWith("\n\n");
+}

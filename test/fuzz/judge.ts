@@ -2,6 +2,7 @@ import { parseStream } from "../replies/event-stream.ts";
 import type { Expectation, FuzzCase } from "./cases/fuzz-case.ts";
 import { keyMark, promptMark } from "./cases/odd-values.ts";
 import type { Outcome, WireReply } from "./connection.ts";
+import { dialectProblem, inOneShape } from "./dialect-replies.ts";
 import { replyProblem } from "./oracle.ts";
 
 export interface Verdict {
@@ -66,10 +67,10 @@ export function checkReply(reply: WireReply, expectation: Expectation): string |
   return status === 200 ? checkServed(reply, expectation) : checkError(reply, expectation);
 }
 
-function checkError({ status, headers, body }: WireReply, { fields }: Expectation) {
+function checkError({ status, headers, body }: WireReply, { fields, reply }: Expectation) {
   if (headers.get("content-type") !== "application/json") return "an error that is not JSON";
   const text = body.toString("utf8");
-  const value = parse(text);
+  const value = inOneShape(reply, parse(text));
   const problem = replyProblem("error", value);
   if (problem !== undefined) return problem;
   const { error } = value as { readonly error: Readonly<Record<string, string | null>> };
@@ -104,6 +105,13 @@ function checkServed(reply: WireReply, { reply: kind, form }: Expectation): stri
     case "models":
     case "model":
       return checkJson(reply, kind);
+    case "responses":
+    case "messages":
+    case "count-tokens":
+    case "completions":
+      return dialectProblem(kind, type, reply.body.toString("utf8"));
+    // Subtitles and plain text are replies as well.
+    case "transcription":
     case "health":
     case "preflight":
       return undefined;

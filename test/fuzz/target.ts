@@ -1,11 +1,14 @@
+import { completionsWire } from "../dialects/wires/openai-completions.ts";
 import {
   chatJson,
   chatStreams,
   embeddingsReply,
+  jsonReply,
   type Recording,
   speechReplies,
 } from "../fake/recordings.ts";
 import { type FakeUpstream, type RecordedRequest, startFakeUpstream } from "../fake/upstream.ts";
+import { framed } from "../providers/stage.ts";
 import { type ChildServer, createHome } from "../setup/child.ts";
 import { standardManifest } from "../setup/harness.ts";
 
@@ -27,7 +30,8 @@ export interface FuzzTarget {
 export async function startFuzzTarget(): Promise<FuzzTarget> {
   const upstream = await startFakeUpstream();
   const home = createHome();
-  home.writeConfig(capped(standardManifest).replaceAll("UPSTREAM", upstream.baseUrl));
+  const manifest = `${capped(standardManifest)}${uploadModel}`;
+  home.writeConfig(manifest.replaceAll("UPSTREAM", upstream.baseUrl));
   const environment = {
     FAKE_KEY: "vendor-secret",
     SVC_LOG_LEVEL: "debug",
@@ -63,6 +67,9 @@ const capped = (manifest: string) =>
     "vendor/with-slash: { endpoint: chat, max_output_tokens: 4096,",
   );
 
+const uploadModel = `  whisper: { endpoint: transcription, price: { audio_second: "0.0001" }, routes: [{ provider: fake, model: upstream-whisper }] }
+`;
+
 function forget(upstream: FakeUpstream, answer: (request: RecordedRequest) => Recording): void {
   upstream.reset();
   upstream.replyWith(answer);
@@ -72,17 +79,30 @@ const wholeChat = chatJson();
 const streamedChat = chatStreams.openai({ framing: "length" });
 const sound = speechReplies.pcmWithLength({ seconds: 0.02 });
 const soundWithoutLength = speechReplies.pcmChunked({ seconds: 0.02 });
+const completion = completionsWire("");
+const spoken = {
+  pieces: [{ text: "Hello" }],
+  finish: "stop",
+  usage: { input: 9, output: 1 },
+} as const;
+const transcript = jsonReply({
+  body: { text: "hello", language: "en", duration: 1, segments: [] },
+});
 const vectorReplies = new Map<string, Recording>();
 
 /** The good reply of a vendor to this request. */
 function answerWell(request: RecordedRequest, problems: string[]): Recording {
+  if (request.path.endsWith("/audio/transcriptions")) return transcript;
   const body = read(request, problems);
   if (!String(body["model"]).startsWith("upstream-"))
     problems.push(`the model ${String(body["model"]).slice(0, 50)} went upstream`);
   if (request.path.endsWith("/audio/speech"))
     return request.body.length % 2 === 0 ? sound : soundWithoutLength;
   if (request.path.endsWith("/embeddings")) return vectorsFor(body);
-  return body["stream"] === true ? streamedChat : wholeChat;
+  const isStreamed = body["stream"] === true;
+  if (request.path.endsWith("/v1/completions"))
+    return framed(isStreamed ? completion.streamed(spoken) : completion.whole(spoken));
+  return isStreamed ? streamedChat : wholeChat;
 }
 
 function read(request: RecordedRequest, problems: string[]): Readonly<Record<string, unknown>> {

@@ -1,8 +1,10 @@
 import { type BodyGroup, bodyCase } from "./body-cases.ts";
+import { dialectCase } from "./dialect-cases.ts";
 import { Dice } from "./dice.ts";
 import { framingCase } from "./framing-cases.ts";
 import type { FuzzCase } from "./fuzz-case.ts";
 import { headerCase, keyCase, routeCase } from "./http-cases.ts";
+import { uploadCase } from "./upload-cases.ts";
 
 type Maker = (dice: Dice, key: string) => FuzzCase;
 const body =
@@ -10,7 +12,7 @@ const body =
   (dice, key) =>
     bodyCase(dice, key, group);
 
-/** Of two thousand cases, how many are of each kind. */
+/** Of 2,600 cases, how many are of each kind. */
 const makers: readonly (readonly [weight: number, make: Maker])[] = [
   [300, body("valid")],
   [300, body("broken JSON")],
@@ -26,6 +28,8 @@ const makers: readonly (readonly [weight: number, make: Maker])[] = [
   [80, headerCase],
   [80, routeCase],
   [80, framingCase],
+  [480, dialectCase],
+  [120, uploadCase],
 ];
 
 /** The same seed and number make the same case, whatever ran before it. */

@@ -1,7 +1,15 @@
 import type { BodyKind } from "./bodies.ts";
+import type { DialectKind } from "./dialect-bodies.ts";
 
 /** What a 200 has to be. */
-export type ReplyKind = BodyKind | "models" | "model" | "health" | "preflight";
+export type ReplyKind =
+  | BodyKind
+  | DialectKind
+  | "transcription"
+  | "models"
+  | "model"
+  | "health"
+  | "preflight";
 
 /** What one request of a case may be answered with. */
 export interface Expectation {

@@ -19,7 +19,10 @@ export type Target = {
   readonly catchUp?: () => Promise<void>;
 };
 
-export type Phase = Pick<LoadJob, "kind" | "connections" | "requests" | "chunks"> & {
+export type Phase = Pick<
+  LoadJob,
+  "kind" | "dialect" | "headers" | "connections" | "requests" | "chunks"
+> & {
   readonly label: string;
   /** Of no use for the direct way. */
   readonly proxiesOnly: boolean;
@@ -137,9 +140,10 @@ type Measurement = {
 };
 
 export async function measure({ generator, target, phase }: Measurement): Promise<Sample> {
-  const { kind, connections, requests, chunks } = phase;
+  const { kind, dialect, headers, connections, requests, chunks } = phase;
   const { port, model, keys, proxy } = target;
-  const job = { kind, port, model, keys, connections, requests, chunks, timeoutMs: jobTimeoutMs };
+  const load = { kind, dialect, headers, connections, requests, chunks };
+  const job = { ...load, port, model, keys, timeoutMs: jobTimeoutMs };
   const measured = await measureJob({ generator, proxy, job: job satisfies LoadJob });
   const { result, generatorCpuMs } = measured;
   if (result.failures > 0 || result.replies !== requests) {

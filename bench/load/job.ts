@@ -1,13 +1,16 @@
 /** What the load generator is asked for, in either loop, and what it reports. */
+import { dialectRequest } from "../dialects/dialect-traffic.ts";
 import { type Encoding, embeddingsRequest, speechRequest } from "./media-traffic.ts";
 import type { Expected } from "./reply.ts";
 import { percentile } from "./samples.ts";
-import { chatRequest, streamRequest } from "./traffic.ts";
+import { chatRequest, httpRequest, type LoadDialect, shortChat, streamRequest } from "./traffic.ts";
 
 export type LoadKind = "chat" | "stream" | "embeddings" | "speech";
 
 export type LoadJob = {
   readonly kind: LoadKind;
+  /** Of chats and streams; default: chat completions. */
+  readonly dialect?: LoadDialect | undefined;
   readonly port: number;
   /** The model to ask for. */
   readonly model: string;
@@ -76,6 +79,11 @@ export function requestsOf(job: LoadJob): readonly Buffer[] {
 
 function requestOf(job: LoadJob, key: string): Buffer {
   const { kind, model, chunks, paceMs, bodyBytes, headers, encoding = "float" } = job;
+  const { dialect = "chat" } = job;
+  if (dialect !== "chat" && (kind === "chat" || kind === "stream")) {
+    const chat = shortChat(kind === "stream" ? chunks : undefined);
+    return httpRequest({ key, headers, ...dialectRequest(dialect, { model, ...chat }) });
+  }
   switch (kind) {
     case "chat":
       return chatRequest({ model, key, bodyBytes, headers });
@@ -91,12 +99,12 @@ function requestOf(job: LoadJob, key: string): Buffer {
 }
 
 export function expectedOf(job: LoadJob): Expected {
-  const { kind, model, replyModel = model, chunks, encoding = "float" } = job;
+  const { kind, model, replyModel = model, chunks, dialect = "chat", encoding = "float" } = job;
   switch (kind) {
     case "chat":
       return { kind, model: replyModel };
     case "stream":
-      return { kind, chunks };
+      return { kind, chunks, dialect };
     case "embeddings":
       return { kind, encoding };
     case "speech":

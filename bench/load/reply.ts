@@ -6,11 +6,16 @@
  */
 import { BodyReader } from "./body-reader.ts";
 import { type Encoding, speechBytes, vectors } from "./media-traffic.ts";
-import { contentLengthOf, marker, streamTail } from "./traffic.ts";
+import { contentLengthOf, type LoadDialect, marker, streamMarks } from "./traffic.ts";
 
 export type Expected =
   | { readonly kind: "chat"; readonly model: string }
-  | { readonly kind: "stream"; readonly chunks: number }
+  | {
+      readonly kind: "stream";
+      readonly chunks: number;
+      /** Default: chat completions. */
+      readonly dialect?: LoadDialect | undefined;
+    }
   | { readonly kind: "embeddings"; readonly encoding: Encoding }
   | { readonly kind: "speech" };
 
@@ -50,6 +55,7 @@ class Reply implements ReplyReader {
   #bodyStart = -1;
   #length: number | undefined;
   #status = 0;
+  #hasEnd = false;
 
   constructor(expected: TextExpected) {
     this.#expected = expected;
@@ -62,6 +68,7 @@ class Reply implements ReplyReader {
     this.#bodyStart = -1;
     this.#length = undefined;
     this.#status = 0;
+    this.#hasEnd = false;
   }
 
   read(data: Buffer): Verdict {
@@ -79,9 +86,7 @@ class Reply implements ReplyReader {
     const expected = this.#expected;
     if (refusals.includes(this.#status)) return this.#readRefusal();
     if (this.#status !== 200) return this.#wrong("status is not 200");
-    return expected.kind === "chat"
-      ? this.#readChat(expected.model)
-      : this.#readStream(expected.chunks);
+    return expected.kind === "chat" ? this.#readChat(expected.model) : this.#readStream(expected);
   }
 
   #readRefusal(): Verdict {
@@ -110,21 +115,24 @@ class Reply implements ReplyReader {
     return right ? "whole" : this.#wrong("not the reply that was due");
   }
 
-  #readStream(chunks: number): Verdict {
+  #readStream({ chunks, dialect = "chat" }: Extract<Expected, { kind: "stream" }>): Verdict {
     const text = this.#text;
+    const { content, end } = streamMarks[dialect];
     if (this.#length !== undefined) return this.#wrong("a stream of announced length");
     let seenTo = this.#bodyStart;
-    for (let at = text.indexOf(marker, seenTo); at >= 0; at = text.indexOf(marker, seenTo)) {
+    for (let at = text.indexOf(content, seenTo); at >= 0; at = text.indexOf(content, seenTo)) {
       this.chunks++;
-      seenTo = at + marker.length;
+      seenTo = at + content.length;
     }
+    this.#hasEnd ||= text.includes(end, this.#bodyStart);
     if (!text.endsWith("\r\n0\r\n\r\n")) {
-      // A packet's border may cut a marker or the tail in two, so that much is kept.
-      this.#text = text.slice(Math.max(seenTo, text.length - streamTail.length));
+      // A packet's border may cut a mark in two, so that much is kept.
+      const kept = Math.max(content.length, end.length);
+      this.#text = text.slice(Math.max(seenTo, text.length - kept));
       this.#bodyStart = 0;
       return "unfinished";
     }
-    if (!text.endsWith(streamTail)) return this.#wrong("stream ended without [DONE]");
+    if (!this.#hasEnd) return this.#wrong("stream ended without its last event");
     return this.chunks === chunks
       ? "whole"
       : this.#wrong(`${this.chunks} chunks instead of ${chunks}`);

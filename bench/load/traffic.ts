@@ -13,6 +13,9 @@ export type ModelKind = keyof typeof models;
 export const publicModel = models.chat.public;
 export const upstreamModel = models.chat.upstream;
 
+/** How a chat is asked for. */
+export type LoadDialect = "chat" | "responses" | "messages" | "completions";
+
 /** Stands once in a chat reply and once in every streamed content event, and nowhere else. */
 export const marker = "lorem-ipsum";
 
@@ -28,6 +31,12 @@ export type ChatRequest = {
   /** Whole header lines. */
   readonly headers?: readonly string[] | undefined;
 };
+
+/** A short chat in any dialect; with `chunks`, streamed. */
+export function shortChat(chunks: number | undefined) {
+  const cap = chunks === undefined ? 128 : chunks * tokensPerChunk;
+  return { messages: [system, question], cap, isStream: chunks !== undefined } as const;
+}
 export type StreamRequest = ChatRequest & {
   readonly chunks: number;
   /** Milliseconds between two chunks. */
@@ -58,7 +67,7 @@ export function streamRequest(request: StreamRequest): Buffer {
 /** How many chunks the upstream is asked for; undefined for a request that is not a stream. */
 export function fromStreamBody(body: string): number | undefined {
   if (!/"stream": ?true/.test(body)) return undefined;
-  const cap = /"max(?:_completion)?_tokens": ?(\d+)/.exec(body)?.[1];
+  const cap = /"max(?:_completion|_output)?_tokens": ?(\d+)/.exec(body)?.[1];
   return cap === undefined ? undefined : Math.floor(Number(cap) / tokensPerChunk);
 }
 
@@ -197,6 +206,17 @@ export const streamEnd = Buffer.from(
 
 /** What every whole stream ends with, whatever the proxy put into one HTTP chunk. */
 export const streamTail = "data: [DONE]\n\n\r\n0\r\n\r\n";
+
+/** How a content event and the end of a stream are known, by dialect. */
+export const streamMarks: Readonly<
+  Record<LoadDialect, { readonly content: string; readonly end: string }>
+> = {
+  chat: { content: marker, end: streamTail },
+  // The whole text stands in later events again.
+  responses: { content: `"delta":" ${marker}"`, end: '"type":"response.completed"' },
+  messages: { content: marker, end: '"type":"message_stop"' },
+  completions: { content: marker, end: streamTail },
+};
 
 export function httpReply(body: object): Buffer {
   const json = JSON.stringify(body);

@@ -8,6 +8,7 @@
  * slower, never two events at once.
  */
 import type { Socket } from "bun";
+import { fromDialectRequest } from "../dialects/dialect-traffic.ts";
 import { type Answers, fromVendorRequest } from "../providers/vendor-traffic.ts";
 import { type Encoding, embeddingsReply, speechReply } from "./media-traffic.ts";
 import { announce } from "./processes.ts";
@@ -124,11 +125,13 @@ function answer(socket: Socket<Connection>, requestLine: string, body: string): 
   if (requestLine.includes("/audio/speech ")) {
     return asksFor(body, models.speech.upstream) ? writeLarge(socket, speechReply) : refuse(socket);
   }
+  const native = fromDialectRequest(requestLine);
   // A proxy that forgot to translate the model is not a proxy, either.
   if (!asksFor(body, models.chat.upstream)) return refuse(socket);
   const chunks = fromStreamBody(body);
-  if (chunks === undefined) return write(socket, chatReply);
-  beginStream({ socket, chunks, answers: common, paceMs: paceOf(body) });
+  const answers = native ?? common;
+  if (chunks === undefined) return write(socket, answers.whole);
+  beginStream({ socket, chunks, answers, paceMs: paceOf(body) });
 }
 
 function answerEmbeddings(socket: Socket<Connection>, body: string): void {

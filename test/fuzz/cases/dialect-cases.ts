@@ -53,7 +53,10 @@ export function dialectCase(dice: Dice, key: string): FuzzCase {
 }
 
 function draft(dice: Dice, kind: DialectKind): Draft {
-  const whole = reworded(dice, dice.pick(dialectBodies[kind])) as FuzzBody;
+  const worded = Object.entries(dice.pick(dialectBodies[kind])).map(
+    ([name, value]) => [name, reworded(dice, value)] as const,
+  );
+  const whole: FuzzBody = Object.fromEntries(dice.shuffled(worded));
   const fields = Object.keys(whole);
   const text = writeJson(whole);
   switch (dice.below(6)) {

@@ -28,6 +28,7 @@ export function answerCases(stage: Stage, pair: Pair): void {
     usageCases(stage, pair);
     if (pair.driver.can.tools) toolCases(stage, pair);
     if (pair.driver.can.thinking) thoughtCases(stage, pair);
+    if (pair.isNative && pair.driver.name !== "completions") nativeCases(stage, pair);
   });
 }
 
@@ -184,4 +185,27 @@ function thoughtCases(stage: Stage, pair: Pair): void {
       const heard = await caller.hear({ thinks: true, cap: 4_096 }, form);
       expect(heard).toMatchObject({ text: "42", reasoning: "Six times seven.", finish: "stop" });
     });
+}
+
+/** What needs no change is not rebuilt: fields that are not known here reach the caller. */
+function nativeCases(stage: Stage, pair: Pair): void {
+  test("an event that needs no change goes through as the vendor wrote it", async () => {
+    const said = pair.wire.streamed(plainAnswer(pair.wire.can));
+    const event = String(said.packets[packetsUntil(said, "Grüße") - 1]).replace(
+      '"type"',
+      '"field_of_tomorrow":{"a":[1, 2]},"type"',
+    );
+    // The line that names the event stands before its data.
+    const data = event.slice(event.indexOf("data: "));
+    expect(data).toContain("field_of_tomorrow");
+    stage.answer(pair, {
+      ...said,
+      packets: said.packets.map((packet) =>
+        String(packet).includes("Grüße") && !String(packet).includes("you!") ? event : packet,
+      ),
+    });
+    const caller = await stage.caller(pair);
+    const response = await caller.send({}, "streamed");
+    expect(await response.text()).toContain(data);
+  });
 }

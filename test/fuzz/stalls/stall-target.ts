@@ -1,5 +1,6 @@
 import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
+import { responsesModel } from "./cases/dialect-cases.ts";
 import { vendorModels } from "./cases/vendor-cases.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
 
@@ -51,15 +52,21 @@ export async function startStallTarget(): Promise<StallTarget> {
   };
 }
 
-const providers = ["fake", ...Object.keys(vendorModels)];
+/** Each provider with what its entry says of itself, and its model. */
+const ownModels: Readonly<Record<string, readonly [entry: string, model: string]>> = {
+  gemini: ["kind: gemini", vendorModels.gemini],
+  anthropic: ["kind: anthropic", vendorModels.anthropic],
+  openai: ["kind: openai, vendor: openai", responsesModel],
+};
+const providers = ["fake", ...Object.keys(ownModels)];
 
-/** The standard models, and one for each vendor whose requests are translated. */
-const manifest = Object.entries(vendorModels).reduce(
-  (text, [kind, model]) =>
+/** The standard models, and one for each vendor that has requests or replies of its own. */
+const manifest = Object.entries(ownModels).reduce(
+  (text, [name, [entry, model]]) =>
     `${text.replace(
       "models:\n",
-      `  ${kind}: { kind: ${kind}, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }\nmodels:\n`,
-    )}  ${model}: { endpoint: chat, max_output_tokens: 8192, price: { input: 0, output: 0 }, routes: [{ provider: ${kind}, model: x }] }\n`,
+      `  ${name}: { ${entry}, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }\nmodels:\n`,
+    )}  ${model}: { endpoint: chat, max_output_tokens: 8192, price: { input: 0, output: 0 }, routes: [{ provider: ${name}, model: x }] }\n`,
   standardManifest,
 );
 

@@ -1,3 +1,4 @@
+import { dialectCases } from "./dialect-cases.ts";
 import { httpCases } from "./http-cases.ts";
 import { jsonCases } from "./json-cases.ts";
 import { mediaCases } from "./media-cases.ts";
@@ -16,4 +17,5 @@ export const corpus: readonly StallCase[] = [
   ...platformCases,
   ...upstreamCases,
   ...vendorCases,
+  ...dialectCases,
 ];

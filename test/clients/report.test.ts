@@ -2,7 +2,10 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { devDependencies } from "../../package.json";
+import { checkNames } from "./agents/agent.ts";
+import { agents } from "./agents/agents.ts";
 import { type ClientResult, readResults, toPage } from "./report.ts";
+import { agentVersion } from "./runner/install.ts";
 import { choices, describeProgram } from "./runner/programs.ts";
 import { typeScriptClients } from "./runner/typescript.ts";
 
@@ -16,12 +19,16 @@ test("docs/compatibility.md is the page of the saved results, word for word", ()
 
 test("the results are those of every client that test:clients runs", () => {
   const programs = choices.map((choice) => describeProgram(choice));
-  const clients = [...typeScriptClients, ...programs].map(({ client }) => client);
+  const clients = [...typeScriptClients, ...programs, ...agents].map(({ client }) => client);
   expect(results.map(({ client }) => client).toSorted()).toEqual(clients.toSorted());
   // Each TypeScript suite compares its own list of checks.
   for (const { client, expected } of programs) {
     const saved = results.find((result) => result.client === client);
     expect(Object.keys(saved?.checks ?? {}).toSorted()).toEqual(expected.toSorted());
+  }
+  for (const agent of agents) {
+    const saved = results.find((result) => result.client === agent.client);
+    expect(Object.keys(saved?.checks ?? {})).toEqual([...checkNames(agent)]);
   }
 });
 
@@ -37,6 +44,10 @@ test("each result has the version that is pinned", () => {
   expect(versionOf("openai-python")).toBe(pinned(/^openai==(\S+)/m, python));
   expect(versionOf("langchain-openai")).toBe(pinned(/^langchain-openai==(\S+)/m, python));
   expect(versionOf("openai-go")).toBe(pinned(/openai-go\/v\d+ v(\S+)/, "go/go.mod"));
+});
+
+test("each agent's result has the version that is pinned", () => {
+  for (const { client } of agents) expect(versionOf(client)).toBe(agentVersion(client));
 });
 
 test("a failed check shows in the table and in the list", () => {

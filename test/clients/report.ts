@@ -8,7 +8,7 @@ import { join } from "node:path";
 export interface ClientResult {
   readonly client: string;
   readonly version: string;
-  readonly language: "TypeScript" | "Python" | "Go";
+  readonly language: "TypeScript" | "Python" | "Go" | "agent";
   readonly checks: Readonly<Record<string, "passed" | "failed">>;
 }
 
@@ -28,7 +28,7 @@ export function readResults(): readonly ClientResult[] {
   return existsSync(resultsPath) ? JSON.parse(readFileSync(resultsPath, "utf8")) : [];
 }
 
-const languages: readonly ClientResult["language"][] = ["TypeScript", "Python", "Go"];
+const languages: readonly ClientResult["language"][] = ["TypeScript", "Python", "Go", "agent"];
 const compare = (a: ClientResult, b: ClientResult) => (a.client < b.client ? -1 : 1);
 
 export function toPage(results: readonly ClientResult[]): string {
@@ -50,6 +50,9 @@ export function toPage(results: readonly ClientResult[]): string {
 Each client ran against a real gateway. It was given a base URL and a key; if a check needs another
 setting, its name says so. The gateway's upstream played recorded replies of vendors and of the
 embedded models. Only the checks that start with "embedded models:" ran the models themselves.
+
+Agents ran headless on a task: read a file, edit it, run a command. The upstream played a recorded
+conversation with tool calls.
 
 \`npm run test:clients\` runs all clients and writes this page, failed checks included. \`npm test\`
 runs the TypeScript clients too.

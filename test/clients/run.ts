@@ -1,16 +1,24 @@
 /**
  * Runs every client against the real gateway and writes `docs/compatibility.md`:
- * bun test/clients/run.ts [--only typescript|python|langchain|go] [--json]
+ * bun test/clients/run.ts [--only typescript|python|langchain|go|agents] [--json]
  *
- * The TypeScript suites are tests of ours, run by Bun. The clients in other languages are programs
- * of their own, which report each check on stdout.
+ * The TypeScript suites and those of the agents are tests of ours, run by Bun. The clients in other
+ * languages are programs of their own, which report each check on stdout.
  */
 
 import { parseArgs } from "node:util";
 import { print, printError, printJson, style } from "../../src/cli/terminal/output.ts";
 import { keepLoopbackDirect } from "../../src/config/terminal.ts";
+import { agentsFolder, checkNames } from "./agents/agent.ts";
+import { agents } from "./agents/agents.ts";
 import { type ClientResult, readResults, saveResult } from "./report.ts";
-import { type InstalledPython, installGo, installPython } from "./runner/install.ts";
+import {
+  agentVersion,
+  type InstalledPython,
+  installAgents,
+  installGo,
+  installPython,
+} from "./runner/install.ts";
 import { lookAround, type Machine, needsOf } from "./runner/machine.ts";
 import {
   type CheckResult,
@@ -21,7 +29,13 @@ import {
   startOf,
 } from "./runner/programs.ts";
 import { createProgress } from "./runner/progress.ts";
-import { checksIn, runTestFiles, typeScriptClients, versionOf } from "./runner/typescript.ts";
+import {
+  checksIn,
+  runTestFiles,
+  type TestRun,
+  typeScriptClients,
+  versionOf,
+} from "./runner/typescript.ts";
 
 interface Outcome {
   readonly client: string;
@@ -31,7 +45,8 @@ interface Outcome {
 }
 
 const typeScript = "typescript";
-const all = [typeScript, ...choices] as const;
+const agentChoice = "agents";
+const all = [typeScript, ...choices, agentChoice] as const;
 const usage = `npm run test:clients -- [--only ${all.join("|")}] [--json]`;
 
 process.exit(await main());
@@ -42,6 +57,7 @@ async function main(): Promise<number> {
   const wanted = {
     python: asked.programs.some((choice) => choice !== "go"),
     go: asked.programs.includes("go"),
+    agents: asked.agents,
   };
   const needs = needsOf(wanted).map((need) => `  ${need}\n`);
   if (needs.length > 0) process.stderr.write(`This needs:\n${needs.join("")}\n`);
@@ -55,6 +71,7 @@ async function main(): Promise<number> {
     const outcomes = [
       ...(asked.typeScript ? await runTypeScript(asked) : []),
       ...(asked.programs.length > 0 ? await runPrograms({ ...asked, machine }) : []),
+      ...(asked.agents ? await runAgents({ ...asked, machine }) : []),
     ];
     return conclude(outcomes, asked.json) ? 0 : 1;
   } catch (error) {
@@ -66,6 +83,7 @@ async function main(): Promise<number> {
 interface Asked {
   readonly typeScript: boolean;
   readonly programs: readonly Choice[];
+  readonly agents: boolean;
   readonly json: boolean;
 }
 
@@ -88,6 +106,7 @@ function readArguments(): Asked | number {
       return {
         typeScript: isWanted(typeScript),
         programs: choices.filter(isWanted),
+        agents: isWanted(agentChoice),
         json: values.json,
       };
     printError(`Unknown client "${values.only}". Usage: ${usage}`);
@@ -109,6 +128,30 @@ async function runTypeScript({ json }: Asked): Promise<Outcome[]> {
     const checks = checksIn({ report: run.report, client, earlier });
     return { client, version: versionOf(entry), language: "TypeScript", checks };
   });
+  return concludeRun({ run, outcomes, json });
+}
+
+async function runAgents({ json, machine }: Asked & { machine: Machine }): Promise<Outcome[]> {
+  const folder = await installAgents(machine, createProgress());
+  if (!json) process.stderr.write("running the agents …\n");
+  const run = await runTestFiles({
+    files: ["agents/run.ts"],
+    environment: { [agentsFolder]: folder },
+  });
+  const outcomes = agents.map((agent): Outcome => {
+    const { client } = agent;
+    const checks = checksIn({ report: run.report, client, earlier: checkNames(agent) });
+    return { client, version: agentVersion(client), language: "agent", checks };
+  });
+  return concludeRun({ run, outcomes, json });
+}
+
+function concludeRun(options: {
+  readonly run: TestRun;
+  readonly outcomes: Outcome[];
+  readonly json: boolean;
+}): Outcome[] {
+  const { run, outcomes, json } = options;
   const isAllPassed = outcomes.every(({ checks }) => checks.every(({ ok }) => ok));
   if (run.code !== 0 && isAllPassed)
     throw new Error(`The test runner exited with ${run.code}, but no check failed:\n${run.output}`);

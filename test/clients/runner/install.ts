@@ -1,5 +1,13 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { goFolder, type Machine } from "./machine.ts";
 import type { Progress } from "./progress.ts";
@@ -8,6 +16,8 @@ import type { Progress } from "./progress.ts";
 const clientsFolder =
   process.env["SVC_CLIENTS_DIR"] || join(import.meta.dir, "..", "..", "..", ".clients");
 export const pythonFolder = join(import.meta.dir, "..", "python");
+/** What `package.json` pins: the agents, whose programs are packages per platform. */
+const agentPins = join(import.meta.dir, "..", "agents", "package.json");
 
 export interface InstalledPython {
   readonly command: string;
@@ -73,11 +83,33 @@ export async function installGo(machine: Machine, progress: Progress): Promise<s
   return program;
 }
 
+/** The folder whose `node_modules/.bin` has the agents. */
+export async function installAgents(machine: Machine, progress: Progress): Promise<string> {
+  const folder = join(clientsFolder, "agents");
+  const stamp = stampOf({ paths: [agentPins], machine });
+  if (isInstalled({ folder, stamp })) return folder;
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  copyFileSync(agentPins, join(folder, "package.json"));
+  progress.begin(`agents into ${folder}`);
+  // Their install scripts only make the start faster, or look for updates.
+  const words = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"];
+  await runInstaller({ words, folder, progress });
+  progress.end();
+  writeFileSync(join(folder, "installed"), stamp);
+  return folder;
+}
+
+/** As pinned. */
+export const agentVersion = (name: string) =>
+  String(JSON.parse(readFileSync(agentPins, "utf8")).dependencies[name]);
+
 /** Changes with every pinned version, every source that is built, and the machine's own tools. */
 function stampOf(options: { readonly paths: readonly string[]; readonly machine: Machine }) {
   const { pythonVersion, goVersion } = options.machine;
   const hash = createHash("sha256");
   hash.update(options.paths[0]?.startsWith(goFolder) === true ? goVersion : pythonVersion);
+  hash.update(`${process.platform} ${process.arch}`);
   for (const path of options.paths) hash.update("\0").update(readFileSync(path));
   return hash.digest("hex");
 }
@@ -87,7 +119,7 @@ function isInstalled(options: { readonly folder: string; readonly stamp: string 
   return existsSync(path) && readFileSync(path, "utf8") === options.stamp;
 }
 
-/** The machine's own settings of pip and Go apply: where they fetch from is not ours to say. */
+/** The machine's own settings of pip, Go and npm apply: where they fetch from is not ours to say. */
 async function runInstaller(options: {
   readonly words: readonly string[];
   readonly folder: string;
@@ -116,6 +148,6 @@ async function runInstaller(options: {
   options.progress.giveUp();
   throw new Error(
     `${options.words.join(" ")} ended with ${code}:\n${lines.slice(-15).join("\n")}\n` +
-      "It uses the machine's own settings: see `pip config list` and `go env GOPROXY` for where it fetches from.",
+      "It uses the machine's own settings: see `pip config list`, `go env GOPROXY` and `npm config get registry` for where it fetches from.",
   );
 }

@@ -58,6 +58,7 @@ export async function runTestFiles(options: {
   readonly files: readonly string[];
   readonly folder?: string;
   readonly timeoutMs?: number;
+  readonly environment?: Readonly<Record<string, string>>;
 }): Promise<TestRun> {
   const { files, folder = clientsFolder, timeoutMs = 60_000 } = options;
   const reportFolder = mkdtempSync(join(tmpdir(), "svc-clients-"));
@@ -70,7 +71,7 @@ export async function runTestFiles(options: {
       [process.execPath, ...words, ...files.map((file) => join(folder, file))],
       {
         cwd: folder,
-        env: { ...process.env, SVC_SAVE_RESULTS: "1" },
+        env: { ...process.env, SVC_SAVE_RESULTS: "1", ...options.environment },
         stdin: "ignore",
         stdout: "pipe",
         stderr: "pipe",

@@ -1,0 +1,69 @@
+import type { AgentTools } from "./conversation.ts";
+import type { Vendor } from "./vendors/vendor.ts";
+
+/** The environment variable with the folder that `installAgents` has put them into. */
+export const agentsFolder = "SVC_AGENTS_DIR";
+
+/** A program that people run in a terminal, with tools of its own. */
+export interface Agent {
+  /** Its package, which is also the name of its suite. */
+  readonly client: string;
+  readonly dialect: "chat" | "responses" | "messages";
+  readonly scenarios: readonly Scenario[];
+  /** Tools of its own that the conversation uses; `model` is what the agent takes it for. */
+  readonly tools: (model: string) => AgentTools;
+  readonly start: (options: StartOptions) => Start;
+  /** What it prints about its work. */
+  readonly read: (stdout: string) => AgentReport;
+}
+
+export interface Scenario {
+  readonly vendor: Vendor;
+  /** The name of the model at the gateway. Agents know some names, and behave differently with them. */
+  readonly model: string;
+  /** What is special about it, for the names of its checks. */
+  readonly remark?: string;
+}
+
+export interface StartOptions {
+  /** Ends without /v1. */
+  readonly origin: string;
+  readonly key: string;
+  readonly model: string;
+  readonly prompt: string;
+  /** A folder of its own for settings and history. */
+  readonly home: string;
+}
+
+export interface Start {
+  /** The program by its name in node_modules/.bin, and its arguments. */
+  readonly words: readonly [string, ...string[]];
+  readonly environment: Readonly<Record<string, string>>;
+  /** Settings, by their paths below the home. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+export interface AgentReport {
+  readonly lastWords: string;
+  /** Sums over the whole task, as far as it counts them. */
+  readonly usage: Readonly<Record<string, number>>;
+}
+
+const parts = {
+  work: "edits the file, runs the command and ends well",
+  history: "the vendor gets its tool calls, their results and signatures back unchanged",
+  receipts: "each call has a receipt with its dialect, its tokens and its exact cost",
+  usage: "the agent counts the tokens that were billed",
+} as const;
+
+export type ScenarioPart = keyof typeof parts;
+
+export const nameOf = ({ vendor, remark }: Scenario, part: ScenarioPart) =>
+  `on ${vendor.title}${remark === undefined ? "" : ` (${remark})`}: ${parts[part]}`;
+
+/** The names of all checks of an agent, in their order. */
+export function checkNames({ scenarios }: Agent): readonly string[] {
+  return scenarios.flatMap((scenario) =>
+    Object.keys(parts).map((part) => nameOf(scenario, part as ScenarioPart)),
+  );
+}

@@ -1,0 +1,83 @@
+import type { Agent } from "./agent.ts";
+import { anthropic } from "./vendors/anthropic.ts";
+import { compatibleServer } from "./vendors/compatible-server.ts";
+import { gemini } from "./vendors/gemini.ts";
+import { openaiResponses } from "./vendors/openai-responses.ts";
+
+/** A name that it knows: it offers `apply_patch` then, a tool for free text. */
+const known = "gpt-5.5";
+
+const patch = `*** Begin Patch
+*** Update File: note.txt
+@@
+-hello world
++hello moon
+*** End Patch
+`;
+
+export const codex: Agent = {
+  client: "@openai/codex",
+  dialect: "responses",
+  scenarios: [
+    { vendor: compatibleServer, model: "local-coder" },
+    { vendor: compatibleServer, model: known, remark: "editing with its own patch tool" },
+    { vendor: gemini, model: "gemini-3-flash" },
+    { vendor: anthropic, model: "claude-sonnet-4-5" },
+    { vendor: openaiResponses, model: known },
+  ],
+  tools: (model) => ({
+    read: (path) => ({ name: "exec_command", arguments: { cmd: `cat '${path}'` } }),
+    edit: (path) =>
+      model === known
+        ? { name: "apply_patch", arguments: {}, freeText: patch }
+        : { name: "exec_command", arguments: { cmd: `printf 'hello moon\\n' > '${path}'` } },
+    run: (command) => ({ name: "exec_command", arguments: { cmd: command } }),
+  }),
+  start: ({ origin, model, prompt, home, key }) => ({
+    words: [
+      "codex",
+      "exec",
+      "--skip-git-repo-check",
+      // It runs in a folder made for it; its own sandbox needs privileges that containers lack.
+      "--dangerously-bypass-approvals-and-sandbox",
+      "--json",
+      prompt,
+    ],
+    environment: { CODEX_HOME: home, SVC_API_KEY: key },
+    files: {
+      "config.toml": `model = "${model}"
+model_provider = "svc"
+check_for_update_on_startup = false
+web_search = "disabled"
+
+[analytics]
+enabled = false
+
+[model_providers.svc]
+name = "svc"
+base_url = "${origin}/v1"
+env_key = "SVC_API_KEY"
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+`,
+    },
+  }),
+  read: (stdout) => {
+    const events = stdout
+      .split("\n")
+      .filter((line) => line.startsWith("{"))
+      .map((line) => JSON.parse(line));
+    const said = events.filter(({ item }) => item?.type === "agent_message");
+    const { usage } = events.findLast(({ type }) => type === "turn.completed") ?? {};
+    return {
+      lastWords: String(said.at(-1)?.item.text),
+      usage: {
+        input: usage?.input_tokens,
+        cached: usage?.cached_input_tokens,
+        output: usage?.output_tokens,
+        reasoning: usage?.reasoning_output_tokens,
+      },
+    };
+  },
+};

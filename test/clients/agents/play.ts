@@ -1,0 +1,114 @@
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { JsonObject } from "../../../src/call/chat.ts";
+import type { RecordedRequest } from "../../fake/upstream.ts";
+import type { TestGateway } from "../../setup/harness.ts";
+import { openPayer, type Payer } from "../../setup/money-home.ts";
+import { type Agent, type AgentReport, agentsFolder, type Scenario } from "./agent.ts";
+import { conversationOf, noteBefore, type Turn, task } from "./conversation.ts";
+
+/** What became of one run of an agent. */
+export interface Played {
+  readonly turns: readonly Turn[];
+  readonly code: number;
+  /** What it printed, for the message of a check that fails. */
+  readonly output: string;
+  readonly report: () => AgentReport;
+  /** The file after the run. */
+  readonly note: string;
+  /** What the vendor was sent. */
+  readonly requests: readonly RecordedRequest[];
+  readonly payer: Payer;
+}
+
+const longestRunMs = 50_000;
+
+/** Runs the agent on the task, in a folder that goes away with the run. */
+export async function play(options: {
+  readonly agent: Agent;
+  readonly scenario: Scenario;
+  readonly gateway: TestGateway;
+}): Promise<Played> {
+  const { agent, scenario, gateway } = options;
+  // Agents name files by their real paths.
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "svc-agent-")));
+  try {
+    const folder = join(root, "work");
+    const home = join(root, "home");
+    const note = join(folder, "note.txt");
+    mkdirSync(folder);
+    writeFileSync(note, noteBefore);
+    const turns = conversationOf(agent.tools(scenario.model), note);
+    const payer = await openPayer(gateway);
+    serveTurns({ gateway, scenario, turns });
+    const { model } = scenario;
+    const start = agent.start({
+      origin: gateway.origin,
+      key: payer.key,
+      model,
+      prompt: task,
+      home,
+    });
+    writeFiles(home, start.files);
+    const [program, ...rest] = start.words;
+    const child = Bun.spawn([programPath(program), ...rest], {
+      cwd: folder,
+      // Nothing of the machine's own settings (proxies, keys, sessions) has a say in what is checked.
+      env: { PATH: process.env["PATH"] ?? "", HOME: home, ...start.environment },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+      timeout: longestRunMs,
+    });
+    const [code, stdout, stderr] = await Promise.all([
+      child.exited,
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
+    return {
+      turns,
+      code,
+      output: `${stdout.slice(-4_000)}\n${stderr.slice(-2_000)}`,
+      report: () => agent.read(stdout),
+      note: readFileSync(note, "utf8"),
+      requests: [...gateway.upstream.requests],
+      payer,
+    };
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+/** The n-th request that brings tools gets the n-th turn; one too many gets the last again. */
+function serveTurns(options: {
+  readonly gateway: TestGateway;
+  readonly scenario: Scenario;
+  readonly turns: readonly Turn[];
+}): void {
+  const { gateway, scenario, turns } = options;
+  let next = 0;
+  gateway.upstream.replyWith(() => {
+    const turn = turns[Math.min(next++, turns.length - 1)];
+    if (turn === undefined) throw new Error("the conversation has no turns");
+    return scenario.vendor.toStream(turn);
+  });
+}
+
+function programPath(name: string): string {
+  const folder = process.env[agentsFolder];
+  if (folder === undefined)
+    throw new Error(`${agentsFolder} is not set: npm run test:clients -- --only agents sets it.`);
+  return join(folder, "node_modules", ".bin", name);
+}
+
+function writeFiles(home: string, files: Readonly<Record<string, string>>): void {
+  mkdirSync(home, { recursive: true });
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(home, path)), { recursive: true });
+    writeFileSync(join(home, path), text);
+  }
+}
+
+/** The JSON of a request; of none, an empty object. */
+export const bodyOf = (request: RecordedRequest | undefined) => (request?.json ?? {}) as JsonObject;

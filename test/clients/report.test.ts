@@ -42,7 +42,12 @@ test("each result has the version that is pinned", () => {
   expect(versionOf("@llamaindex/openai")).toBe(devDependencies["@llamaindex/openai"]);
   const python = "python/requirements.txt";
   expect(versionOf("openai-python")).toBe(pinned(/^openai==(\S+)/m, python));
-  expect(versionOf("langchain-openai")).toBe(pinned(/^langchain-openai==(\S+)/m, python));
+  for (const client of ["anthropic", "langchain-anthropic", "langchain-openai", "openai-agents"])
+    expect(versionOf(client)).toBe(pinned(new RegExp(`^${client}==(\\S+)`, "m"), python));
+  const like = "llama-index-llms-openai-like";
+  expect(versionOf(like)).toBe(
+    pinned(new RegExp(`^${like}==(\\S+)`, "m"), "python/llamaindex-requirements.txt"),
+  );
   expect(versionOf("openai-go")).toBe(pinned(/openai-go\/v\d+ v(\S+)/, "go/go.mod"));
 });
 

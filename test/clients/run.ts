@@ -1,6 +1,6 @@
 /**
  * Runs every client against the real gateway and writes `docs/compatibility.md`:
- * bun test/clients/run.ts [--only typescript|python|langchain|go|agents] [--json]
+ * bun test/clients/run.ts [--only typescript|python|anthropic|…|go|agents] [--json]
  *
  * The TypeScript suites and those of the agents are tests of ours, run by Bun. The clients in other
  * languages are programs of their own, which report each check on stdout.
@@ -12,20 +12,16 @@ import { keepLoopbackDirect } from "../../src/config/terminal.ts";
 import { agentsFolder, checkNames } from "./agents/agent.ts";
 import { agents } from "./agents/agents.ts";
 import { type ClientResult, readResults, saveResult } from "./report.ts";
-import {
-  agentVersion,
-  type InstalledPython,
-  installAgents,
-  installGo,
-  installPython,
-} from "./runner/install.ts";
+import { agentVersion, installAgents, installGo, installPython } from "./runner/install.ts";
 import { lookAround, type Machine, needsOf } from "./runner/machine.ts";
 import {
   type CheckResult,
   type Choice,
   choices,
   describeProgram,
+  type Installed,
   runProgram,
+  setOf,
   startOf,
 } from "./runner/programs.ts";
 import { createProgress } from "./runner/progress.ts";
@@ -195,10 +191,10 @@ async function runPrograms(options: Asked & { readonly machine: Machine }): Prom
 
 async function installAll({ programs, machine }: Pick<Asked, "programs"> & { machine: Machine }) {
   const progress = createProgress();
-  const installed: { python?: InstalledPython; go?: string } = {};
-  if (programs.some((choice) => choice !== "go"))
-    installed.python = await installPython(machine, progress);
-  if (programs.includes("go")) installed.go = await installGo(machine, progress);
+  const installed: { -readonly [Name in keyof Installed]: Installed[Name] } = {};
+  for (const choice of programs)
+    if (choice === "go") installed.go = await installGo(machine, progress);
+    else installed[setOf(choice)] ??= await installPython(setOf(choice), { machine, progress });
   return installed;
 }
 

@@ -30,9 +30,12 @@ CHAT = "svc-3-flash"
 TEXT_EMBEDDING = "svc-embedding-2"
 MEDIA_EMBEDDING = "multimodal-embedding-1"
 SPEECH = "svc-2.5-flash-tts"
+TRANSCRIPTION = "svc-transcribe"
 
 PLAIN = "Hello! How can I help you today?"
 STREAMED = "Hello! How can I help?"
+COMPLETED = " red, yellow and blue."
+TRANSCRIBED = "Nothing was said."
 MULTI_BYTE = "Grüße 你好，世界 👋🏽👩‍👩‍👧 €"
 
 _checks: dict[str, Check] = {}

@@ -249,4 +249,65 @@ def embedded() -> None:
     same(len(embedder.embed_query("A cat sleeps.")), 3072)
 
 
+@check("responses: invoke returns text, usage and status")
+def responses_invoke() -> None:
+    one = model(use_responses_api=True, max_tokens=50)
+    reply = one.invoke([SystemMessage("Be short."), HumanMessage(asking("plain", "lc-r-invoke"))])
+    same(reply.text, PLAIN)
+    usage: Any = reply.usage_metadata
+    same((usage["input_tokens"], usage["output_tokens"], usage["total_tokens"]), (19, 10, 29))
+    same(reply.response_metadata["status"], "completed")
+    roles = [message["role"] for message in seen("lc-r-invoke")[0]["messages"]]
+    same(roles, ["system", "user"])
+
+
+@check("responses: the stream joins to the exact text, with usage at the end")
+def responses_stream() -> None:
+    for answer, wanted in {"plain": STREAMED, "multi-byte": MULTI_BYTE}.items():
+        chunks = list(model(use_responses_api=True).stream(asking(answer, f"lc-r-{answer}")))
+        whole = chunks[0]
+        for chunk in chunks[1:]:
+            whole += chunk
+        same(whole.text, wanted)
+        usage: Any = whole.usage_metadata
+        same((usage["input_tokens"], usage["total_tokens"]), (19, 29))
+
+
+@check("responses: bind_tools calls a tool and sends its result back")
+def responses_tools() -> None:
+    bound = model(use_responses_api=True).bind_tools([get_weather])
+    question = HumanMessage(asking("tool-loop", "lc-r-tool"))
+    reply = bound.invoke([question])
+    (call,) = reply.tool_calls
+    same((call["id"], call["args"]["city"]), ("call_vendor_a1", "Zürich"))
+    result = ToolMessage("21 degrees", tool_call_id=call["id"])
+    same(bound.invoke([question, reply, result]).text, PLAIN)
+    messages = seen("lc-r-tool")[1]["messages"]
+    same([message["role"] for message in messages], ["user", "assistant", "tool"])
+    same(messages[2]["content"], "21 degrees")
+
+
+@check("responses: structured output is parsed into the model class")
+def responses_structured() -> None:
+    bound = model(use_responses_api=True).with_structured_output(Weather)
+    same(bound.invoke(asking("structured", "lc-r-parsed")), Weather(city="Zürich", degrees=21))
+
+
+@check("responses: reasoning and images pass in both directions")
+def responses_content() -> None:
+    picture = b64encode((MEDIA / "tiny.png").read_bytes()).decode()
+    content: Any = [
+        {"type": "text", "text": asking("reasoning", "lc-r-content")},
+        {"type": "image", "base64": picture, "mime_type": "image/png"},
+    ]
+    one = model(use_responses_api=True, reasoning={"summary": "auto"})
+    reply = one.invoke([HumanMessage(content)])
+    same(reply.text, "42")
+    kinds = [block["type"] for block in reply.content_blocks]
+    same(kinds, ["reasoning", "text"])
+    assert picture in json.dumps(seen("lc-r-content")[0]), "the image did not arrive"
+    one.invoke([HumanMessage(content), reply, HumanMessage("Go on.")])
+    same(seen("lc-r-content")[1]["messages"][1]["content"], "42")
+
+
 run_all()

@@ -65,9 +65,10 @@ export function createAnswers(): Answers {
     counts.set(tag, count);
     if (request.path.endsWith("/embeddings")) return embeddings(request, asked?.name);
     if (request.path.endsWith("/audio/speech")) return speech(asked?.name);
+    if (request.path.endsWith("/audio/transcriptions")) return transcription();
     if (request.path.endsWith("/v1/completions"))
       return bodyOf(request)["stream"] === true ? completionStream() : completionJson();
-    const name = asked?.name ?? "plain";
+    const name = stepOf(asked?.name ?? "plain", request);
     const failsFirst = count === 1 ? firstFailures[name] : undefined;
     if (failsFirst !== undefined) return failsFirst();
     const answer = chatAnswersByName[name] ?? plain;
@@ -76,6 +77,18 @@ export function createAnswers(): Answers {
       : answer.whole();
   };
   return { replyTo, release: (tag) => gateOf(tag).resolve() };
+}
+
+const loops: Readonly<Record<string, string>> = {
+  "tool-loop": "tool",
+  "two-tools-loop": "two-tools",
+};
+
+/** A loop calls its tools once, and answers when their results are there. */
+function stepOf(name: string, request: RecordedRequest): string {
+  const { messages } = bodyOf(request);
+  const last = Array.isArray(messages) ? messages.at(-1) : undefined;
+  return last?.role === "tool" && name in loops ? "plain" : (loops[name] ?? name);
 }
 
 const firstFailures: Readonly<Record<string, () => Recording>> = {
@@ -210,6 +223,31 @@ function speech(name: string | undefined): Reply {
   return name === "known-length"
     ? speechReplies.pcmWithLength(options)
     : speechReplies.pcmChunked(options);
+}
+
+const transcribed = "Nothing was said.";
+
+/** The richest form; the gateway writes the others from it. */
+function transcription(): Recording {
+  const segment = {
+    id: 0,
+    seek: 0,
+    start: 0,
+    end: 1,
+    text: transcribed,
+    tokens: [],
+    temperature: 0,
+  };
+  const likely = { avg_logprob: -0.2, compression_ratio: 1, no_speech_prob: 0.1 };
+  return jsonReply({
+    body: {
+      task: "transcribe",
+      language: "english",
+      duration: 1,
+      text: transcribed,
+      segments: [{ ...segment, ...likely }],
+    },
+  });
 }
 
 function bodyOf(request: RecordedRequest): Readonly<Record<string, unknown>> {

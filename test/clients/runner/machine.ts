@@ -24,7 +24,7 @@ export function needsOf(wanted: Wanted): readonly string[] {
       ? [`python3 >= ${major}.${minor} with venv, and a package index that pip reaches`]
       : []),
     ...(wanted.go ? [`Go >= ${leastGoText}, and a module proxy that go reaches`] : []),
-    ...(wanted.agents ? ["npm, and a registry that it reaches (about 1 GB)"] : []),
+    ...(wanted.agents === true ? ["npm, and a registry that it reaches (about 1 GB)"] : []),
     ...(wanted.python || wanted.go
       ? ["the weights of the embedded models (fetched once, shared with the other tests)"]
       : []),
@@ -34,7 +34,7 @@ export function needsOf(wanted: Wanted): readonly string[] {
 interface Wanted {
   readonly python: boolean;
   readonly go: boolean;
-  readonly agents: boolean;
+  readonly agents?: boolean;
 }
 
 export function lookAround(wanted: Wanted): Machine {

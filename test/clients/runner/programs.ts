@@ -2,11 +2,18 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { linesOf } from "../../../src/engine/lines.ts";
 import type { ClientResult } from "../report.ts";
-import type { InstalledPython } from "./install.ts";
-import { pythonFolder } from "./install.ts";
+import { type InstalledPython, type PythonSet, pythonFolder, pythonSets } from "./install.ts";
 import { goFolder } from "./machine.ts";
 
-export const choices = ["python", "langchain", "go"] as const;
+export const choices = [
+  "python",
+  "anthropic",
+  "openai-agents",
+  "langchain",
+  "langchain-anthropic",
+  "llamaindex",
+  "go",
+] as const;
 export type Choice = (typeof choices)[number];
 
 /** One client's program: what it is, and the checks that its sources define. */
@@ -17,52 +24,61 @@ export interface Program {
   readonly expected: readonly string[];
 }
 
-const langchainFile = "langchain_client.py";
+/** One file of checks for each, except the first: its checks are in every file that is no client. */
+const pythonClients = {
+  python: { client: "openai-python", pin: "openai", file: "openai_client.py" },
+  anthropic: { client: "anthropic", pin: "anthropic", file: "anthropic_client.py" },
+  "openai-agents": {
+    client: "openai-agents",
+    pin: "openai-agents",
+    file: "openai_agents_client.py",
+  },
+  langchain: { client: "langchain-openai", pin: "langchain-openai", file: "langchain_client.py" },
+  "langchain-anthropic": {
+    client: "langchain-anthropic",
+    pin: "langchain-anthropic",
+    file: "langchain_anthropic_client.py",
+  },
+  llamaindex: {
+    client: "llama-index-llms-openai-like",
+    pin: "llama-index-llms-openai-like",
+    file: "llamaindex_client.py",
+  },
+} as const;
 
 /**
  * The names come from the sources, not from the program's own output: a program that dies, or a
  * file that nobody runs, leaves checks without a result.
  */
 export function describeProgram(choice: Choice): Program {
-  const pins = readFileSync(join(pythonFolder, "requirements.txt"), "utf8");
-  const pythonFiles = filesOf(pythonFolder, ".py");
-  const pythonCheck = /^@check\(\s*"([^"]+)"\s*\)/gm;
-  const pinned = (name: string) => found(new RegExp(`^${name}==(\\S+)`, "m"), pins);
-  switch (choice) {
-    case "python":
-      return {
-        client: "openai-python",
-        version: pinned("openai"),
-        language: "Python",
-        expected: namesIn({
-          paths: pythonFiles.filter((path) => !path.endsWith(langchainFile)),
-          pattern: pythonCheck,
-        }),
-      };
-    case "langchain":
-      return {
-        client: "langchain-openai",
-        version: pinned("langchain-openai"),
-        language: "Python",
-        expected: namesIn({
-          paths: pythonFiles.filter((path) => path.endsWith(langchainFile)),
-          pattern: pythonCheck,
-        }),
-      };
-    case "go":
-      return {
-        client: "openai-go",
-        version: found(/openai-go\/v3 v(\S+)/, readFileSync(join(goFolder, "go.mod"), "utf8")),
-        language: "Go",
-        expected: namesIn({
-          paths: filesOf(goFolder, ".go"),
-          pattern: /^\t\{"([^"]+)", \w+\},$/gm,
-        }),
-      };
-    default:
-      return choice satisfies never;
-  }
+  if (choice === "go")
+    return {
+      client: "openai-go",
+      version: found(/openai-go\/v3 v(\S+)/, readFileSync(join(goFolder, "go.mod"), "utf8")),
+      language: "Go",
+      expected: namesIn({
+        paths: filesOf(goFolder, ".go"),
+        pattern: /^\t\{"([^"]+)", \w+\},$/gm,
+      }),
+    };
+  const { client, pin, file } = pythonClients[choice];
+  const pins = readFileSync(join(pythonFolder, pythonSets[setOf(choice)]), "utf8");
+  const isOwn = (path: string) =>
+    choice === "python" ? !path.endsWith("_client.py") : path.endsWith(`/${file}`);
+  return {
+    client,
+    version: found(new RegExp(`^${pin}==(\\S+)`, "m"), pins),
+    language: "Python",
+    expected: namesIn({
+      paths: filesOf(pythonFolder, ".py").filter(isOwn),
+      pattern: /^@check\(\s*"([^"]+)"\s*\)/gm,
+    }),
+  };
 }
+
+/** The environment that a Python client runs in. */
+export const setOf = (choice: Exclude<Choice, "go">): PythonSet =>
+  choice === "llamaindex" ? "llamaindex" : "python";
 
 export interface CheckResult {
   readonly check: string;
@@ -76,18 +92,17 @@ export interface Start {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-export function startOf(
-  choice: Choice,
-  installed: { readonly python?: InstalledPython; readonly go?: string },
-): Start {
+export type Installed = Partial<Record<PythonSet, InstalledPython>> & { readonly go?: string };
+
+export function startOf(choice: Choice, installed: Installed): Start {
   if (choice === "go") return { words: [installed.go ?? ""], environment: {} };
-  const file = choice === "langchain" ? langchainFile : "openai_client.py";
+  const python = installed[setOf(choice)];
   return {
-    words: [installed.python?.command ?? "", join(pythonFolder, file)],
+    words: [python?.command ?? "", join(pythonFolder, pythonClients[choice].file)],
     environment: {
-      TIKTOKEN_CACHE_DIR: installed.python?.tokenTableFolder ?? "",
+      TIKTOKEN_CACHE_DIR: python?.tokenTableFolder ?? "",
       // Compiled files belong beside the clients, not into the checkout.
-      PYTHONPYCACHEPREFIX: installed.python?.cacheFolder ?? "",
+      PYTHONPYCACHEPREFIX: python?.cacheFolder ?? "",
     },
   };
 }
@@ -166,7 +181,7 @@ function namesIn(options: { readonly paths: readonly string[]; readonly pattern:
   const names = options.paths.flatMap((path) =>
     [...readFileSync(path, "utf8").matchAll(options.pattern)].map(([, name]) => name ?? ""),
   );
-  if (names.length < 10) throw new Error(`few checks in ${options.paths.join(", ")}: ${names}`);
+  if (names.length < 5) throw new Error(`few checks in ${options.paths.join(", ")}: ${names}`);
   return names;
 }
 

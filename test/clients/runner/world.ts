@@ -1,8 +1,12 @@
 import { join } from "node:path";
 import { startEngineHome } from "../../setup/engine-home.ts";
-import { startTestGateway } from "../../setup/harness.ts";
+import { standardManifest, startTestGateway } from "../../setup/harness.ts";
 import { createAnswers, limitedMs, speechSeconds } from "./answers.ts";
 import { startObserver } from "./observer.ts";
+
+const manifest = `${standardManifest}
+  svc-transcribe: { endpoint: transcription, price: { audio_second: "0.0001" }, routes: [{ provider: fake, model: upstream-transcribe }] }
+`;
 
 /**
  * What the programs run against: a gateway in front of recorded bytes, one in front of the embedded
@@ -10,7 +14,7 @@ import { startObserver } from "./observer.ts";
  */
 export async function startWorld() {
   const engine = await startEngineHome({ sets: ["text", "chat", "speech"] });
-  const gateway = await startTestGateway();
+  const gateway = await startTestGateway({ manifest });
   const answers = createAnswers();
   gateway.upstream.replyWith(answers.replyTo);
   const observer = startObserver(gateway.upstream, answers);

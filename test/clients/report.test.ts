@@ -49,6 +49,8 @@ test("each result has the version that is pinned", () => {
     pinned(new RegExp(`^${like}==(\\S+)`, "m"), "python/llamaindex-requirements.txt"),
   );
   expect(versionOf("openai-go")).toBe(pinned(/openai-go\/v\d+ v(\S+)/, "go/go.mod"));
+  for (const client of ["anthropic-sdk-go", "go-openai"])
+    expect(versionOf(client)).toBe(pinned(new RegExp(`/${client} v(\\S+)`), "go/go.mod"));
 });
 
 test("each agent's result has the version that is pinned", () => {

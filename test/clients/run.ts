@@ -20,6 +20,7 @@ import {
   choices,
   describeProgram,
   type Installed,
+  isGo,
   runProgram,
   setOf,
   startOf,
@@ -51,8 +52,8 @@ async function main(): Promise<number> {
   const asked = readArguments();
   if (typeof asked === "number") return asked;
   const wanted = {
-    python: asked.programs.some((choice) => choice !== "go"),
-    go: asked.programs.includes("go"),
+    python: asked.programs.some((choice) => !isGo(choice)),
+    go: asked.programs.some(isGo),
     agents: asked.agents,
   };
   const needs = needsOf(wanted).map((need) => `  ${need}\n`);
@@ -193,7 +194,7 @@ async function installAll({ programs, machine }: Pick<Asked, "programs"> & { mac
   const progress = createProgress();
   const installed: { -readonly [Name in keyof Installed]: Installed[Name] } = {};
   for (const choice of programs)
-    if (choice === "go") installed.go = await installGo(machine, progress);
+    if (isGo(choice)) installed.go ??= await installGo(machine, progress);
     else installed[setOf(choice)] ??= await installPython(setOf(choice), { machine, progress });
   return installed;
 }

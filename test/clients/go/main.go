@@ -1,10 +1,21 @@
-// Every check of openai-go against a running gateway; one line of JSON for each.
+// Every check of one Go client against a running gateway, named by the first argument; one line of
+// JSON for each.
 package main
 
-import "slices"
+import (
+	"os"
+	"slices"
+)
+
+var clients = map[string][]check{
+	"go":           slices.Concat(chatChecks, responseChecks, completionChecks, embeddingChecks, speechChecks, modelChecks, failureChecks),
+	"go-anthropic": anthropicChecks,
+	"go-openai":    goOpenaiChecks,
+}
 
 func main() {
-	for _, one := range slices.Concat(chatChecks, completionChecks, embeddingChecks, speechChecks, modelChecks, failureChecks) {
+	demand(len(os.Args) == 2 && clients[os.Args[1]] != nil, "usage: client go|go-anthropic|go-openai")
+	for _, one := range clients[os.Args[1]] {
 		report(one)
 	}
 }

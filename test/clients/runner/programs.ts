@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { linesOf } from "../../../src/engine/lines.ts";
 import type { ClientResult } from "../report.ts";
 import { type InstalledPython, type PythonSet, pythonFolder, pythonSets } from "./install.ts";
@@ -13,6 +13,8 @@ export const choices = [
   "langchain-anthropic",
   "llamaindex",
   "go",
+  "go-anthropic",
+  "go-openai",
 ] as const;
 export type Choice = (typeof choices)[number];
 
@@ -46,25 +48,60 @@ const pythonClients = {
   },
 } as const;
 
+/** In one program. The first has its checks in every file that is not another's. */
+const goClients: Readonly<Record<GoChoice, GoClient>> = {
+  go: { client: "openai-go", module: "openai-go/v3" },
+  "go-anthropic": {
+    client: "anthropic-sdk-go",
+    module: "anthropic-sdk-go",
+    file: "anthropic.go",
+  },
+  "go-openai": { client: "go-openai", module: "sashabaranov/go-openai", file: "go_openai.go" },
+};
+
+interface GoClient {
+  readonly client: string;
+  readonly module: string;
+  readonly file?: string;
+}
+
+type GoChoice = "go" | "go-anthropic" | "go-openai";
+type PythonChoice = Exclude<Choice, GoChoice>;
+
+export const isGo = (choice: Choice): choice is GoChoice => choice in goClients;
+
 /**
  * The names come from the sources, not from the program's own output: a program that dies, or a
  * file that nobody runs, leaves checks without a result.
  */
 export function describeProgram(choice: Choice): Program {
-  if (choice === "go")
-    return {
-      client: "openai-go",
-      version: found(/openai-go\/v3 v(\S+)/, readFileSync(join(goFolder, "go.mod"), "utf8")),
-      language: "Go",
-      expected: namesIn({
-        paths: filesOf(goFolder, ".go"),
-        pattern: /^\t\{"([^"]+)", \w+\},$/gm,
-      }),
-    };
+  return isGo(choice) ? describeGo(choice) : describePython(choice);
+}
+
+function describeGo(choice: GoChoice): Program {
+  const { client, module, file } = goClients[choice];
+  const own = Object.values(goClients).map((one) => one.file);
+  const isOwn = (path: string) =>
+    file === undefined ? !own.some((name) => isFile(path, name)) : isFile(path, file);
+  const pins = readFileSync(join(goFolder, "go.mod"), "utf8");
+  return {
+    client,
+    version: found(new RegExp(`${module} v(\\S+)`), pins),
+    language: "Go",
+    expected: namesIn({
+      paths: filesOf(goFolder, ".go").filter(isOwn),
+      pattern: /^\t\{"([^"]+)", \w+\},$/gm,
+    }),
+  };
+}
+
+const isFile = (path: string, name: string | undefined) => basename(path) === name;
+
+function describePython(choice: PythonChoice): Program {
   const { client, pin, file } = pythonClients[choice];
   const pins = readFileSync(join(pythonFolder, pythonSets[setOf(choice)]), "utf8");
   const isOwn = (path: string) =>
-    choice === "python" ? !path.endsWith("_client.py") : path.endsWith(`/${file}`);
+    choice === "python" ? !path.endsWith("_client.py") : isFile(path, file);
   return {
     client,
     version: found(new RegExp(`^${pin}==(\\S+)`, "m"), pins),
@@ -77,7 +114,7 @@ export function describeProgram(choice: Choice): Program {
 }
 
 /** The environment that a Python client runs in. */
-export const setOf = (choice: Exclude<Choice, "go">): PythonSet =>
+export const setOf = (choice: PythonChoice): PythonSet =>
   choice === "llamaindex" ? "llamaindex" : "python";
 
 export interface CheckResult {
@@ -95,7 +132,7 @@ export interface Start {
 export type Installed = Partial<Record<PythonSet, InstalledPython>> & { readonly go?: string };
 
 export function startOf(choice: Choice, installed: Installed): Start {
-  if (choice === "go") return { words: [installed.go ?? ""], environment: {} };
+  if (isGo(choice)) return { words: [installed.go ?? "", choice], environment: {} };
   const python = installed[setOf(choice)];
   return {
     words: [python?.command ?? "", join(pythonFolder, pythonClients[choice].file)],

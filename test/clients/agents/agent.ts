@@ -9,6 +9,8 @@ export interface Agent {
   /** Its package, which is also the name of its suite. */
   readonly client: string;
   readonly dialect: "chat" | "responses" | "messages";
+  /** A setting that it needs beside the address, the key and the model. */
+  readonly setting?: string;
   readonly scenarios: readonly Scenario[];
   /** Tools of its own that the conversation uses; `model` is what the agent takes it for. */
   readonly tools: (model: string) => AgentTools;
@@ -58,12 +60,14 @@ const parts = {
 
 export type ScenarioPart = keyof typeof parts;
 
-export const nameOf = ({ vendor, remark }: Scenario, part: ScenarioPart) =>
-  `on ${vendor.title}${remark === undefined ? "" : ` (${remark})`}: ${parts[part]}`;
+export function nameOf({ setting }: Agent, { vendor, remark }: Scenario, part: ScenarioPart) {
+  const notes = [setting, remark].filter((note) => note !== undefined);
+  return `on ${vendor.title}${notes.length === 0 ? "" : ` (${notes.join("; ")})`}: ${parts[part]}`;
+}
 
 /** The names of all checks of an agent, in their order. */
-export function checkNames({ scenarios }: Agent): readonly string[] {
-  return scenarios.flatMap((scenario) =>
-    Object.keys(parts).map((part) => nameOf(scenario, part as ScenarioPart)),
+export function checkNames(agent: Agent): readonly string[] {
+  return agent.scenarios.flatMap((scenario) =>
+    Object.keys(parts).map((part) => nameOf(agent, scenario, part as ScenarioPart)),
   );
 }

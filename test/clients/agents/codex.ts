@@ -18,6 +18,8 @@ const patch = `*** Begin Patch
 export const codex: Agent = {
   client: "@openai/codex",
   dialect: "responses",
+  // By default it offers a tool that OpenAI bills apart from tokens, which the gateway refuses.
+  setting: 'web_search = "disabled"',
   scenarios: [
     { vendor: compatibleServer, model: "local-coder" },
     { vendor: compatibleServer, model: known, remark: "editing with its own patch tool" },

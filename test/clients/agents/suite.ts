@@ -32,7 +32,7 @@ function checkScenario(agent: Agent, scenario: Scenario): void {
     return run;
   };
 
-  test(nameOf(scenario, "work"), async () => {
+  test(nameOf(agent, scenario, "work"), async () => {
     const { code, output, note, requests, report, turns } = await played();
     expect({ code, note }, output).toEqual({ code: 0, note: noteAfter });
     expect(report().lastWords).toBe(lastWords);
@@ -42,7 +42,7 @@ function checkScenario(agent: Agent, scenario: Scenario): void {
     expect(results.get("call_show_4")).toContain(noteAfter.trim());
   });
 
-  test(nameOf(scenario, "history"), async () => {
+  test(nameOf(agent, scenario, "history"), async () => {
     const { requests, turns, output } = await played();
     const { calls, signatures, results } = vendor.toHistory(bodyOf(requests.at(-1)));
     const made = turns.flatMap((turn) => turn.calls);
@@ -52,7 +52,7 @@ function checkScenario(agent: Agent, scenario: Scenario): void {
     expect(signatures).toEqual(vendor.signs ? signed : []);
   });
 
-  test(nameOf(scenario, "receipts"), async () => {
+  test(nameOf(agent, scenario, "receipts"), async () => {
     const { payer, requests, turns, output } = await played();
     expect(requests.length, output).toBe(turns.length);
     const receipts = await payer.settled(turns.length);
@@ -88,7 +88,7 @@ function checkScenario(agent: Agent, scenario: Scenario): void {
     );
   });
 
-  test(nameOf(scenario, "usage"), async () => {
+  test(nameOf(agent, scenario, "usage"), async () => {
     const { report, turns } = await played();
     const { usage } = report();
     const sumOf = (name: "input" | "cached" | "output" | "reasoning") =>

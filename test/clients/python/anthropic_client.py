@@ -203,7 +203,7 @@ def runner() -> None:
 
 @check("messages: thinking has a signature, and can be sent back")
 def thinking() -> None:
-    question = user("signed-thoughts", "an-thoughts")
+    question = user("readable-thoughts", "an-thoughts")
     fields: Any = {
         "model": CHAT,
         "max_tokens": 2_000,
@@ -214,7 +214,7 @@ def thinking() -> None:
     same(text_of(final), "42")
     thoughts: Any = [block for block in final.content if block.type == "thinking"]
     said = "".join(block.thinking for block in thoughts)
-    same(said.replace("\n", ""), "First this.Then that.")
+    same(said, "First this. Then that.")
     assert all(block.signature for block in thoughts), "a thought has no signature"
     more: Any = [
         *question,

@@ -139,7 +139,7 @@ def image() -> None:
 @check("thinking can be sent back")
 def thinking() -> None:
     thinker = model(max_tokens=2_000, thinking={"type": "enabled", "budget_tokens": 1_024})
-    question = HumanMessage(asking("signed-thoughts", "la-thoughts"))
+    question = HumanMessage(asking("readable-thoughts", "la-thoughts"))
     chunks = list(thinker.stream([question]))
     whole = chunks[0]
     for chunk in chunks[1:]:

@@ -189,7 +189,7 @@ def responses_parallel() -> None:
 
 @check("responses: reasoning is an item of its own, and signed reasoning goes back to the model")
 def responses_reasoning() -> None:
-    question: Any = [{"role": "user", "content": asking("signed-thoughts", "py-r-thoughts")}]
+    question: Any = [{"role": "user", "content": asking("readable-thoughts", "py-r-thoughts")}]
     with client.responses.stream(
         model=CHAT,
         input=question,
@@ -204,7 +204,7 @@ def responses_reasoning() -> None:
     thoughts = [item for item in final.output if item.type == "reasoning"]
     assert len(thoughts) > 0, "there is no reasoning item"
     said = "".join(part.text for item in thoughts for part in item.summary)
-    same(said.replace("\n", ""), "First this.Then that.")
+    same(said, "First this. Then that.")
     assert all(item.encrypted_content for item in thoughts), "it is not encrypted"
     more: Any = [*question, *final.output, {"role": "user", "content": "Go on."}]
     client.responses.create(model=CHAT, input=more, store=False)

@@ -120,6 +120,7 @@ const chatAnswersByName: Readonly<Record<string, Answer>> = {
   "two-choices": { whole: twoChoices, streamed: () => chatStreams.twoChoices() },
   logprobs: { whole: logprobsWhole, streamed: logprobsStreamed },
   reasoning: { whole: () => chatAnswers.reasoning(), streamed: () => chatStreams.reasoning() },
+  "readable-thoughts": { whole: () => chatAnswers.reasoning(), streamed: readableThoughts },
   "signed-thoughts": { whole: () => chatAnswers.reasoning(), streamed: signedThoughts },
   limited: both(() => rateLimits.milliseconds(limitedMs)),
   refused: both(() => badRequests.plain()),
@@ -263,6 +264,26 @@ function signedThoughts(): Recording {
       piece({ index: 0, text: "First " }),
       piece({ index: 0, text: "this.", signature: "c2lnMQ==" }),
       piece({ index: 1, text: "Then that.", signature: "c2lnMg==" }),
+      chatChunk({ delta: { content: "42" } }),
+      chatChunk({ delta: {}, finish: "stop" }),
+      DONE,
+    ],
+  });
+}
+
+/** The same thoughts for people to read, and signed for the model, as OpenRouter sends them. */
+function readableThoughts(): Recording {
+  const piece = (text: string, fields: object) =>
+    chatChunk({
+      delta: {
+        reasoning_content: text,
+        reasoning_details: [{ type: "reasoning.text", index: 0, text, ...fields }],
+      },
+    });
+  return chatStream({
+    events: [
+      piece("First this. ", {}),
+      piece("Then that.", { signature: "c2lnMQ==" }),
       chatChunk({ delta: { content: "42" } }),
       chatChunk({ delta: {}, finish: "stop" }),
       DONE,

@@ -99,8 +99,8 @@ export async function installAgents(machine: Machine, progress: Progress): Promi
   mkdirSync(folder, { recursive: true });
   copyFileSync(agentPins, join(folder, "package.json"));
   progress.begin(`agents into ${folder}`);
-  // Their install scripts only make the start faster, or look for updates.
-  const words = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"];
+  // With their install scripts: Claude Code's puts the program of the platform in its place.
+  const words = ["npm", "install", "--no-audit", "--no-fund"];
   await runInstaller({ words, folder, progress });
   progress.end();
   writeFileSync(join(folder, "installed"), stamp);

@@ -100,16 +100,18 @@ func responsesTool() {
 	var arguments map[string]string
 	must(true, json.Unmarshal([]byte(called[0].Arguments), &arguments))
 	same(arguments["city"], "Zürich")
+	result := responses.ResponseInputItemParamOfFunctionCallOutput("21 degrees")
+	result.OfFunctionCallOutput.CallID = openai.String(called[0].CallID)
 	params.Input = responses.ResponseNewParamsInputUnion{OfInputItemList: responses.ResponseInputParam{
 		responses.ResponseInputItemParamOfMessage(asking("tool-loop", "go-r-tool"), "user"),
 		responses.ResponseInputItemParamOfFunctionCall(called[0].Arguments, called[0].CallID, called[0].Name),
-		responses.ResponseInputItemParamOfFunctionCallOutput(called[0].CallID, "21 degrees"),
+		result,
 	}}
 	same(respond(params).OutputText(), plainText)
 	messages := seen("go-r-tool")[1]["messages"].([]any)
-	result := messages[len(messages)-1].(map[string]any)
-	same(result["tool_call_id"], any("call_vendor_a1"))
-	same(result["content"], any("21 degrees"))
+	last := messages[len(messages)-1].(map[string]any)
+	same(last["tool_call_id"], any("call_vendor_a1"))
+	same(last["content"], any("21 degrees"))
 }
 
 func toolCallsIn(items []responses.ResponseOutputItemUnion) []responses.ResponseFunctionToolCall {

@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import type { PaidReceipt } from "../../setup/money-home.ts";
 import { type Agent, nameOf, type Scenario } from "./agent.ts";
-import { commandOutput, lastWords, noteAfter } from "./conversation.ts";
+import { commandOutput, lastWords, noteAfter, type TurnUsage } from "./conversation.ts";
 import { bodyOf, type Played, play } from "./play.ts";
 
 /** Nano-USD per token, and the same in USD per million, as svc.yaml has it. */
@@ -56,35 +57,9 @@ function checkScenario(agent: Agent, scenario: Scenario): void {
     const { payer, requests, turns, output } = await played();
     expect(requests.length, output).toBe(turns.length);
     const receipts = await payer.settled(turns.length);
-    const shown = receipts.map((receipt) => ({
-      model: receipt.model,
-      // Receipts name the dialect of every chat call.
-      dialect: Reflect.get(receipt, "dialect"),
-      outcome: receipt.outcome,
-      isStreamed: receipt.isStreamed,
-      estimated: receipt.estimated,
-      input: receipt.units.input ?? 0,
-      cached: receipt.units.cached_input ?? 0,
-      output: receipt.units.output ?? 0,
-      reasoning: receipt.reasoningTokens,
-      charged: receipt.charged,
-    }));
-    expect(shown).toEqual(
-      turns.map(({ usage }) => ({
-        model,
-        dialect: agent.dialect,
-        outcome: "ok",
-        isStreamed: true,
-        estimated: false,
-        input: usage.input - usage.cached,
-        cached: usage.cached,
-        output: usage.output,
-        reasoning: usage.reasoning,
-        charged:
-          BigInt(usage.input - usage.cached) * price.input +
-          BigInt(usage.cached) * price.cached +
-          BigInt(usage.output) * price.output,
-      })),
+    const { dialect } = agent;
+    expect(receipts.map(shownOf)).toEqual(
+      turns.map(({ usage }) => expectedOf({ model, dialect, usage })),
     );
   });
 
@@ -102,6 +77,35 @@ function checkScenario(agent: Agent, scenario: Scenario): void {
     expect(Object.keys(usage)).not.toEqual([]);
     expect({ ...billed, ...usage }).toEqual(billed);
   });
+}
+
+/** What a receipt says about the call. */
+const shownOf = (receipt: PaidReceipt) => ({
+  model: receipt.model,
+  dialect: Reflect.get(receipt, "dialect"),
+  outcome: receipt.outcome,
+  isStreamed: receipt.isStreamed,
+  estimated: receipt.estimated,
+  input: receipt.units.input ?? 0,
+  cached: receipt.units.cached_input ?? 0,
+  output: receipt.units.output ?? 0,
+  reasoning: receipt.reasoningTokens,
+  charged: receipt.charged,
+});
+
+/** The same, from what the vendor counted. */
+function expectedOf(options: {
+  readonly model: string;
+  readonly dialect: Agent["dialect"];
+  readonly usage: TurnUsage;
+}) {
+  const { model, dialect, usage } = options;
+  const { cached, output, reasoning } = usage;
+  const input = usage.input - cached;
+  const charged =
+    BigInt(input) * price.input + BigInt(cached) * price.cached + BigInt(output) * price.output;
+  const served = { outcome: "ok", isStreamed: true, estimated: false };
+  return { model, dialect, ...served, input, cached, output, reasoning, charged };
 }
 
 const manifestOf = ({ vendor, model }: Scenario) => `

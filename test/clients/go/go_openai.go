@@ -37,7 +37,7 @@ func oldChatRequest(answer, tag string) sashabaranov.ChatCompletionRequest {
 func oldWhole() {
 	reply := must(newGoOpenai().CreateCompletion(context.Background(), oldRequest("go-old-whole")))
 	same(reply.Model, chatModel)
-	same(reply.Choices[0].Text, completedText)
+	same(reply.Choices[0].Text, completionReply)
 	same(reply.Choices[0].FinishReason, "stop")
 	same(reply.Usage.TotalTokens, 11)
 	same(seen("go-old-whole")[0]["max_tokens"], any(50.0))
@@ -57,7 +57,7 @@ func oldStreamed() {
 			text.WriteString(choice.Text)
 		}
 	}
-	same(text.String(), completedText)
+	same(text.String(), completionReply)
 }
 
 func oldChat() {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/openai/openai-go/v3/responses"
 )
 
@@ -17,7 +16,6 @@ var responseChecks = []check{
 	{"responses: a tool call arrives, streamed or not, and its result is accepted", responsesTool},
 	{"responses: parallel tool calls stay separate", responsesParallel},
 	{"responses: 400 names the invalid field", responsesInvalid},
-	{"completions: a reply has text and usage, streamed or not", completionsBoth},
 }
 
 func responseParams(answer, tag string) responses.ResponseNewParams {
@@ -143,25 +141,4 @@ func responsesInvalid() {
 	same(refused.StatusCode, 400)
 	same(refused.Param, "temperature")
 	same(len(seen("go-r-400")), 0)
-}
-
-func completionsBoth() {
-	client := newClient()
-	params := openai.CompletionNewParams{
-		Model:         chatModel,
-		Prompt:        openai.CompletionNewParamsPromptUnion{OfString: param.NewOpt(asking("plain", "go-c"))},
-		StreamOptions: openai.ChatCompletionStreamOptionsParam{},
-	}
-	reply := must(client.Completions.New(context.Background(), params))
-	same(reply.Choices[0].Text, completedText)
-	same(reply.Usage.TotalTokens, int64(11))
-	stream := client.Completions.NewStreaming(context.Background(), params)
-	var text strings.Builder
-	for stream.Next() {
-		for _, choice := range stream.Current().Choices {
-			text.WriteString(choice.Text)
-		}
-	}
-	must(true, stream.Err())
-	same(text.String(), completedText)
 }

@@ -146,12 +146,13 @@ function inBlocks(request: RecordedRequest): RecordedRequest {
   const messages = Array.isArray(body["messages"]) ? body["messages"].filter(isJsonObject) : [];
   const flat = messages.map((message) => ({ ...message, content: toBlocks(message["content"]) }));
   const json = { ...body, messages: flat };
-  const { method, path, headers, connection, bytesSent, closed, abortedByClient } = request;
+  const { method, path, headers, bytes, connection, bytesSent, closed, abortedByClient } = request;
   const text = request.body;
   return {
     method,
     path,
     headers,
+    bytes,
     body: text,
     json,
     connection,

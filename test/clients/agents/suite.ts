@@ -82,7 +82,7 @@ function checkScenario(agent: Agent, scenario: Scenario): void {
 /** What a receipt says about the call. */
 const shownOf = (receipt: PaidReceipt) => ({
   model: receipt.model,
-  dialect: Reflect.get(receipt, "dialect"),
+  dialect: receipt.dialect,
   outcome: receipt.outcome,
   isStreamed: receipt.isStreamed,
   estimated: receipt.estimated,

@@ -3,6 +3,7 @@
  * words in what they send: `answer=NAME tag=TAG`. The tag tells one check's requests from another's.
  */
 
+import { jsonReply } from "../../fake/http/reply.ts";
 import { completionJson, completionStream } from "../../fake/openai/completion-replies.ts";
 import {
   badRequests,

@@ -21,11 +21,13 @@ const free = new Set([
 ]);
 /**
  * As permissive, and in nothing that we ship: Python's, in a tool of the tests alone; the public
- * domain, in a part of the router for servers, which is not in what browsers get.
+ * domain, in a part of the router for servers, which is not in what browsers get, and in a client
+ * of the tests.
  */
 const toolsOnly = new Map([
   ["node_modules/argparse", "PSF-2.0"],
   ["node_modules/isbot", "Unlicense"],
+  ["node_modules/fast-sha256", "Unlicense"],
 ]);
 /** Libraries that are loaded as modules of their own and can be replaced. */
 const replaceable = /^node_modules\/(@img\/sharp-libvips-|@node-webcodecs\/static-)/;

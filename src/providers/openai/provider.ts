@@ -1,4 +1,5 @@
 import type { ChatCall, ChatPart, ChatResult, ChatStream } from "../../call/chat.ts";
+import type { Dialect } from "../../call/dialect.ts";
 import { plainQuirks, type Quirks } from "../../call/quirks.ts";
 import type { Signal } from "../../call/signal.ts";
 import {
@@ -43,9 +44,62 @@ type Send = (path: string, body: string, sending: Sending) => Promise<UpstreamRe
 
 /** Any server that speaks the chat-completions format. */
 export function createOpenAiProvider(options: OpenAiOptions): Provider {
+  const { name, isOwn = false } = options;
+  const quirks = options.quirks ?? plainQuirks;
+  const { send, sendForm, get } = createSenders(options, quirks);
+  const { takesUrls = false } = options;
+  const rules = toFieldRules(quirks);
+  const chatBody = createChatBody({ quirks, rules, takesUrls });
+  const native = createNative({ name, quirks, isOwn, rules, takesUrls, send });
+
+  return {
+    name,
+    dialects: native.dialects,
+    // Without an async function, like all that every request passes.
+    chat(options) {
+      const { signal, call } = options;
+      const own = call.original === undefined ? undefined : native.find(call);
+      if (own !== undefined) return own.whole(options);
+      return send("/chat/completions", chatBody(options, ""), options).then((reply) => {
+        const json = readJson(reply, { provider: name, signal });
+        return json instanceof Promise
+          ? json.then((value) => fromOpenAiReply(value, name))
+          : fromOpenAiReply(json, name);
+      });
+    },
+    async streamChat(options) {
+      const { signal, call } = options;
+      const own = call.original === undefined ? undefined : native.find(call);
+      if (own !== undefined) return own.stream(options);
+      const body = chatBody(options, ',"stream":true,"stream_options":{"include_usage":true}');
+      const reply = await send("/chat/completions", body, options);
+      const type = (reply.headers.get("content-type") ?? "").toLowerCase();
+      if (type.startsWith("text/event-stream"))
+        return new OpenAiChatStream({ provider: name, reply, signal });
+      return wholeAsStream(
+        fromOpenAiReply(await readJson(reply, { provider: name, signal }), name),
+      );
+    },
+    embed: createEmbed(name, send),
+    async speak(options) {
+      const reply = await send("/audio/speech", toSpeechBody(options), options);
+      return fromSpeechReply({ reply, provider: name, signal: options.signal });
+    },
+    // The embedded voices know neither.
+    ...(isOwn ? {} : { speakOptions: (model) => takenInSpeech(quirks, model) }),
+    ...createTranscribe(name, sendForm),
+    transcriptDetail: (model) => detailOf(quirks, model),
+    async listModels(signal) {
+      const reply = await get("/models", signal);
+      return fromOpenAiModels(await readJson(reply, { provider: name, signal }), name);
+    },
+  } satisfies Provider;
+}
+
+/** The ways to send to one server. */
+function createSenders(options: OpenAiOptions, quirks: Quirks) {
   const { name, baseUrl, apiKey, socket, isOwn = false, dialer } = options;
   const pin = dialer.pin(baseUrl);
-  const quirks = options.quirks ?? plainQuirks;
   const allHeaders = { ...baseHeaders(pin), ...keyHeaders(quirks.keyHeader, apiKey) };
   const headers = new Headers(allHeaders);
   const base = new URL(baseUrl).pathname.replace(/\/+$/, "");
@@ -75,64 +129,37 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
       isOwn,
       ...sending,
     });
-  const { takesUrls = false } = options;
-  const rules = toFieldRules(quirks);
-  const chatBody = createChatBody({ quirks, rules, takesUrls });
-  const completions =
-    isOwn || quirks.noCompletions === true ? undefined : createCompletions({ name, rules, send });
-  const responses =
-    quirks.hasResponses === true ? createResponses({ name, takesUrls, send }) : undefined;
+  const get = (path: string, signal: Signal) =>
+    sendTo({ provider: name, pin, path: base + path, headers, signal, socket, isOwn });
+  return { send, sendForm, get };
+}
 
+interface NativeOptions {
+  readonly name: string;
+  readonly quirks: Quirks;
+  readonly isOwn: boolean;
+  readonly rules: readonly FieldRule[];
+  readonly takesUrls: boolean;
+  readonly send: Send;
+}
+
+/** The dialects beside chat completions that a server speaks itself. */
+function createNative({ name, quirks, isOwn, rules, takesUrls, send }: NativeOptions) {
+  const hasCompletions = !isOwn && quirks.noCompletions !== true;
+  const hasResponses = quirks.hasResponses === true;
+  const completions = hasCompletions ? createCompletions({ name, rules, send }) : undefined;
+  const responses = hasResponses ? createResponses({ name, takesUrls, send }) : undefined;
+  const dialects: Dialect[] = [];
+  if (hasCompletions) dialects.push("completions");
+  if (hasResponses) dialects.push("responses");
   return {
-    name,
-    dialects: [
-      ...(completions === undefined ? [] : (["completions"] as const)),
-      ...(responses === undefined ? [] : (["responses"] as const)),
-    ],
-    // Without an async function, like all that every request passes.
-    chat(options) {
-      const { signal, call } = options;
-      if (call.original !== undefined) {
-        if (completions !== undefined && call.original.dialect === "completions") return completions.whole(options);
-        if (responses !== undefined && isForResponses(call)) return responses.whole(options);
-      }
-      return send("/chat/completions", chatBody(options, ""), options).then((reply) => {
-        const json = readJson(reply, { provider: name, signal });
-        return json instanceof Promise
-          ? json.then((value) => fromOpenAiReply(value, name))
-          : fromOpenAiReply(json, name);
-      });
+    dialects,
+    /** What takes a call in its own dialect; undefined: it goes as chat completions. */
+    find: (call: ChatCall) => {
+      if (call.original?.dialect === "completions") return completions;
+      return isForResponses(call) ? responses : undefined;
     },
-    async streamChat(options) {
-      const { signal, call } = options;
-      if (call.original !== undefined) {
-        if (completions !== undefined && call.original.dialect === "completions") return completions.stream(options);
-        if (responses !== undefined && isForResponses(call)) return responses.stream(options);
-      }
-      const body = chatBody(options, ',"stream":true,"stream_options":{"include_usage":true}');
-      const reply = await send("/chat/completions", body, options);
-      const type = (reply.headers.get("content-type") ?? "").toLowerCase();
-      if (type.startsWith("text/event-stream"))
-        return new OpenAiChatStream({ provider: name, reply, signal });
-      return wholeAsStream(
-        fromOpenAiReply(await readJson(reply, { provider: name, signal }), name),
-      );
-    },
-    embed: createEmbed(name, send),
-    async speak(options) {
-      const reply = await send("/audio/speech", toSpeechBody(options), options);
-      return fromSpeechReply({ reply, provider: name, signal: options.signal });
-    },
-    // The embedded voices know neither.
-    ...(isOwn ? {} : { speakOptions: (model) => takenInSpeech(quirks, model) }),
-    ...createTranscribe(name, sendForm),
-    transcriptDetail: (model) => detailOf(quirks, model),
-    async listModels(signal) {
-      const path = `${base}/models`;
-      const reply = await sendTo({ provider: name, pin, path, headers, signal, socket, isOwn });
-      return fromOpenAiModels(await readJson(reply, { provider: name, signal }), name);
-    },
-  } satisfies Provider;
+  };
 }
 
 function toSpeechBody({ call, target }: ProviderCall<SpeakCall>): string {

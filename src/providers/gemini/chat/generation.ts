@@ -54,10 +54,11 @@ const budgets: Readonly<Record<Effort, number>> = {
  * thinking with `thinking` or `reasoning`, whose vendors show them.
  */
 export function toThinkingConfig(
-  { options, maxOutputTokens: cap, original }: Pick<
-    ChatCall,
-    "options" | "maxOutputTokens" | "original"
-  >,
+  {
+    options,
+    maxOutputTokens: cap,
+    original,
+  }: Pick<ChatCall, "options" | "maxOutputTokens" | "original">,
   model: string,
 ): JsonObject | undefined {
   const isNew = isModern(model);

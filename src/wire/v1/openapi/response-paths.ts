@@ -1,6 +1,6 @@
-import type { TSchema } from "typebox";
-import type { Json, JsonObject } from "../../../call/chat.ts";
+import type { JsonObject } from "../../../call/chat.ts";
 import { responseRequest } from "../responses/request.ts";
+import { operation, type PathKit } from "./operation.ts";
 import { responseExamples as examples } from "./response-examples.ts";
 import {
   deletedResponse,
@@ -8,25 +8,6 @@ import {
   responseItems,
   responseReply,
 } from "./response-replies.ts";
-import type { OpenApiSchemas } from "./schema.ts";
-
-/** How the document describes operations. */
-interface PathKit {
-  readonly schemas: OpenApiSchemas;
-  readonly json: (schema: TSchema, example: Json) => JsonObject;
-  readonly asked: (schema: TSchema, example: Json) => JsonObject;
-  readonly operation: (options: {
-    readonly id: string;
-    readonly tag: "Responses";
-    readonly summary: string;
-    readonly errors: readonly number[];
-    readonly isOfModel: boolean;
-    readonly "x-preview": true;
-    readonly parameters?: readonly JsonObject[];
-    readonly body?: JsonObject;
-    readonly ok: JsonObject;
-  }) => JsonObject;
-}
 
 const idParameter = {
   name: "id",
@@ -43,7 +24,7 @@ const query = (name: string, description: string, schema: JsonObject) => ({
   schema,
 });
 
-export function toResponsePaths({ schemas, json, asked, operation }: PathKit): JsonObject {
+export function toResponsePaths({ schemas, json, asked }: PathKit): JsonObject {
   const stored = { tag: "Responses", errors: [401], isOfModel: false, "x-preview": true } as const;
   return {
     "/responses": {

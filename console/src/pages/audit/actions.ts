@@ -58,6 +58,7 @@ export const actionWords: Readonly<Record<string, string>> = {
   "provider.models": "added models from the provider",
   "provider.update": "changed the provider",
   "provider.remove": "removed the provider",
+  "response.purge": "deleted the stored responses of",
   "provider.key.add": "added a key to the provider",
   "provider.key.remove": "removed a key of the provider",
   "provider.key.update": "changed a key of the provider",

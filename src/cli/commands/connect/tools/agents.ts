@@ -46,6 +46,8 @@ const codex: Tool = {
       settings: {
         model,
         model_provider: "svc",
+        // It is on by default, and the gateway rejects tools that a vendor bills apart from tokens.
+        web_search: "disabled",
         model_providers: {
           svc: { name: "svc", base_url: baseUrl, env_key: keyVariable, wire_api: "responses" },
         },

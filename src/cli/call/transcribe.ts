@@ -2,7 +2,8 @@ import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { Problem } from "../../base/problem.ts";
 import { curlCommand, type FormField } from "../../base/text/curl.ts";
-import { transcriptionFormats } from "../../call/transcribe.ts";
+import { eitherOf } from "../../base/text/list-text.ts";
+import { type TranscriptionFormat, transcriptionFormats } from "../../call/transcribe.ts";
 import type { Command } from "../command.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { curlNote } from "./curl-line.ts";
@@ -40,7 +41,8 @@ export const transcribe: Command = {
   async run(invocation) {
     const { flags, switches, positionals } = invocation;
     const [file = ""] = positionals;
-    const { language, model: named, format = switches.has("json") ? "json" : "text" } = flags;
+    const { language, model: named } = flags;
+    const format = readFormat(flags["format"] ?? (switches.has("json") ? "json" : "text"));
     const audio = readAudio(file);
     const fields = (model: string): readonly FormField[] => [
       { name: "model", value: model },
@@ -66,6 +68,16 @@ export const transcribe: Command = {
     await writeOut(text.endsWith("\n") ? text : `${text}\n`);
   },
 };
+
+function readFormat(named: string): TranscriptionFormat {
+  const format = transcriptionFormats.find((known) => known === named);
+  if (format !== undefined) return format;
+  throw new Problem({
+    code: "invalid",
+    field: "format",
+    message: `Expected ${eitherOf(transcriptionFormats)}, not "${named}".`,
+  });
+}
 
 function readAudio(file: string): Uint8Array<ArrayBuffer> {
   try {

@@ -46,7 +46,15 @@ test("shows the receipt's seconds, and the same call as curl", async () => {
   expect(receipts.stdout).toContain('"audio_second"');
   const { stdout } = await home.svc(["transcribe", file, "--curl"]);
   expect(stdout).toContain(`-F 'file=@${file.replace("'", `'\\''`)}'`);
-  expect(stdout).toContain("-F model=whisper -F response_format=text");
+  expect(stdout).toContain("--form-string model=whisper --form-string response_format=text");
+});
+
+test("names the flag of a format that does not exist", async () => {
+  const { code, stderr } = await home.svc(["transcribe", file, "--format", "docx"]);
+  expect([code, stderr]).toEqual([
+    2,
+    'error: --format: Expected json, text, srt, verbose_json or vtt, not "docx".\n',
+  ]);
 });
 
 test("says what is wrong with a file", async () => {

@@ -96,9 +96,7 @@ export function commandsBelow(words: string, all: readonly Command[]): readonly 
 }
 
 export function printOverview(groups: readonly CommandGroup[], version: string): void {
-  print(
-    `${style.bold("svc gateway")} ${version}: one OpenAI-compatible address in front of your models.\n`,
-  );
+  print(`${style.bold("svc gateway")} ${version}: one address in front of your models.\n`);
   print(`${style.bold("Usage")}\n  svc COMMAND [ARGUMENTS] [FLAGS]\n`);
   const all = groups.flatMap(({ commands }) => commands);
   const width = Math.max(...all.map(({ name }) => name.length));

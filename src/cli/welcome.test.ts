@@ -77,6 +77,7 @@ test("the first screen offers the API beside a command, or else by itself", asyn
     const text = await firstScreen(phase);
     expect(text).not.toContain("Try it in another shell");
     expect(text).toMatch(/\n {2}Call the API\n\n {4}curl /);
+    expect(text).toContain("\n  svc connect shows the settings for Claude Code");
   }
 });
 

@@ -70,8 +70,12 @@ export async function printServing({
   if (key !== undefined) {
     const line = curlLine({ url: gatewayUrl, key: key.secret, models, weights });
     print(`\n  ${hasExample ? "Or call the API" : "Call the API"}\n\n    ${line}`);
+    const tools = "svc connect shows the settings for Claude Code, Codex and other tools.";
+    print(`\n  ${style.dim(tools)}`);
   }
-  print(`\n  ${style.dim("Ctrl-C stops the server. svc --help lists the commands.")}\n`);
+  print(
+    `${key === undefined ? "\n" : ""}  ${style.dim("Ctrl-C stops the server. svc --help lists the commands.")}\n`,
+  );
   return engine === undefined ? nothingBelow : followWeights(engine, models);
 }
 

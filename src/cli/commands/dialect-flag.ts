@@ -3,7 +3,7 @@ import { eitherOf } from "../../base/text/list-text.ts";
 import { type Dialect, dialects } from "../../call/dialect.ts";
 
 export const dialectFlag = {
-  about: "only calls to chat models in this API format",
+  about: `only calls to chat models in this API format: ${eitherOf(dialects)}`,
   value: "D",
   choices: dialects,
 } as const;

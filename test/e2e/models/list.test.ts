@@ -65,7 +65,7 @@ describe("the list", () => {
         Object.entries(shown.get(id) ?? {}).filter(([name]) => !contract.includes(name)),
       );
     expect(added("svc-3-flash")).toEqual({
-      supported_endpoints: ["/v1/chat/completions"],
+      supported_endpoints: ["/v1/chat/completions", "/v1/responses", "/v1/messages"],
       architecture: { input_modalities: ["text"], output_modalities: ["text"] },
       context_length: 1_048_576,
       max_completion_tokens: 8192,
@@ -73,7 +73,7 @@ describe("the list", () => {
     });
     // What nobody has set is not in the list; a model that is free costs 0.
     expect(added("svc-2-flash")).toEqual({
-      supported_endpoints: ["/v1/chat/completions"],
+      supported_endpoints: ["/v1/chat/completions", "/v1/responses", "/v1/messages"],
       architecture: { input_modalities: ["text"], output_modalities: ["text"] },
       pricing: { prompt: "0", completion: "0" },
     });

@@ -22,6 +22,9 @@ export interface ListedModel {
   readonly price: Price | undefined;
 }
 
+/** Without completions, which only some upstreams have. */
+const chatPaths = [endpointPaths.chat, "/v1/responses", "/v1/messages"];
+
 /** The contract's fields first; what follows is for clients that sort models by what they do. */
 export function toModel(listed: ListedModel): ModelReply {
   const { id, createdAtMs, ownedBy, deprecation, endpoint, price } = listed;
@@ -40,7 +43,7 @@ export function toModel(listed: ListedModel): ModelReply {
             deprecation.retiresAtMs === undefined ? null : toSeconds(deprecation.retiresAtMs),
           replacement: deprecation.replacement ?? null,
         }),
-    supported_endpoints: [endpointPaths[endpoint]],
+    supported_endpoints: endpoint === "chat" ? chatPaths : [endpointPaths[endpoint]],
     architecture: {
       input_modalities: inputOf(listed),
       output_modalities: [outputs[endpoint]],

@@ -8,7 +8,7 @@ const model = {
   object: "model",
   created,
   owned_by: "svc",
-  supported_endpoints: ["/v1/chat/completions"],
+  supported_endpoints: ["/v1/chat/completions", "/v1/responses", "/v1/messages"],
   architecture: { input_modalities: ["text", "image"], output_modalities: ["text"] },
   context_length: 1_048_576,
   max_completion_tokens: 65_536,

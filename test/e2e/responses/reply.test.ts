@@ -129,6 +129,40 @@ describe("a stream", () => {
     expect(new Set(output.map(({ call_id: id }) => id)).size).toBe(2);
   });
 
+  test("has calls one after another, although the upstream mixes them with each other and with text", async () => {
+    const piece = (index: number, text: string, more: object = {}) => ({
+      index,
+      ...more,
+      function: { ...(text === "{" ? { name: `tool_${index}` } : {}), arguments: text },
+    });
+    const deltas = [
+      { tool_calls: [piece(0, "{", { id: "a" }), piece(1, "{", { id: "b" })] },
+      { content: "One moment." },
+      { tool_calls: [piece(1, '"x":1')] },
+      { tool_calls: [piece(0, '"y":2')] },
+      { tool_calls: [piece(1, "}"), piece(0, "}")] },
+    ];
+    const pieces = deltas.map((delta) => chatChunk({ delta }));
+    gateway.upstream.replyOnce(
+      chatStream({ events: [...pieces, chatChunk({ finish: "tool_calls" }), DONE] }),
+    );
+    const all = await events({ tools: [weather] });
+    const ends = all.filter(({ type }) => type.startsWith("response.output_item."));
+    expect(ends.map(({ type, output_index: at }) => `${at} ${type.slice(21)}`)).toEqual([
+      "0 added",
+      "0 done",
+      "1 added",
+      "1 done",
+      "2 added",
+      "2 done",
+    ]);
+    expect(lastResponse(all).output).toMatchObject([
+      { call_id: "a", name: "tool_0", arguments: '{"y":2}', status: "completed" },
+      { call_id: "b", name: "tool_1", arguments: '{"x":1}', status: "completed" },
+      { type: "message", content: [{ text: "One moment." }] },
+    ]);
+  });
+
   test("has a refusal in events of its own", async () => {
     const pieces = ["I can", "not."].map((refusal) => chatChunk({ delta: { refusal } }));
     gateway.upstream.replyOnce(

@@ -9,12 +9,12 @@ import {
 } from "../../../call/chat.ts";
 import type { Usage } from "../../../call/usage.ts";
 import { toOpaque } from "../carried.ts";
+import { ToolBlocks, type ToolPiece } from "../chat/tool-blocks.ts";
 import type { ChatWriter, ReplyIdentity } from "../dialect.ts";
 import { Said } from "../said.ts";
 import type { MessagesOrder } from "./call.ts";
 import { toMessagesError } from "./error-reply.ts";
 import { stopReasons, toMessagesUsage, toolIdPrefix } from "./reply.ts";
-import { ToolBlocks, type ToolPiece } from "./tool-blocks.ts";
 
 /** Clients pass over it; the vendor sends one behind the first event, and in silence. */
 export const pingEvent = 'event: ping\ndata: {"type":"ping"}\n\n';

@@ -10,7 +10,8 @@ import {
 import type { Usage } from "../../../call/usage.ts";
 import { toOpaque } from "../carried.ts";
 import { keepAliveComment } from "../chat/events.ts";
-import { callIdPrefix, ToolPieces } from "../chat/tool-pieces.ts";
+import { ToolBlocks, type ToolPiece } from "../chat/tool-blocks.ts";
+import { callIdPrefix } from "../chat/tool-pieces.ts";
 import type { ChatWriter, ReplyIdentity } from "../dialect.ts";
 import { Said } from "../said.ts";
 import { EventLog } from "./event-log.ts";
@@ -26,6 +27,9 @@ import {
 } from "./output-items.ts";
 import { type KeepReply, kept } from "./reply.ts";
 import { type Outcome, outcomeOf, ResponseObject } from "./response-object.ts";
+
+/** About what one that waits takes in memory, besides its words. */
+const waitingChars = 128;
 
 /**
  * Turns parts into the events of a response, in OpenAI's order: every item is added, told piece by
@@ -44,10 +48,12 @@ export class ResponseEventWriter implements ChatWriter {
   readonly #response: ResponseObject;
   #native: NativeEvents | undefined;
   #extras: JsonObject | undefined;
-  #tools: ToolPieces | undefined;
+  #tools: ToolBlocks | undefined;
   #reasoning: OpenReasoning | undefined;
   #message: OpenMessage | undefined;
-  readonly #calls: OpenCall[] = [];
+  #called: OpenCall | undefined;
+  /** What came in the middle of a call. */
+  #waiting: (() => string)[] = [];
   /** Signed thoughts, and signatures of calls, that no item has taken yet. */
   #details: JsonObject[] = [];
   #signed: Record<string, JsonObject> | undefined;
@@ -103,10 +109,12 @@ export class ResponseEventWriter implements ChatWriter {
   end(usage: Usage, isCut = false): string | Promise<string> {
     if (this.#native !== undefined) {
       const native = this.#native;
+      const before = isCut ? native.cut() : "";
       const response = native.toResponse(usage, isCut);
       const { store: _store, ...rest } = response;
       const last = kept(this.#keep, (store) => JSON.stringify({ ...rest, store }));
-      return typeof last === "string" ? native.last(last) : last.then((text) => native.last(text));
+      const write = (text: string) => before + native.last(text);
+      return typeof last === "string" ? write(last) : last.then(write);
     }
     const before = this.#end(isCut ? "length" : "stop");
     const outcome = outcomeOf(this.#finish ?? "stop");
@@ -149,13 +157,26 @@ export class ResponseEventWriter implements ChatWriter {
   #speak(text: string, isPlain: boolean, logprobs: readonly Json[]): string {
     const open = this.#message;
     if (open !== undefined) return open.addText(text, isPlain, logprobs);
-    const before = this.#begin() + this.#closeReasoning() + this.#carry();
-    return before + this.#openMessage().addText(text, isPlain, logprobs);
+    if (this.#isWithinCall) return this.#wait(text, () => this.#speak(text, isPlain, logprobs));
+    return this.#begin() + this.#inMessage((message) => message.addText(text, isPlain, logprobs));
   }
 
-  #openMessage(): OpenMessage {
+  #refuse(text: string): string {
+    if (this.#isWithinCall) return this.#wait(text, () => this.#refuse(text));
+    return this.#inMessage((message) => message.addRefusal(text));
+  }
+
+  #cite(sources: readonly JsonObject[]): string {
+    if (this.#isWithinCall) return this.#wait(JSON.stringify(sources), () => this.#cite(sources));
+    return this.#inMessage((message) => message.addAnnotations(sources));
+  }
+
+  #inMessage(add: (message: OpenMessage) => string): string {
+    let before = "";
+    if (this.#message === undefined)
+      before = this.#closeReasoning() + this.#closeCall("completed") + this.#carry();
     this.#message ??= new OpenMessage(this.#log, this.#idOf("message"));
-    return this.#message;
+    return before + add(this.#message);
   }
 
   #delta(delta: JsonObject, logprobs: Json): string {
@@ -167,23 +188,18 @@ export class ResponseEventWriter implements ChatWriter {
     if (typeof thought === "string" && thought !== "") events += this.#think(thought);
     if (typeof content === "string" && content !== "")
       events += this.#speak(content, false, toLogprobs(logprobs));
-    if (typeof refusal === "string" && refusal !== "") {
-      if (this.#message === undefined) events += this.#closeReasoning() + this.#carry();
-      events += this.#openMessage().addRefusal(refusal);
-    }
+    if (typeof refusal === "string" && refusal !== "") events += this.#refuse(refusal);
     const sources = toAnnotations(annotations);
-    if (sources.length > 0) {
-      if (this.#message === undefined) events += this.#closeReasoning() + this.#carry();
-      events += this.#openMessage().addAnnotations(sources);
-    }
+    if (sources.length > 0) events += this.#cite(sources);
     if (isJsonObject(extra)) this.#extra = extra;
     if (Array.isArray(calls) && calls.length > 0) events += this.#call(calls);
     return events;
   }
 
   #think(text: string): string {
+    if (this.#isWithinCall) return this.#wait(text, () => this.#think(text));
     this.reasoningChars += text.length;
-    let before = this.#closeMessage("completed");
+    let before = this.#closeMessage("completed") + this.#closeCall("completed");
     // The thought before this one has ended, and been signed.
     if (this.#details.length > 0) before += this.#closeReasoning() + this.#carry();
     this.#reasoning ??= new OpenReasoning(this.#log, this.#idOf("reasoning"));
@@ -191,26 +207,49 @@ export class ResponseEventWriter implements ChatWriter {
   }
 
   #call(pieces: readonly Json[]): string {
-    this.#tools ??= new ToolPieces(callIdPrefix(this.#identity.id, 0));
+    this.#tools ??= new ToolBlocks(callIdPrefix(this.#identity.id, 0));
+    const events = this.#tell(this.#tools.take(pieces), "completed");
+    return this.#waiting.length === 0 || this.#isWithinCall ? events : events + this.#catchUp();
+  }
+
+  /** `status`: of the calls that end because another begins. */
+  #tell(pieces: readonly ToolPiece[], status: ItemStatus): string {
+    const signed = this.#tools?.extras;
+    if (this.#tools !== undefined && signed !== undefined) {
+      this.#signed = { ...this.#signed, ...signed };
+      this.#tools.extras = undefined;
+    }
     let events = "";
-    for (const piece of this.#tools.take(pieces)) {
-      const { index, id, function: called, extra_content: signed } = piece;
-      const { name, arguments: text } = isJsonObject(called) ? called : {};
-      let call = this.#calls.find((one) => one.index === index);
-      if (isJsonObject(signed))
-        this.#signed = { ...this.#signed, [call?.callId ?? String(id)]: signed };
-      if (call === undefined) {
-        events += this.#closeMessage("completed") + this.#closeReasoning() + this.#carry();
-        const tool = this.#order.book.find(String(name));
-        const callId = String(id);
-        const place = { index: Number(index), id: this.#idOf(tool.kind), callId };
-        call = new OpenCall(this.#log, tool, place);
-        this.#calls.push(call);
-        events += call.begin();
+    for (const piece of pieces) {
+      if (piece.kind === "arguments") {
+        events += this.#called?.add(piece.text) ?? "";
+        continue;
       }
-      if (typeof text === "string" && text !== "") events += call.add(text);
+      events += this.#closeMessage("completed") + this.#closeReasoning();
+      events += this.#closeCall(status) + this.#carry();
+      const tool = this.#order.book.find(piece.name);
+      const names = { id: this.#idOf(tool.kind), callId: piece.id };
+      this.#called = new OpenCall(this.#log, tool, names);
+      events += this.#called.begin();
     }
     return events;
+  }
+
+  /** Items do not overlap: what comes before a call is whole waits until it is. */
+  get #isWithinCall(): boolean {
+    return this.#tools !== undefined && !this.#tools.isWhole;
+  }
+
+  #wait(text: string, write: () => string): string {
+    this.#log.keep(text.length + waitingChars);
+    this.#waiting.push(write);
+    return "";
+  }
+
+  #catchUp(): string {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    return waiting.map((write) => write()).join("");
   }
 
   #end(reason: FinishReason): string {
@@ -226,12 +265,12 @@ export class ResponseEventWriter implements ChatWriter {
     let events = this.#begin();
     const status: ItemStatus =
       outcomeOf(reason).status === "completed" ? "completed" : "incomplete";
-    const isSilent = this.#log.items === 0 && this.#calls.length === 0;
+    events += this.#tell(this.#tools?.end() ?? [], status);
+    this.#tools = undefined;
+    events += this.#catchUp();
     // An answer of nothing is a message all the same.
-    if (isSilent && this.#reasoning === undefined && this.#message === undefined)
-      events += this.#openMessage().begin();
-    events += this.#closeReasoning() + this.#closeMessage(status);
-    for (const call of this.#calls) events += call.end(status);
+    if (this.#log.items === 0) events += this.#inMessage((message) => message.begin());
+    events += this.#closeReasoning() + this.#closeMessage(status) + this.#closeCall(status);
     return events + this.#carry(true);
   }
 
@@ -247,6 +286,12 @@ export class ResponseEventWriter implements ChatWriter {
   #closeMessage(status: ItemStatus): string {
     const open = this.#message;
     this.#message = undefined;
+    return open?.end(status) ?? "";
+  }
+
+  #closeCall(status: ItemStatus): string {
+    const open = this.#called;
+    this.#called = undefined;
     return open?.end(status) ?? "";
   }
 

@@ -203,10 +203,9 @@ export class OpenMessage {
   }
 }
 
-/** A call, which is open until the answer ends: its pieces may come between those of others. */
+/** A call, which is open until anything else begins. */
 export class OpenCall {
-  readonly index: number;
-  readonly callId: string;
+  readonly #callId: string;
   readonly #log: EventLog;
   readonly #tool: KnownTool;
   readonly #id: string;
@@ -217,10 +216,9 @@ export class OpenCall {
   constructor(
     log: EventLog,
     tool: KnownTool,
-    { index, id, callId }: { readonly index: number; readonly id: string; readonly callId: string },
+    { id, callId }: { readonly id: string; readonly callId: string },
   ) {
-    this.index = index;
-    this.callId = callId;
+    this.#callId = callId;
     this.#log = log;
     this.#tool = tool;
     this.#id = id;
@@ -251,7 +249,7 @@ export class OpenCall {
       case "function":
         return this.#log.event(
           "response.function_call_arguments.done",
-          `${this.#place},"name":${JSON.stringify(this.#tool.name)},"arguments":${JSON.stringify(text)}`,
+          `${this.#place},"arguments":${JSON.stringify(text)}`,
         );
       case "custom": {
         const input = JSON.stringify(text === "" ? "" : toCustomInput(text));
@@ -274,7 +272,7 @@ export class OpenCall {
     return callItem({
       tool: this.#tool,
       id: this.#id,
-      callId: this.callId,
+      callId: this.#callId,
       status,
       arguments: text,
     });

@@ -1,7 +1,11 @@
+import { ApiError } from "../../../base/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
-import { JsonEnd, ToolPieces } from "../chat/tool-pieces.ts";
+import { JsonEnd, ToolPieces } from "./tool-pieces.ts";
 
-/** A piece of a call, in the order in which blocks can tell it. */
+/** Of all calls that wait; an upstream that sends more has lost itself. */
+const maxHeldChars = 16 * 1024 * 1024;
+
+/** A piece of a call, in the order in which blocks or items can tell it. */
 export type ToolPiece =
   | { readonly kind: "begin"; readonly id: string; readonly name: string }
   | { readonly kind: "arguments"; readonly text: string };
@@ -15,7 +19,7 @@ interface Call {
 }
 
 /**
- * Blocks follow each other: one ends before the next begins. Most servers send calls in this way,
+ * Calls for dialects in which one ends before the next begins. Most servers send calls in this way,
  * too; of those that mix them, the later calls wait until the one before them is whole.
  */
 export class ToolBlocks {
@@ -23,6 +27,7 @@ export class ToolBlocks {
   readonly #calls: Call[] = [];
   /** The call whose block is open. */
   #current = -1;
+  #heldChars = 0;
   /** What vendors want back with a call, by its id. */
   extras: Record<string, JsonObject> | undefined;
 
@@ -32,6 +37,12 @@ export class ToolBlocks {
 
   get hasNameless(): boolean {
     return this.#pieces.hasNameless;
+  }
+
+  /** Whether all calls that have begun seem to be at their end. */
+  get isWhole(): boolean {
+    const isLast = this.#current === this.#calls.length - 1;
+    return isLast && this.#calls[this.#current]?.end.isWhole === true && !this.hasNameless;
   }
 
   take(given: readonly Json[]): readonly ToolPiece[] {
@@ -60,9 +71,20 @@ export class ToolBlocks {
     if (typeof text === "string" && text !== "") {
       call.end.add(text);
       if (place === this.#current) told.push({ kind: "arguments", text });
-      else call.held.push(text);
+      else if (place > this.#current) this.#hold(call, text);
     }
     while (this.#mayMoveOn()) this.#next(told);
+  }
+
+  #hold({ held }: Call, text: string): void {
+    this.#heldChars += text.length;
+    if (this.#heldChars > maxHeldChars)
+      throw new ApiError({
+        code: "upstream_error",
+        message: "The model's response ended early. Try again.",
+        detail: "the provider sent calls among each other that are too long",
+      });
+    held.push(text);
   }
 
   #mayMoveOn(): boolean {
@@ -76,6 +98,7 @@ export class ToolBlocks {
     if (call === undefined) return;
     told.push({ kind: "begin", id: call.id, name: call.name });
     const text = call.held.join("");
+    this.#heldChars -= text.length;
     call.held = [];
     if (text !== "") told.push({ kind: "arguments", text });
   }

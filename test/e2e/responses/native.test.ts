@@ -216,18 +216,44 @@ describe("a stream", () => {
     });
   });
 
-  test("past its cap is cut, and told with the items that were done", async () => {
+  test("past its cap is cut: the open item ends, and is told with those that were done", async () => {
     const delta = answerEvents[10];
     const many = Array.from({ length: 300 }, () => ({ ...delta, delta: "word word word " }));
     gateway.upstream.replyOnce(responseEvents([...answerEvents.slice(0, 10), ...many]));
     const all = await readResponseEvents(await ask({ stream: true, max_output_tokens: 16 }));
-    expect(all.at(-1)?.type).toBe("response.incomplete");
+    expect(typesOf(all).slice(-4)).toEqual([
+      "response.output_text.done",
+      "response.content_part.done",
+      "response.output_item.done",
+      "response.incomplete",
+    ]);
+    const deltas = all.filter(({ type }) => type === "response.output_text.delta");
+    const text = deltas.map(({ delta }) => delta).join("");
+    expect(text).toContain("word word word ");
+    const item = { ...messageItem, status: "incomplete", content: [{ type: "output_text", text }] };
+    expect(all.at(-2)?.["item"]).toMatchObject(item);
     expect(lastResponse(all)).toMatchObject({
       status: "incomplete",
       incomplete_details: { reason: "max_output_tokens" },
-      output: [reasoningItem],
+      output: [reasoningItem, item],
       usage: { output_tokens: 16 },
     });
+  });
+
+  test("past its cap within a call ends the call as incomplete", async () => {
+    const at = callEvents.findIndex(({ type }) => String(type).endsWith("arguments.delta"));
+    const many = Array.from({ length: 300 }, () => ({ ...callEvents[at], delta: "1234567890" }));
+    gateway.upstream.replyOnce(responseEvents([...callEvents.slice(0, at), ...many]));
+    const all = await readResponseEvents(await ask({ stream: true, max_output_tokens: 16 }));
+    expect(typesOf(all).slice(-3)).toEqual([
+      "response.function_call_arguments.done",
+      "response.output_item.done",
+      "response.incomplete",
+    ]);
+    const { arguments: text, status } = lastResponse(all).output.at(-1) ?? {};
+    expect(status).toBe("incomplete");
+    expect(text).toMatch(/^(1234567890)+$/);
+    expect(all.at(-3)?.["arguments"]).toBe(text);
   });
 });
 

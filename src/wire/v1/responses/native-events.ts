@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type NativeEvent } from "../../../call/c
 import type { Usage } from "../../../call/usage.ts";
 import type { ReplyIdentity } from "../dialect.ts";
 import { EventLog } from "./event-log.ts";
+import { dataIn, NativeItem } from "./native-item.ts";
 import type { ResponseOrder } from "./order.ts";
 import { toOwnResponse } from "./reply.ts";
 import { StreamIds } from "./stored-ids.ts";
@@ -24,6 +25,10 @@ export class NativeEvents {
   /** Items that are done, as events: looked at only if the end does not tell of them. */
   readonly #done: string[] = [];
   #doneChars = 0;
+  #open: NativeItem | undefined;
+  /** The item at which the stream was cut, and the numbers from there on. */
+  #cutItem: readonly JsonObject[] | undefined;
+  #cutLog: EventLog | undefined;
 
   constructor(identity: ReplyIdentity, order: ResponseOrder) {
     this.#identity = identity;
@@ -31,8 +36,11 @@ export class NativeEvents {
     this.#ids = order.isStored ? new StreamIds(identity.id) : undefined;
   }
 
-  take({ text, data, isLast }: NativeEvent): string {
-    if (data === undefined) return this.#pass(text);
+  take({ text, data, words, isLast }: NativeEvent): string {
+    if (data === undefined) {
+      this.#open?.note(text, words);
+      return this.#pass(text);
+    }
     const { response, item, output_index: at, type } = data;
     if (isLast === true) {
       this.#last = data;
@@ -44,14 +52,30 @@ export class NativeEvents {
       return this.#pass(toText({ ...data, response: own }));
     }
     this.#ids?.learn(item, at);
-    if (type === "response.output_item.done") this.#keepDone(text);
+    if (type === "response.output_item.done") {
+      this.#open = undefined;
+      this.#keepDone(text);
+    } else if (type !== "response.output_item.added") this.#open?.note(text, words);
+    else if (isJsonObject(item)) this.#open = new NativeItem(item, Number(at));
     return this.#pass(text);
   }
 
   /** Continues where the upstream's own numbers end. */
   get log(): EventLog {
+    if (this.#cutLog !== undefined) return this.#cutLog;
     const told = /"sequence_number":(\d{1,15})/.exec(this.#lastText)?.[1];
     return new EventLog(told === undefined ? 0 : Number(told) + 1);
+  }
+
+  /** Ends the item at which the stream is cut. */
+  cut(): string {
+    if (this.#last !== undefined || this.#open === undefined) return "";
+    const { log } = this;
+    const ended = this.#open.end(log);
+    if (ended === undefined) return "";
+    this.#cutLog = log;
+    this.#cutItem = [ended.item];
+    return this.#pass(ended.events);
   }
 
   toResponse(usage: Usage, isCut: boolean): JsonObject {
@@ -62,7 +86,7 @@ export class NativeEvents {
       ...this.#response,
       status: isCut ? "incomplete" : "completed",
       incomplete_details: details,
-      output: this.#done.flatMap(itemIn),
+      output: [...this.#done.flatMap(itemIn), ...(this.#cutItem ?? [])],
     };
     return this.#own(response, usage);
   }
@@ -93,7 +117,6 @@ const toText = (data: JsonObject) =>
   `event: ${String(data["type"])}\ndata: ${JSON.stringify(data)}\n\n`;
 
 function itemIn(event: string): JsonObject[] {
-  const data: unknown = JSON.parse(event.slice(event.indexOf("\ndata: ") + 7));
-  const item = isJsonObject(data) ? data["item"] : undefined;
+  const { item } = dataIn(event);
   return isJsonObject(item) ? [item] : [];
 }

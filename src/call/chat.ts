@@ -134,12 +134,26 @@ export interface NativeEvent {
   readonly isLast?: true | undefined;
 }
 
+/** What can be read in entries of `reasoning_details`. */
+export function thoughtIn(details: Json | undefined): string {
+  if (!Array.isArray(details)) return "";
+  let thought = "";
+  for (const detail of details) {
+    const { type, text, summary } = isJsonObject(detail) ? detail : {};
+    if (type === "reasoning.text" && typeof text === "string") thought += text;
+    if (type === "reasoning.summary" && typeof summary === "string") thought += summary;
+  }
+  return thought;
+}
+
 /** The one stream vocabulary. A stream that ends without `done` was cut. */
 export type ChatPart =
   | {
       readonly type: "delta";
       readonly index: number;
       readonly delta: JsonObject;
+      /** Words of signed thoughts, where the delta itself does not have them. */
+      readonly signedThought?: string | undefined;
       readonly logprobs: Json;
     }
   | {

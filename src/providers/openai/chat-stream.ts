@@ -6,6 +6,7 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  thoughtIn,
 } from "../../call/chat.ts";
 import type { Signal } from "../../call/signal.ts";
 import { upstreamError } from "../kit/failure.ts";
@@ -52,6 +53,8 @@ export class OpenAiChatStream implements ChatStream {
   #extras: JsonObject | undefined;
   /** By choice; of few vendors. */
   #details: Map<number, StreamDetails> | undefined;
+  /** Thoughts have come that anyone can read. */
+  #hasThoughts = false;
   /** Found in a packet that also held good events: those go first. */
   #failure: unknown;
   readonly #template: DeltaTemplate | undefined;
@@ -172,8 +175,12 @@ export class OpenAiChatStream implements ChatStream {
         const { tool_calls: calls, reasoning_details: details } = delta;
         if (Array.isArray(calls) && calls.length > 0) this.#calledTools.add(index);
         const known = withKnownTypes(delta);
+        this.#hasThoughts ||= hasWords(known["reasoning_content"]);
         if (Array.isArray(details)) this.#detailsOf(index)?.take(details);
-        parts.push({ type: "delta", index, delta: known, logprobs });
+        // Most servers that sign say the same in a field of its own.
+        const signedThought = this.#hasThoughts ? "" : thoughtIn(details);
+        if (signedThought === "") parts.push({ type: "delta", index, delta: known, logprobs });
+        else parts.push({ type: "delta", index, delta: known, logprobs, signedThought });
       }
     }
     if (typeof finish === "string" && finish !== "") {
@@ -232,6 +239,8 @@ export class OpenAiChatStream implements ChatStream {
 function deltaOf({ delta, message, text }: JsonObject): Json | undefined {
   return delta ?? message ?? (typeof text === "string" ? { content: text } : undefined);
 }
+
+const hasWords = (value: Json | undefined) => typeof value === "string" && value !== "";
 
 /** Fields that clients read have the type that they expect, or are left out. */
 function withKnownTypes(given: JsonObject): JsonObject {

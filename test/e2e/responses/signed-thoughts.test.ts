@@ -1,9 +1,9 @@
 /** What vendors sign or encrypt survives a tool loop, although clients know one opaque string alone. */
 
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../src/call/chat.ts";
 import { httpReply } from "../../fake/http/reply.ts";
-import { chatAnswers, chatChunk, chatStream, DONE } from "../../fake/recordings.ts";
+import { chatAnswers, chatChunk, chatJson, chatStream, DONE } from "../../fake/recordings.ts";
 import {
   type AnthropicBlock,
   anthropicEvents,
@@ -132,6 +132,40 @@ test("a compatible vendor that signs gets its details back", async () => {
     reasoning_details: details,
     tool_calls: [{ id: "c1" }],
   });
+});
+
+describe("thoughts that come as signed details alone", () => {
+  const detail = { type: "reasoning.text", index: 0, signature: "s1" };
+  const streamed = () => {
+    const deltas = ["First ", "this."].map((text) => ({
+      reasoning_details: [{ ...detail, text }],
+    }));
+    const pieces = [...deltas, { content: "Rain." }].map((delta) => chatChunk({ delta }));
+    return chatStream({ events: [...pieces, chatChunk({ finish: "stop" }), DONE] });
+  };
+  const whole = () => {
+    const details = [{ ...detail, text: "First this." }];
+    const message = { role: "assistant", content: "Rain.", reasoning_details: details };
+    return chatJson({ choices: [{ index: 0, message, finish_reason: "stop" }] });
+  };
+  /** The texts of all summaries. */
+  const read = async (isStreamed: boolean, summary: string | undefined) => {
+    gateway.upstream.replyOnce(isStreamed ? streamed() : whole());
+    const more = { stream: isStreamed, reasoning: { effort: "low", summary } };
+    const reply = await ask("routed", [question], more);
+    const response = isStreamed
+      ? lastResponse(await readResponseEvents(reply))
+      : await reply.json();
+    expect(JSON.stringify(response.output)).toContain("encrypted_content");
+    return response.output.flatMap((item: JsonObject) => item["summary"] ?? []);
+  };
+
+  for (const isStreamed of [true, false])
+    test(`can be read where a summary was asked for, ${isStreamed ? "streamed" : "whole"}`, async () => {
+      const text = { type: "summary_text", text: "First this." };
+      expect(await read(isStreamed, "auto")).toEqual([text]);
+      expect(await read(isStreamed, undefined)).toEqual([]);
+    });
 });
 
 test("another vendor gets no word of what it cannot read", async () => {

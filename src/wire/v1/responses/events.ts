@@ -85,7 +85,9 @@ export class ResponseEventWriter implements ChatWriter {
       case "text-delta":
         return part.index === 0 ? this.#text(part.text, part.isPlain === true, []) : "";
       case "delta":
-        return part.index === 0 ? this.#delta(part.delta, part.logprobs) : "";
+        return part.index === 0
+          ? this.#signedThought(part.signedThought) + this.#delta(part.delta, part.logprobs)
+          : "";
       case "reasoning-detail":
         if (part.index === 0) this.#details.push(part.detail);
         return this.#begin();
@@ -194,6 +196,14 @@ export class ResponseEventWriter implements ChatWriter {
     if (isJsonObject(extra)) this.#extra = extra;
     if (Array.isArray(calls) && calls.length > 0) events += this.#call(calls);
     return events;
+  }
+
+  /** Goes out with its signature anyway; where a summary is wanted, it can be read as well. */
+  #signedThought(text: string | undefined): string {
+    const isShown = this.#order.call.original?.showsThoughts === true;
+    if (text === undefined || !isShown || this.#finish !== undefined) return "";
+    this.said.add(text);
+    return this.#begin() + this.#think(text);
   }
 
   #think(text: string): string {

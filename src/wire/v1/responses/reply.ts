@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
+import { isJsonObject, type Json, type JsonObject, thoughtIn } from "../../../call/chat.ts";
 import type { Usage } from "../../../call/usage.ts";
 import { type Carried, toOpaque } from "../carried.ts";
 import { callIdPrefix, toWholeCalls } from "../chat/tool-pieces.ts";
@@ -99,7 +99,9 @@ function toOutput(
   const given = message["tool_calls"];
   const calls = Array.isArray(given) ? toWholeCalls(given, callIdPrefix(id, 0)) : [];
   const add = (make: (at: number) => JsonObject) => items.push(JSON.stringify(make(items.length)));
-  const thought = textIn(message["reasoning_content"]);
+  const isShown = order.call.original?.showsThoughts === true;
+  const signed = isShown ? thoughtIn(message["reasoning_details"]) : "";
+  const thought = textIn(message["reasoning_content"]) || signed;
   const opaque = toCarrier(message, calls, order.wantsEncrypted || order.isStored);
   if (thought !== "" || opaque !== undefined)
     add((at) => reasoningItem({ id: itemId("reasoning", id, at), text: thought, opaque }));

@@ -16,8 +16,9 @@ const countWithinMs = 5_000;
  */
 export async function serveCountTokens(served: ServedCall): Promise<Response> {
   const { exchange, body, model, dependencies } = served;
-  const { call, places } = toCountOrder(body, exchange.request.headers);
-  exchange.toField = (param) => toMessagesField(param, places);
+  const order = toCountOrder(body, exchange.request.headers);
+  const { call } = order;
+  exchange.toField = (param) => toMessagesField(param, order);
   checkTextBytes(exchange, "messages", () => textsOf(call).texts);
   const counted = await countThere(served, call);
   const tokens = counted ?? (await countHere(served, call));

@@ -144,6 +144,15 @@ const searchResultBlock = Type.Object(
   named("SearchResultBlock", "A result of your own search."),
 );
 
+const toolReferenceBlock = Type.Object(
+  {
+    type: Type.Literal("tool_reference"),
+    tool_name: filled("Name of a tool in tools.", "the name of a tool"),
+    cache_control: cacheControl,
+  },
+  named("ToolReferenceBlock", "Makes a deferred tool known to the model."),
+);
+
 const toolResultBlock = Type.Object(
   {
     type: Type.Literal("tool_result"),
@@ -151,8 +160,8 @@ const toolResultBlock = Type.Object(
     content: Type.Optional(
       nullable(
         blocks(
-          [textBlock, imageBlock, documentBlock, searchResultBlock],
-          "text, image, document, search_result",
+          [textBlock, imageBlock, documentBlock, searchResultBlock, toolReferenceBlock],
+          "text, image, document, search_result, tool_reference",
           0,
         ),
         told("What the tool returned.", "text, or a list of blocks"),

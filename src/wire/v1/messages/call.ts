@@ -14,14 +14,19 @@ import {
   type MessagesRequest,
   messagesRequest,
 } from "./request.ts";
-import { type Conversation, type Place, toConversation } from "./to-chat.ts";
+import { type Place, toConversation } from "./to-chat.ts";
+import { checkTools, toTools } from "./tools.ts";
+
+/** Where each message and each tool of the call stands in the request. */
+interface Places {
+  readonly places: readonly Place[];
+  readonly toolPlaces: readonly number[];
+}
 
 /** A request in the Messages format. */
-export interface MessagesOrder extends ChatOrder {
+export interface MessagesOrder extends ChatOrder, Places {
   /** The caller wants no text of the model's thoughts. */
   readonly hidesThoughts: boolean;
-  /** Where each message of the call stands in the request. */
-  readonly places: readonly Place[];
 }
 
 export const readMessagesRequest = reader<MessagesRequest>(messagesRequest);
@@ -34,7 +39,7 @@ export function toMessagesOrder(
   headers: Headers | undefined,
 ): MessagesOrder {
   const { max_tokens: asked, stream, thinking } = readMessagesRequest(body);
-  const { call, places } = toCall(body, headers);
+  const { call, places, toolPlaces } = toCall(body, headers);
   const display = isJsonObject(thinking) ? thinking["display"] : undefined;
   return {
     call: { ...call, maxOutputTokens: Math.min(asked, maxOutputTokens ?? asked) },
@@ -43,6 +48,7 @@ export function toMessagesOrder(
     isCapNamed: true,
     hidesThoughts: display === "omitted",
     places,
+    toolPlaces,
   };
 }
 
@@ -50,13 +56,10 @@ export function toMessagesOrder(
 export function toCountOrder(
   body: JsonObject,
   headers: Headers | undefined,
-): Pick<MessagesOrder, "call" | "places"> {
+): Places & Pick<MessagesOrder, "call"> {
   readCountRequest(body);
   return toCall(body, headers);
 }
-
-/** What vendors add to the prompt for a tool of their own. */
-const nativeToolTokens = 1_500;
 
 function toCall(body: JsonObject, headers: Headers | undefined) {
   for (const name of ["messages", "system", "tools", "output_config", "output_format"])
@@ -69,44 +72,22 @@ function toCall(body: JsonObject, headers: Headers | undefined) {
   );
   if (conversation.messages.length === 0)
     throw fieldError("messages", "must contain text, an image, a document or a tool result");
+  const tools = toTools(body, conversation.references);
+  const addedTokens = conversation.signedTokens + tools.addedTokens;
   const original: OriginalRequest = {
     dialect: "messages",
     body: toOriginal(body),
-    ...nativeTerms(body, conversation),
+    nativeField: conversation.nativeField ?? tools.nativeField,
+    ...(addedTokens === 0 ? {} : { addedTokens }),
     ...withBetas(headers),
   };
   const call = {
     messages: conversation.messages,
     maxOutputTokens: undefined,
-    options: toOptions(body),
+    options: toOptions(body, tools.list),
     original,
   };
-  return { call, places: conversation.places };
-}
-
-function nativeTerms({ tools }: JsonObject, { nativeField, signedTokens }: Conversation) {
-  const own = (Array.isArray(tools) ? tools : []).flatMap((tool, at) =>
-    isJsonObject(tool) && isNative(tool) ? [`tools[${at}].type`] : [],
-  );
-  const addedTokens = signedTokens + own.length * nativeToolTokens;
-  return {
-    nativeField: nativeField ?? own[0],
-    ...(addedTokens === 0 ? {} : { addedTokens }),
-  };
-}
-
-const isNative = ({ type }: JsonObject) => typeof type === "string" && type !== "custom";
-
-function checkTools({ tools, tool_choice: choice }: JsonObject): void {
-  const names = new Set<Json | undefined>();
-  for (const [at, tool] of (Array.isArray(tools) ? tools : []).entries()) {
-    if (!isJsonObject(tool)) continue;
-    names.add(tool["name"]);
-    if (!isNative(tool) && !isJsonObject(tool["input_schema"]))
-      throw fieldError(`tools[${at}].input_schema`, "is required and must be a JSON schema");
-  }
-  if (isJsonObject(choice) && choice["type"] === "tool" && !names.has(choice["name"]))
-    throw fieldError("tool_choice.name", "must be the name of a tool in tools");
+  return { call, places: conversation.places, toolPlaces: tools.places };
 }
 
 /**
@@ -114,7 +95,7 @@ function checkTools({ tools, tool_choice: choice }: JsonObject): void {
  * contexts, caches and servers' tools have other prices.
  */
 const harmlessBeta =
-  /^(interleaved-thinking|fine-grained-tool-streaming|token-efficient-tools|output-128k|structured-outputs|effort|computer-use)-\d{4}-\d{2}-\d{2}$/;
+  /^(interleaved-thinking|fine-grained-tool-streaming|token-efficient-tools|output-128k|structured-outputs|effort|computer-use|advanced-tool-use)-\d{4}-\d{2}-\d{2}$/;
 const maxBetas = 32;
 
 function withBetas(headers: Headers | undefined) {
@@ -128,14 +109,13 @@ function withBetas(headers: Headers | undefined) {
 }
 
 /** The other fields, by the names of chat completions. */
-function toOptions(body: JsonObject): JsonObject {
+function toOptions(body: JsonObject, tools: readonly JsonObject[]): JsonObject {
   const options: Record<string, Json | undefined> = {};
   for (const name of ["temperature", "top_p", "top_k"])
     if (body[name] !== undefined) options[name] = body[name];
-  const { stop_sequences: stops, tools, metadata } = body;
+  const { stop_sequences: stops, metadata } = body;
   if (Array.isArray(stops) && stops.length > 0) options["stop"] = stops;
-  if (Array.isArray(tools) && tools.length > 0)
-    options["tools"] = tools.filter(isJsonObject).map(toTool);
+  if (tools.length > 0) options["tools"] = tools;
   addToolChoice(options, body["tool_choice"]);
   addThinking(options, body);
   const { format = body["output_format"] } = fieldsOf(body["output_config"]);
@@ -149,16 +129,6 @@ function toOptions(body: JsonObject): JsonObject {
 }
 
 const fieldsOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
-
-function toTool(tool: JsonObject): JsonObject {
-  const { name, description, input_schema: parameters, strict, cache_control: cache } = tool;
-  const called: Record<string, Json | undefined> = { name };
-  if (typeof description === "string") called["description"] = description;
-  called["parameters"] = isJsonObject(parameters) ? parameters : { type: "object", properties: {} };
-  if (strict === true) called["strict"] = true;
-  const wish = isJsonObject(cache) ? { cache_control: { type: "ephemeral" } } : {};
-  return { type: "function", function: called, ...wish };
-}
 
 const choices: Readonly<Record<string, string>> = { auto: "auto", any: "required", none: "none" };
 
@@ -189,6 +159,7 @@ const optionFields: readonly (readonly [RegExp, string])[] = [
   [/^stop\b/, "stop_sequences"],
   [/^user\b/, "metadata.user_id"],
 ];
+const toolIndex = /^tools\[(\d+)\]/;
 const messageField = /^messages\[(\d+)\](?:\.(content|tool_calls)\[(\d+)\])?(.*)$/s;
 const contentTails: readonly (readonly [RegExp, string])[] = [
   [/^\.(image_url|file)\b.*/s, ".source"],
@@ -198,12 +169,16 @@ const contentTails: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The caller's name for a field of the chat that the request was made into. */
-export function toMessagesField(param: string, places: readonly Place[]): string {
+export function toMessagesField(param: string, { places, toolPlaces }: Places): string {
   const [, index, list, entry, tail = ""] = messageField.exec(param) ?? [];
   // Of an upstream that got the request itself.
   if (/\.source\b/.test(tail)) return param;
   const place = index === undefined ? undefined : places[Number(index)];
-  if (place === undefined) return replaced(param, optionFields);
+  if (place === undefined)
+    return replaced(param, optionFields).replace(
+      toolIndex,
+      (_, at: string) => `tools[${toolPlaces[Number(at)] ?? at}]`,
+    );
   const inner = list === "tool_calls" ? place.calls : place.parts;
   const path = entry === undefined ? place.path : (inner[Number(entry)] ?? place.path);
   return path + replaced(tail, contentTails);

@@ -8,7 +8,7 @@ export const messages: ChatDialect<MessagesOrder> = {
   idPrefix: "msg_",
   promptField: "messages",
   read: toMessagesOrder,
-  toField: (param, { places }) => toMessagesField(param, places),
+  toField: toMessagesField,
   createWriter: (identity, order) => new MessageEventWriter(identity, order),
   toReply: toMessagesReply,
 };

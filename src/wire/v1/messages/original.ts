@@ -21,6 +21,7 @@ const blockFields: Readonly<Record<string, ReadonlySet<string>>> = {
   image: new Set([...cached, "source"]),
   document: new Set([...cached, "source", "title", "context", "citations"]),
   search_result: new Set([...cached, "source", "title", "content", "citations"]),
+  tool_reference: new Set([...cached, "tool_name"]),
   tool_result: new Set([...cached, "tool_use_id", "content", "is_error"]),
   tool_use: new Set([...cached, "id", "name", "input"]),
   thinking: new Set(["type", "thinking", "signature"]),
@@ -35,6 +36,7 @@ const toolFields = new Set([
   "strict",
   "input_examples",
   "eager_input_streaming",
+  "defer_loading",
   // Of the vendor's own tools that the caller runs.
   "max_characters",
   "display_width_px",

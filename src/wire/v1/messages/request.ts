@@ -29,6 +29,12 @@ const tool = Type.Object(
     strict: Type.Optional(
       nullable(Type.Boolean(), told("Enforces the schema strictly.", "true or false")),
     ),
+    defer_loading: Type.Optional(
+      nullable(
+        Type.Boolean(),
+        told("Hides the tool until a tool_reference block names it.", "true or false"),
+      ),
+    ),
     cache_control: cacheControl,
   },
   { ...named("MessagesTool", "A tool that the model can call."), "x-says": toolForm },

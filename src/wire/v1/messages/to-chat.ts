@@ -18,6 +18,8 @@ export interface Conversation {
   readonly nativeField: string | undefined;
   /** Of what vendors sign: at most so many tokens that no message here has. */
   readonly signedTokens: number;
+  /** How often results refer to a tool, by its name. */
+  readonly references: ReadonlyMap<string, number>;
 }
 
 /** Turns messages of a checked request into those of a chat. */
@@ -42,6 +44,7 @@ class ConversationWriter implements Conversation {
   readonly places: Place[] = [];
   nativeField: string | undefined;
   signedTokens = 0;
+  readonly references = new Map<string, number>();
 
   addSystem(content: Json, path: string): void {
     if (typeof content === "string") {
@@ -50,7 +53,8 @@ class ConversationWriter implements Conversation {
     }
     const parts = this.#partsOf(content, path);
     if (parts.content.length === 0) return;
-    this.#push({ role: "system", content: parts.content }, { path, parts: parts.places });
+    const said = joinedOf(parts.content, "\n\n");
+    this.#push({ role: "system", content: said }, { path, parts: parts.places });
   }
 
   add({ role, content = "" }: JsonObject, path: string): void {
@@ -88,7 +92,7 @@ class ConversationWriter implements Conversation {
             ? typeof content === "string"
               ? content
               : ""
-            : parts.content,
+            : joinedOf(parts.content, "\n"),
         ...(isError === true ? { is_error: true } : {}),
         ...withCache(cache),
       },
@@ -146,6 +150,9 @@ class ConversationWriter implements Conversation {
       case "search_result":
         this.#addSearchResult(block, path, into);
         break;
+      case "tool_reference":
+        this.#addReference(String(block["tool_name"]), path, into);
+        break;
       default:
         // Servers refuse a text of nothing.
         if (block["text"] !== "") this.#put({ type: "text", text: block["text"] }, path, into);
@@ -194,6 +201,12 @@ class ConversationWriter implements Conversation {
     );
     const text = [`${title} (${source})`, ...texts].join("\n\n");
     this.#put({ type: "text", text }, path, into);
+  }
+
+  /** The tool itself is among those of the request. */
+  #addReference(name: string, path: string, into: Parts): void {
+    this.references.set(name, (this.references.get(name) ?? 0) + 1);
+    this.#put({ type: "text", text: `The tool ${name} is available now.` }, path, into);
   }
 
   #noteCitations(citations: Json | undefined, path: string): void {
@@ -264,4 +277,12 @@ function plainOf(content: readonly JsonObject[]): Json {
   const [only] = content;
   const isPlain = content.length === 1 && only?.["cache_control"] === undefined;
   return isPlain ? String(only?.["text"]) : content;
+}
+
+/** Nothing but texts go as one: some servers know nothing else in instructions and results. */
+function joinedOf(content: readonly JsonObject[], between: string): Json {
+  const isPlain = content.every(
+    ({ type, cache_control: cache }) => type === "text" && cache === undefined,
+  );
+  return isPlain ? content.map(({ text }) => String(text)).join(between) : content;
 }

@@ -1,0 +1,84 @@
+import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
+import { fieldError } from "../validate.ts";
+
+/** The tools of a request, by the names of chat completions. */
+export interface Tools {
+  /** Those that the model may call now. */
+  readonly list: readonly JsonObject[];
+  /** Where each of them stands in the request. */
+  readonly places: readonly number[];
+  /** The first field that only an upstream that speaks the Messages format can serve. */
+  readonly nativeField: string | undefined;
+  /** The most tokens that such an upstream may count beyond those of the list. */
+  readonly addedTokens: number;
+}
+
+/** What vendors add to the prompt for a tool of their own. */
+const nativeToolTokens = 1_500;
+
+/**
+ * A deferred tool is known to the model once a result refers to it. Upstreams that speak the format
+ * see to that themselves, and put the tool into the prompt at each of the references.
+ */
+export function toTools(
+  { tools, tool_choice: choice }: JsonObject,
+  references: ReadonlyMap<string, number>,
+): Tools {
+  const list: JsonObject[] = [];
+  const places: number[] = [];
+  const chosen = isJsonObject(choice) && choice["type"] === "tool" ? choice["name"] : undefined;
+  let nativeField: string | undefined;
+  let addedTokens = 0;
+  for (const [at, tool] of (Array.isArray(tools) ? tools : []).entries()) {
+    if (!isJsonObject(tool)) continue;
+    const { name, input_examples: examples } = tool;
+    if (isNative(tool)) {
+      nativeField ??= `tools[${at}].type`;
+      addedTokens += nativeToolTokens;
+    }
+    const count = references.get(String(name)) ?? 0;
+    const isKnown = !isDeferred(tool) || count > 0 || name === chosen;
+    if (isKnown) {
+      list.push(toTool(tool));
+      places.push(at);
+    }
+    const extra = isKnown ? Math.max(0, count - 1) : 1;
+    if (extra > 0) addedTokens += extra * bytesOf(tool);
+    if (examples !== undefined) addedTokens += bytesOf(examples);
+  }
+  return { list, places, nativeField, addedTokens };
+}
+
+export function checkTools({ tools, tool_choice: choice }: JsonObject): void {
+  if (!Array.isArray(tools)) {
+    if (isJsonObject(choice) && choice["type"] === "tool") throw unknownChoice();
+    return;
+  }
+  let isNamed = false;
+  let hasDeferredOnly = tools.length > 0;
+  for (const [at, tool] of tools.entries()) {
+    if (!isJsonObject(tool)) continue;
+    isNamed ||= isJsonObject(choice) && choice["name"] === tool["name"];
+    hasDeferredOnly &&= isDeferred(tool);
+    if (!isNative(tool) && !isJsonObject(tool["input_schema"]))
+      throw fieldError(`tools[${at}].input_schema`, "is required and must be a JSON schema");
+  }
+  if (isJsonObject(choice) && choice["type"] === "tool" && !isNamed) throw unknownChoice();
+  if (hasDeferredOnly) throw fieldError("tools", "must contain a tool without defer_loading");
+}
+
+const unknownChoice = () => fieldError("tool_choice.name", "must be the name of a tool in tools");
+
+const isNative = ({ type }: JsonObject) => typeof type === "string" && type !== "custom";
+const isDeferred = (tool: JsonObject) => tool["defer_loading"] === true && !isNative(tool);
+const bytesOf = (value: Json) => Buffer.byteLength(JSON.stringify(value));
+
+function toTool(tool: JsonObject): JsonObject {
+  const { name, description, input_schema: parameters, strict, cache_control: cache } = tool;
+  const called: Record<string, Json | undefined> = { name };
+  if (typeof description === "string") called["description"] = description;
+  called["parameters"] = isJsonObject(parameters) ? parameters : { type: "object", properties: {} };
+  if (strict === true) called["strict"] = true;
+  const wish = isJsonObject(cache) ? { cache_control: { type: "ephemeral" } } : {};
+  return { type: "function", function: called, ...wish };
+}

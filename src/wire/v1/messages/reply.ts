@@ -108,15 +108,19 @@ function toToolUse({ id, function: called }: JsonObject): JsonObject {
   return { type: "tool_use", id, name, input: toInput(text) };
 }
 
-/** What is no object, or was cut off, cannot be told in this format. */
+/**
+ * What is no object, or was cut off, cannot be told in this format. It is wrapped, as the vendor
+ * of the format proposes, so that tools refuse it and the model sees what it did.
+ */
 function toInput(text: Json | undefined): JsonObject {
-  if (!isText(text)) return {};
+  if (!isText(text) || text.trim() === "") return {};
   try {
     const input: unknown = parseBounded(text);
-    return isJsonObject(input) ? input : {};
+    if (isJsonObject(input)) return input;
   } catch {
-    return {};
+    // Kept below.
   }
+  return { INVALID_JSON: text };
 }
 
 const isText = (value: Json | undefined): value is string =>

@@ -244,7 +244,7 @@ async function removeValidation(checkout: Checkout): Promise<void> {
     chatNeed: ({ order }: { readonly order: CompletionOrder }): ChatNeed => {
       const cap = order.call.maxOutputTokens ?? 0;
       const need = { units: {}, fixed: 0n, perToken: 0n, cap, isCapNamed: true };
-      return { need, tokens: 0, isShortened: false };
+      return { need, tokens: 0, aboutInputTokens: 0, isShortened: false };
     },
   }));
 }

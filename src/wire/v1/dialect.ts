@@ -21,6 +21,8 @@ export interface ReplyIdentity {
   readonly id: string;
   readonly createdS: number;
   readonly model: string;
+  /** About how long the prompt is, for formats whose streams begin with a count. */
+  readonly aboutInputTokens?: number | undefined;
 }
 
 /** Turns the parts of one streamed answer into the events of a dialect. */

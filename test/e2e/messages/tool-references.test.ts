@@ -68,7 +68,7 @@ test("are held for at each reference: the vendor may read them there again", asy
     ...base,
     model: "claude",
     tools: [search, large],
-    messages: searched(...Array<Json>(count).fill(reference)),
+    messages: searched(...Array.from({ length: count }, () => reference)),
   });
   expect((await payer.call("/messages", body(20))).status).toBe(402);
   expect(gateway.upstream.requests).toHaveLength(0);

@@ -294,6 +294,15 @@ test("a stream has every event in its order, a ping behind the first, and usage 
     ["message_delta"],
     ["message_stop"],
   ]);
+  // Until the vendor has counted: about four bytes per token.
+  const [start] = events as { message: { usage: Record<string, number> } }[];
+  expect(start?.message.usage).toEqual({
+    input_tokens: expect.any(Number),
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+    output_tokens: 0,
+  });
+  expect(start?.message.usage["input_tokens"]).toBeWithin(20, 300);
   expect(events.at(-2)).toEqual({
     type: "message_delta",
     delta: { stop_reason: "tool_use", stop_sequence: null },
@@ -305,6 +314,40 @@ test("a stream has every event in its order, a ping behind the first, and usage 
       output_tokens_details: { thinking_tokens: 0 },
     },
   });
+});
+
+test("what a stream counts at its end takes the place of the estimate at its start", async () => {
+  gateway.upstream.replyOnce(chatStream({ events: mixed }));
+  const stream = anthropicAt(gateway).messages.stream({ ...base, tools });
+  expect((await stream.finalMessage()).usage).toMatchObject({
+    input_tokens: 11,
+    cache_read_input_tokens: 8,
+    output_tokens: 10,
+  });
+});
+
+test("arguments that are no object are kept as they are", async () => {
+  const call = (id: string, text: string) => ({
+    id,
+    type: "function",
+    function: { name: "look", arguments: text },
+  });
+  const broken = ['{"city":"Os', "[1]", '"Oslo"'];
+  gateway.upstream.replyOnce(
+    chatJson({
+      message: {
+        role: "assistant",
+        content: null,
+        tool_calls: [call("empty", ""), ...broken.map((text, at) => call(`call_${at}`, text))],
+      },
+      finishReason: "tool_calls",
+    }),
+  );
+  const { content } = await anthropicAt(gateway).messages.create({ ...base, tools });
+  expect(content).toMatchObject([
+    { id: "empty", input: {} },
+    ...broken.map((text) => ({ type: "tool_use", input: { INVALID_JSON: text } })),
+  ]);
 });
 
 test("thoughts that are not wanted are left out, and signed all the same", async () => {

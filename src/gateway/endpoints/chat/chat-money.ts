@@ -17,6 +17,8 @@ export interface ChatNeed {
   readonly need: Need;
   /** About what it will use. */
   readonly tokens: number;
+  /** About what of it is the prompt. */
+  readonly aboutInputTokens: number;
   /** The answer was made shorter than it might have been, to fit the limit. */
   readonly isShortened: boolean;
 }
@@ -45,6 +47,7 @@ export function chatNeed(options: {
   return {
     need: needOf({ units: { input: most, choices }, price, cap, isCapNamed }),
     tokens: about + expected,
+    aboutInputTokens: about,
     isShortened: cap < whole,
   };
 }

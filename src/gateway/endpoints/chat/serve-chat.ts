@@ -42,12 +42,14 @@ export function serveChat<Order extends ChatOrder>(
   // From here on, errors name the fields of the call.
   const { toField } = dialect;
   if (toField !== undefined) exchange.toField = (param) => toField(param, order);
-  const { need, tokens, isShortened } = chatNeed({ order, model, price, tpm: exchange.tpm });
+  const sized = chatNeed({ order, model, price, tpm: exchange.tpm });
+  const { need, tokens, isShortened, aboutInputTokens } = sized;
   if (isShortened) exchange.loweredCap = need.cap;
   const identity: ReplyIdentity = {
     id: dialect.idPrefix + exchange.requestId.slice("req_".length),
     createdS: Math.floor(exchange.startedMs / 1000),
     model: served.asked,
+    aboutInputTokens,
   };
   const begin = (charge: CallCharge): Promise<Response> => {
     // Without a cap there is no worst case; one that costs nothing needs none.

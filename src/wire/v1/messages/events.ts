@@ -169,9 +169,9 @@ export class MessageEventWriter implements ChatWriter {
   #begin(): string {
     if (this.#hasBegun) return "";
     this.#hasBegun = true;
-    const { id, model } = this.#identity;
-    // What was read is counted at the end.
-    const usage = toMessagesUsage({ inputTokens: 0, outputTokens: 0, estimated: true });
+    const { id, model, aboutInputTokens: inputTokens = 0 } = this.#identity;
+    // What was read is counted at the end; but some clients read nothing but this.
+    const usage = toMessagesUsage({ inputTokens, outputTokens: 0, estimated: true });
     const message = { id, type: "message", role: "assistant", model, content: [] };
     const end = { stop_reason: null, stop_sequence: null, usage };
     return toEvent("message_start", { message: { ...message, ...end } }) + pingEvent;

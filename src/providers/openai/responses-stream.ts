@@ -26,6 +26,9 @@ const beginnings: ReadonlySet<string> = new Set([
   "response.in_progress",
   "response.queued",
 ]);
+/** Of these; a vendor sends two or three. */
+const maxHeld = 16;
+const eventName = /^[\w.]{1,100}$/;
 const ends: ReadonlySet<string> = new Set(["response.completed", "response.incomplete"]);
 /** Items whose words have come in deltas already. */
 const told: ReadonlySet<unknown> = new Set([
@@ -44,6 +47,8 @@ export class ResponsesStream implements ChatStream {
   readonly #sse = new SseReader();
   #held: NativeEvent[] | undefined = [];
   #ended = false;
+  /** The response has come to its end: whatever follows is not told. */
+  #isOver = false;
   #failure: unknown;
 
   constructor(options: {
@@ -76,7 +81,7 @@ export class ResponsesStream implements ChatStream {
         piece === undefined
           ? this.#sse.end()
           : this.#sse.push(piece.packet, piece.start, piece.end);
-      for (const event of events) this.#take(event, parts);
+      for (const event of events) if (!this.#isOver) this.#take(event, parts);
     } catch (cause) {
       return this.#onBroken(cause, parts);
     }
@@ -102,12 +107,14 @@ export class ResponsesStream implements ChatStream {
     // Nearly all events are told by their first field, and need no parsing.
     const end = event.startsWith(head) ? event.indexOf('"', head.length) : -1;
     const type = end === -1 ? undefined : event.slice(head.length, end);
-    if (type !== undefined && isPassed(type)) {
+    if (type !== undefined && isPassed(type) && !event.includes("\n")) {
       const words = type.endsWith(".delta") ? this.#wordsOf(event) : "";
       this.#push(parts, nativeOf(type, event, words));
       return;
     }
-    this.#takeParsed(event, this.#parse(event), parts);
+    const data = this.#parse(event);
+    // What stands in several lines is written in one.
+    this.#takeParsed(event.includes("\n") ? JSON.stringify(data) : event, data, parts);
   }
 
   #takeParsed(event: string, data: JsonObject, parts: ChatPart[]): void {
@@ -117,8 +124,11 @@ export class ResponsesStream implements ChatStream {
     throwTold(data, this.#provider);
     const response = isJsonObject(data["response"]) ? data["response"] : undefined;
     if (type === "response.failed") throwTold({ error: response?.["error"] ?? {} }, this.#provider);
+    // What cannot stand in a line of its own is no name of an event.
+    if (!eventName.test(type)) return;
     if (beginnings.has(type)) {
-      this.#held?.push({ type: "native", text: toText(type, event), data, words: "" });
+      if (this.#held !== undefined && this.#held.length < maxHeld)
+        this.#held.push({ type: "native", text: toText(type, event), data, words: "" });
       return;
     }
     if (!ends.has(type) || response === undefined) {
@@ -133,6 +143,7 @@ export class ResponsesStream implements ChatStream {
       this.#push(parts, { ...nativeOf(type, event, words), data });
       return;
     }
+    this.#isOver = true;
     this.#push(parts, { type: "native", text: "", data, words: "", isLast: true });
     const usage = fromResponsesUsage(response["usage"]);
     if (usage !== undefined) parts.push({ type: "usage", usage });
@@ -192,6 +203,7 @@ export class ResponsesStream implements ChatStream {
 /** Events that tell nothing of the whole response, and begin or end no item. */
 const isPassed = (type: string) =>
   type.startsWith("response.") &&
+  !type.includes("\\") &&
   !beginnings.has(type) &&
   !ends.has(type) &&
   type !== "response.failed" &&

@@ -10,7 +10,7 @@ import { toBody } from "../kit/http.ts";
 import { readJson, type UpstreamReply } from "../kit/reply.ts";
 import { fromResponse } from "./responses-reply.ts";
 import { ResponsesStream } from "./responses-stream.ts";
-import { withSafeParts } from "./to-messages.ts";
+import { withSafePart, withSafeParts } from "./to-messages.ts";
 
 /** The least that the vendor takes; shorter answers go by chat completions. */
 const leastCap = 16;
@@ -76,7 +76,7 @@ function toItems(items: readonly Json[], takesUrls: boolean): readonly Json[] {
       const options = { param: `input[${at}].${name}`, takesUrls, noCacheControl: false };
       const safe = Array.isArray(parts)
         ? withSafeParts(parts, options)
-        : withSafeParts([parts], options)[0];
+        : withSafePart(parts, options);
       if (safe !== parts) sent = { ...sent, [name]: safe };
     }
     return sent;

@@ -112,6 +112,11 @@ export function withSafeParts(content: readonly Json[], options: PartOptions): r
   return changed ?? content;
 }
 
+/** The same for one that stands alone. */
+export function withSafePart(part: JsonObject, options: PartOptions): JsonObject {
+  return withCallerUrls(withPlainCaching(part, options.noCacheControl), options, 0);
+}
+
 const isUrlName = (name: string) => /ur[il]$/i.test(name);
 
 /** Text, as nearly all parts are, is passed by without a word. */

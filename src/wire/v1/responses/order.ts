@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
 import { checkNested } from "../chat/call.ts";
 import type { ChatOrder } from "../dialect.ts";
+import { jsonBytes, otherBytes } from "../other-bytes.ts";
 import { fieldError, reader } from "../validate.ts";
 import { toNativeBody } from "./native-body.ts";
 import { type ResponseRequest, responseRequest } from "./request.ts";
@@ -58,7 +59,7 @@ export function toResponseOrder(
       original: {
         dialect: "responses",
         nativeField,
-        addedTokens: read.nativeBytes,
+        addedTokens: read.nativeBytes + book.nativeBytes + settingBytes(body),
         showsThoughts: asksForSummary(request) ? true : undefined,
         /** Made when it is needed: most models do not speak this dialect. */
         get body() {
@@ -113,6 +114,19 @@ function readItems(
   if (items.messages.length === 0 && items.nativeField === undefined)
     throw fieldError("input", "must contain a message");
   return items;
+}
+
+const textSettings = new Set(["format"]);
+const formatFields = new Set(["type", "name", "schema", "description", "strict"]);
+
+/** Of settings, in which a vendor might read more than we know. */
+function settingBytes({ text, reasoning, tool_choice: choice }: JsonObject): number {
+  let bytes = isJsonObject(reasoning) ? jsonBytes(reasoning) : 0;
+  if (isJsonObject(choice)) bytes += jsonBytes(choice);
+  if (!isJsonObject(text)) return bytes;
+  const { format } = text;
+  bytes += otherBytes(text, textSettings);
+  return isJsonObject(format) ? bytes + otherBytes(format, formatFields) : bytes;
 }
 
 /** Clients leave out the type of messages. */

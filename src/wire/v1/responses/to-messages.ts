@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
 import { fromOpaque, isCarried } from "../carried.ts";
+import { jsonBytes, otherBytes } from "../other-bytes.ts";
 import { fieldError } from "../validate.ts";
 import { nativeItems } from "./items.ts";
 import { type ToolBook, toChatName } from "./tool-book.ts";
@@ -15,6 +16,19 @@ export interface Place {
 }
 
 const isNativeItem: ReadonlySet<Json | undefined> = new Set(nativeItems);
+
+/** The fields of items and parts that are counted with the messages. */
+const messageFields = new Set(["type", "id", "role", "content"]);
+const callFields = new Set(["type", "id", "call_id", "name", "arguments"]);
+const customCallFields = new Set(["type", "id", "call_id", "name", "input"]);
+const outputFields = new Set(["type", "id", "call_id", "output"]);
+const screenshotFields = new Set(["type", "image_url"]);
+const textFields = new Set(["type", "text"]);
+const partFields: Readonly<Record<string, ReadonlySet<string>>> = {
+  refusal: new Set(["type", "refusal"]),
+  input_image: new Set(["type", "image_url", "detail"]),
+  input_file: new Set(["type", "file_data", "filename"]),
+};
 
 /** One turn of the model, of which several items tell. */
 class Turn {
@@ -104,20 +118,26 @@ export class ItemReader {
       toChatName(String(name), typeof namespace === "string" ? namespace : undefined);
     switch (type) {
       case "message":
+        this.#noteOthers(item, messageFields, item["content"]);
         return this.#addMessage(item, field);
       case "function_call":
+        this.#noteOthers(item, callFields);
         return this.#call({ id, name: called(), arguments: item["arguments"] }, field);
       case "custom_tool_call":
+        this.#noteOthers(item, customCallFields);
         return this.#call(
           { id, name: called(), arguments: JSON.stringify({ input: item["input"] }) },
           field,
         );
       case "function_call_output":
       case "custom_tool_call_output":
+        this.#noteOthers(item, outputFields, item["output"]);
         return this.#addOutput(item, field);
       case "tool_search_call":
       case "tool_search_output":
         return this.#addSearch(item, field);
+      case "computer_call_output":
+        return this.#addScreenshot(item, field);
       case "additional_tools":
         return this.#book.add(item["tools"], `${field}.tools`);
       case "reasoning":
@@ -125,8 +145,35 @@ export class ItemReader {
       default:
         if (!isNativeItem.has(type)) return;
         this.nativeField ??= `${field}.type`;
-        this.nativeBytes += Buffer.byteLength(JSON.stringify(item));
+        this.nativeBytes += jsonBytes(item);
     }
+  }
+
+  /** What a vendor that gets the items reads besides. */
+  #noteOthers(
+    item: JsonObject,
+    known: ReadonlySet<string>,
+    parts: Json | undefined = undefined,
+  ): void {
+    this.nativeBytes += otherBytes(item, known);
+    // A chat has but the start of a long name.
+    if (typeof item["namespace"] === "string") this.nativeBytes += jsonBytes(String(item["name"]));
+    if (!Array.isArray(parts)) return;
+    for (const part of parts)
+      if (isJsonObject(part))
+        this.nativeBytes += otherBytes(part, partFields[String(part["type"])] ?? textFields);
+  }
+
+  /** Only the vendor gets it; as a message it counts as the image that it is. */
+  #addScreenshot(item: JsonObject, field: string): void {
+    const { call_id: id, output } = item;
+    const screen = isJsonObject(output) ? output : {};
+    const { image_url: url, file_id: file } = screen;
+    this.nativeField ??= `${field}.type`;
+    if (file !== undefined && file !== null) throw noFileId(`${field}.output`, "image_url");
+    this.nativeBytes += otherBytes(item, outputFields) + otherBytes(screen, screenshotFields);
+    const content = [{ type: "image_url", image_url: { url } }];
+    this.#push({ role: "tool", tool_call_id: id, content }, field, `${field}.output`);
   }
 
   #addSearch(item: JsonObject, field: string): void {
@@ -135,7 +182,7 @@ export class ItemReader {
     if (typeof id !== "string") {
       // The vendor has searched by itself.
       this.nativeField ??= `${field}.type`;
-      this.nativeBytes += Buffer.byteLength(JSON.stringify(item));
+      this.nativeBytes += jsonBytes(item);
     } else if (type === "tool_search_call") {
       const text = typeof given === "string" ? given : JSON.stringify(given ?? {});
       this.#call({ id, name: "tool_search", arguments: text }, field);
@@ -196,7 +243,8 @@ export class ItemReader {
     const carried = fromOpaque(opaque);
     if (carried === undefined) {
       const isOurs: boolean = isCarried(opaque);
-      if (!isOurs) this.nativeBytes += opaque.length;
+      // The vendor gets all of it, also where no message has the thoughts.
+      if (!isOurs) this.nativeBytes += jsonBytes(item);
       return;
     }
     for (const detail of carried.details ?? []) turn.details.push(detail);
@@ -282,13 +330,14 @@ function toImage({ image_url: url, file_id: id, detail }: JsonObject, field: str
 function toFile(part: JsonObject, field: string): JsonObject {
   const { file_data: data, file_id: id, file_url: url, filename } = part;
   if (id !== undefined && id !== null) throw noFileId(field, "file_data");
+  // Beside the data, too: a vendor that gets the item itself might fetch it.
+  if (url !== undefined && url !== null)
+    throw fieldError(`${field}.file_url`, "is not supported. Send the file itself as file_data");
   if (typeof data === "string")
     return {
       type: "file",
       file: { file_data: data, ...(typeof filename === "string" ? { filename } : {}) },
     };
-  if (typeof url === "string")
-    throw fieldError(`${field}.file_url`, "is not supported. Send the file itself as file_data");
   throw fieldError(`${field}.file_data`, "is required and must be a data URI");
 }
 

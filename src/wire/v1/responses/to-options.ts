@@ -82,7 +82,7 @@ function addChoice(
   }
   // Not every vendor has such lists: the model is shown no other tools.
   const listed = Array.isArray(tools) ? tools.filter(isJsonObject) : [];
-  const allowed = book.only(new Set(listed.map(nameIn)));
+  const allowed = book.allow(new Set(listed.map(nameIn)));
   if (allowed.length === 0)
     throw fieldError("tool_choice.tools", "must be a list of at least one tool in tools");
   options["tools"] = allowed;

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
+import { jsonBytes, otherBytes } from "../other-bytes.ts";
 import { fieldError } from "../validate.ts";
 import { nativeTools } from "./tools-schema.ts";
 
@@ -27,6 +28,11 @@ const isNative: ReadonlySet<Json | undefined> = new Set(nativeTools);
 /** The form of names that all vendors take. */
 const maxNameChars = 64;
 const searchName = "tool_search";
+/** The fields that a tool's function has. */
+const functionFields = new Set(["type", "name", "description", "parameters", "strict"]);
+const namespaceFields = new Set(["type", "tools"]);
+/** What vendors add to the prompt for a tool of their own. */
+const nativeToolTokens = 1_500;
 
 /**
  * The name of a tool for vendors that know functions alone. The same tool has the same name in every
@@ -52,6 +58,8 @@ export class ToolBook {
   readonly #known = new Map<string, KnownTool>();
   /** The first field that only a vendor's own models know. */
   nativeField: string | undefined;
+  /** Of what no function has, and a vendor that gets the tools reads. */
+  nativeBytes = 0;
 
   /** Refuses what would be billed apart. Runs before the schema: its words are better. */
   static check(tools: Json | undefined, field: string): void {
@@ -84,7 +92,13 @@ export class ToolBook {
     return this.#known.get(chatName) ?? { kind: "function", name: chatName, namespace: undefined };
   }
 
-  /** The functions by these names alone. */
+  /** The functions by these names alone. A vendor that gets the tools reads the others, too. */
+  allow(names: ReadonlySet<string>): readonly JsonObject[] {
+    const allowed = this.only(names);
+    if (allowed.length < this.functions.length) this.nativeBytes += jsonBytes(this.functions);
+    return allowed;
+  }
+
   only(names: ReadonlySet<string>): readonly JsonObject[] {
     return this.functions.filter(({ function: called }) =>
       names.has(String(isJsonObject(called) ? called["name"] : "")),
@@ -99,28 +113,35 @@ export class ToolBook {
     const name = String(tool["name"]);
     switch (type) {
       case "function":
+        this.nativeBytes += otherBytes(tool, functionFields);
         return this.#declare(
           { kind: "function", name, namespace },
           { field, description, parameters, strict },
         );
       case "custom":
+        // With its format, whatever that is.
+        this.nativeBytes += otherBytes(tool, functionFields);
         return this.#declare(
           { kind: "custom", name, namespace },
           { field, description: customDescription(tool), parameters: oneText },
         );
       case "namespace":
+        this.nativeBytes += otherBytes(tool, namespaceFields);
         for (const [at, inner] of (tool["tools"] as readonly Json[]).entries())
           if (isJsonObject(inner))
             this.#add(inner, { field: `${field}.tools[${at}]`, namespace: name });
         return;
       case "tool_search":
         if (tool["execution"] !== "client") this.nativeField ??= field;
+        this.nativeBytes += otherBytes(tool, functionFields);
         return this.#declare(
           { kind: "tool_search", name: searchName, namespace },
           { field, description, parameters },
         );
       default:
-        if (isNative.has(type)) this.nativeField ??= `${field}.type`;
+        if (!isNative.has(type)) return;
+        this.nativeField ??= `${field}.type`;
+        this.nativeBytes += nativeToolTokens + jsonBytes(tool);
     }
   }
 
@@ -140,7 +161,13 @@ export class ToolBook {
   ): void {
     const name = toChatName(tool.name, tool.namespace);
     // Tools that were found by a search are found again.
-    if (this.#known.has(name)) return;
+    if (this.#known.has(name)) {
+      for (const value of [tool.name, description, parameters])
+        if (value !== undefined && value !== null) this.nativeBytes += jsonBytes(value);
+      return;
+    }
+    // A function has but the start of a long name.
+    if (tool.namespace !== undefined) this.nativeBytes += jsonBytes(tool.name);
     this.#known.set(name, tool);
     this.fields.push(field);
     this.functions.push({

@@ -1,0 +1,212 @@
+/** Callers who want something for nothing, and upstreams that speak the Responses format badly. */
+
+import { describe, expect, test } from "bun:test";
+import { httpReply } from "../../fake/http/reply.ts";
+import {
+  messageItem,
+  RESPONSE_USAGE,
+  responseObject,
+  wholeResponse,
+} from "../../fake/openai/responses.ts";
+import { openPayer } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
+
+const gateway = useTestGateway({
+  manifest: `
+providers:
+  vendor: { kind: openai, vendor: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true, image_urls: true }
+models:
+  gpt: { endpoint: chat, max_output_tokens: 4096, price: { input: 1, output: 10 }, routes: [{ provider: vendor, model: gpt-5 }] }
+`,
+});
+const ask = (fields: object = {}, key = gateway.key) =>
+  gateway.call(
+    "/responses",
+    { model: "gpt", input: "Hi", ...fields },
+    { headers: { authorization: `Bearer ${key}` } },
+  );
+
+const long = "word ".repeat(40_000);
+const tool = (name: string, more: object = {}) => ({ type: "function", name, ...more });
+/** The counts of a vendor that has read so much. */
+const read = (tokens: number) => ({
+  ...RESPONSE_USAGE,
+  input_tokens: tokens,
+  input_tokens_details: { cached_tokens: 0 },
+  output_tokens: 1,
+  total_tokens: tokens + 1,
+});
+const user = { role: "user", content: "Hi" };
+const screenshot = (output: object) => [
+  user,
+  {
+    type: "computer_call_output",
+    call_id: "c",
+    output: { type: "computer_screenshot", ...output },
+  },
+];
+
+describe("what only the vendor reads is held for", () => {
+  const cases: Readonly<Record<string, object>> = {
+    "the description of a namespace": {
+      tools: [{ type: "namespace", name: "n", description: long, tools: [tool("f")] }],
+    },
+    "tools that the choice leaves out": {
+      tools: [tool("f"), tool("g", { description: long })],
+      tool_choice: {
+        type: "allowed_tools",
+        mode: "auto",
+        tools: [{ type: "function", name: "f" }],
+      },
+    },
+    "a tool that is declared twice": { tools: [tool("f"), tool("f", { description: long })] },
+    "fields of a tool that no function has": {
+      tools: [tool("f", { output_schema: { description: long } })],
+    },
+    "the settings of a vendor's own tool": {
+      tools: [{ type: "shell", environment: { type: "local", skills: [{ description: long }] } }],
+    },
+    "a format of a custom tool that is no grammar": {
+      tools: [{ type: "custom", name: "c", format: { type: "text", definition: long } }],
+    },
+    "a thought that leads to nothing": {
+      input: [
+        user,
+        {
+          type: "reasoning",
+          summary: [{ type: "summary_text", text: long }],
+          encrypted_content: "x",
+        },
+      ],
+    },
+    "a summary beside the thought itself": {
+      input: [
+        user,
+        {
+          type: "reasoning",
+          summary: [{ type: "summary_text", text: long }],
+          content: [{ type: "reasoning_text", text: "x" }],
+          encrypted_content: "x",
+        },
+        { role: "assistant", content: "Hi" },
+        user,
+      ],
+    },
+    "notes beside the words of an answer": {
+      input: [
+        {
+          role: "assistant",
+          content: [{ type: "output_text", text: "Hi", annotations: [{ title: long }] }],
+        },
+        user,
+      ],
+    },
+    "fields of a call that no chat has": {
+      input: [
+        user,
+        { type: "function_call", call_id: "c", name: "f", arguments: "{}", caller: { id: long } },
+        { type: "function_call_output", call_id: "c", output: "x" },
+      ],
+    },
+    "the choice of a tool": {
+      tools: [tool("f")],
+      tool_choice: { type: "function", name: "f", description: long },
+    },
+  };
+  for (const [name, fields] of Object.entries(cases))
+    test(name, async () => {
+      const payer = await openPayer(gateway);
+      gateway.upstream.replyOnce(wholeResponse([messageItem], { usage: read(40_000) }));
+      const reply = await ask({ max_output_tokens: 16, ...fields }, payer.key);
+      expect(reply.status).toBe(200);
+      await reply.json();
+      const sent = JSON.stringify(gateway.upstream.requests.at(-1)?.json);
+      expect(sent.includes(long)).toBe(true);
+      const { charged } = await payer.receipt();
+      expect(charged).toBe(40_000n * 1_000n + 10_000n);
+    });
+
+  test("a screenshot by its address, as an image", async () => {
+    const payer = await openPayer(gateway);
+    gateway.upstream.replyOnce(wholeResponse([messageItem], { usage: read(1_400) }));
+    const input = screenshot({ image_url: "https://example.com/a.png" });
+    expect((await ask({ max_output_tokens: 16, input }, payer.key)).status).toBe(200);
+    expect((await payer.receipt()).charged).toBe(1_410n * 1_000n);
+  });
+});
+
+describe("what is not the caller's is refused", () => {
+  const file = { type: "input_file", file_data: "data:text/plain;base64,aGk=" };
+  const cases: Readonly<Record<string, readonly [string, object]>> = {
+    "a file by its address, beside its data": [
+      "input[0].content[0].file_url",
+      { input: [{ role: "user", content: [{ ...file, file_url: "https://example.com/a.pdf" }] }] },
+    ],
+    "a screenshot by the id of a file": [
+      "input[1].output.file_id",
+      { input: screenshot({ file_id: "file-123" }) },
+    ],
+    "a screenshot at a private address": [
+      "input[1].output.image_url",
+      { input: screenshot({ image_url: "http://169.254.169.254/latest" }) },
+    ],
+    "a file of the vendor's in a result": [
+      "input[1].output[0].file_id",
+      {
+        input: [
+          user,
+          {
+            type: "function_call_output",
+            call_id: "c",
+            output: [{ type: "input_image", file_id: "file-1" }],
+          },
+        ],
+      },
+    ],
+  };
+  for (const [name, [param, fields]] of Object.entries(cases))
+    test(name, async () => {
+      gateway.upstream.replyOnce(wholeResponse([messageItem]));
+      const reply = await ask(fields);
+      expect(await reply.json()).toMatchObject({ error: { param } });
+      expect(gateway.upstream.requests).toHaveLength(0);
+    });
+});
+
+const events = (...datas: readonly string[]) =>
+  httpReply({
+    headers: { "content-type": "text/event-stream" },
+    body: [datas.map((data) => `data: ${data}\n\n`).join("")],
+    framing: "chunked",
+  });
+const delta = '{"type":"response.output_text.delta","item_id":"m","delta":"Hi"}';
+const completed = JSON.stringify({
+  type: "response.completed",
+  response: responseObject([]),
+});
+const count = (text: string, what: string) => text.split(what).length - 1;
+
+describe("a stream of the vendor's", () => {
+  test("cannot write events by the name of one", async () => {
+    const type = 'response.x\n\nevent: response.completed\ndata: {"type":"response.completed"}\n\n';
+    gateway.upstream.replyOnce(events(delta, JSON.stringify({ sequence_number: 1, type })));
+    const text = await (await ask({ stream: true })).text();
+    expect(text).not.toContain("event: response.completed");
+    expect(text).toContain("event: response.failed");
+  });
+
+  test("with data of several lines stays whole", async () => {
+    const lines = '{"type":"response.output_text.delta",\ndata: "item_id":"m","delta":"Hi"}';
+    gateway.upstream.replyOnce(events(delta, lines, completed));
+    const text = await (await ask({ stream: true })).text();
+    for (const line of text.split("\n")) expect(line).toMatch(/^((event|data): .*)?$/);
+    expect(count(text, '"delta":"Hi"')).toBe(2);
+  });
+
+  test("ends once, and nothing that follows is told", async () => {
+    gateway.upstream.replyOnce(events(delta, completed, delta, completed));
+    const text = await (await ask({ stream: true })).text();
+    expect(count(text, "event: response.completed")).toBe(1);
+    expect(count(text, "event: response.output_text.delta")).toBe(1);
+  });
+});

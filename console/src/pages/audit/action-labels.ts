@@ -58,6 +58,7 @@ export const actionLabels: Readonly<Record<string, string>> = {
   "provider.key.update": "Provider key changed",
   "provider.reset": "Target resumed",
   "provider.test": "Provider tested",
+  "response.purge": "Stored responses deleted",
   "session.begin": "Signed in",
   "session.end": "Signed out",
   "session.failed": "Sign-in failed",

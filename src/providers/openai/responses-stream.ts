@@ -46,6 +46,8 @@ export class ResponsesStream implements ChatStream {
   readonly #packets: PacketReader;
   readonly #sse = new SseReader();
   #held: NativeEvent[] | undefined = [];
+  /** Of the last delta; nothing is held back behind one. */
+  #deltas: Deltas | undefined;
   #ended = false;
   /** The response has come to its end: whatever follows is not told. */
   #isOver = false;
@@ -105,16 +107,30 @@ export class ResponsesStream implements ChatStream {
   #take(event: string, parts: ChatPart[]): void {
     if (event === "" || event.startsWith("[DONE]")) return;
     // Nearly all events are told by their first field, and need no parsing.
-    const end = event.startsWith(head) ? event.indexOf('"', head.length) : -1;
-    const type = end === -1 ? undefined : event.slice(head.length, end);
-    if (type !== undefined && isPassed(type) && !event.includes("\n")) {
-      const words = type.endsWith(".delta") ? this.#wordsOf(event) : "";
-      this.#push(parts, nativeOf(type, event, words));
+    // And nearly all of those have the same type as the one before.
+    const known = this.#deltas;
+    const isLine = !event.includes("\n");
+    if (known !== undefined && isLine && event.startsWith(known.start)) {
+      const text = known.eventHead + event + eventEnd;
+      const words = this.#wordsOf(event, known.start.length);
+      parts.push(
+        known.isReasoning
+          ? { type: "native", text, words, isReasoning: true }
+          : { type: "native", text, words },
+      );
       return;
     }
-    const data = this.#parse(event);
-    // What stands in several lines is written in one.
-    this.#takeParsed(event.includes("\n") ? JSON.stringify(data) : event, data, parts);
+    const end = event.startsWith(head) ? event.indexOf('"', head.length) : -1;
+    const type = end === -1 ? undefined : event.slice(head.length, end);
+    if (type === undefined || !isPassed(type) || !isLine) {
+      const data = this.#parse(event);
+      // What stands in several lines is written in one.
+      this.#takeParsed(isLine ? event : JSON.stringify(data), data, parts);
+      return;
+    }
+    const isDelta = type.endsWith(".delta");
+    this.#push(parts, nativeOf(type, event, isDelta ? this.#wordsOf(event, end) : ""));
+    if (isDelta) this.#deltas = toDeltas(type);
   }
 
   #takeParsed(event: string, data: JsonObject, parts: ChatPart[]): void {
@@ -160,8 +176,8 @@ export class ResponsesStream implements ChatStream {
   }
 
   /** A text without an escape is cut out; quotes inside of texts are escaped. */
-  #wordsOf(event: string): string {
-    const start = event.indexOf(deltaHead);
+  #wordsOf(event: string, after: number): string {
+    const start = event.indexOf(deltaHead, after);
     if (start !== -1) {
       const from = start + deltaHead.length;
       const end = event.indexOf('"', from);
@@ -209,11 +225,28 @@ const isPassed = (type: string) =>
   type !== "response.failed" &&
   !type.startsWith("response.output_item.");
 
-const toText = (type: string, event: string) => `event: ${type}\ndata: ${event}\n\n`;
+const eventEnd = "\n\n";
+const toEventHead = (type: string) => `event: ${type}\ndata: `;
+const toText = (type: string, event: string) => toEventHead(type) + event + eventEnd;
+
+/** What pieces of one type have in common. */
+interface Deltas {
+  readonly start: string;
+  readonly eventHead: string;
+  readonly isReasoning: boolean;
+}
+
+const toDeltas = (type: string): Deltas => ({
+  start: `${head}${type}"`,
+  eventHead: toEventHead(type),
+  isReasoning: isReasoningType(type),
+});
+
+const isReasoningType = (type: string) => type.startsWith("response.reasoning");
 
 function nativeOf(type: string, event: string, words: string): NativeEvent {
   const text = toText(type, event);
-  return type.startsWith("response.reasoning")
+  return isReasoningType(type)
     ? { type: "native", text, words, isReasoning: true }
     : { type: "native", text, words };
 }

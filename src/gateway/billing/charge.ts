@@ -60,6 +60,8 @@ export class Charge {
   readonly cap: number;
   /** What was produced so far; set once there may be something. */
   measure: (() => Measured | Promise<Measured>) | undefined;
+  /** Called where the answer is whole and its receipt cannot be written: the caller gets an error. */
+  onUnsettled?: (() => void) | undefined;
   readonly #options: ChargeOptions;
   /** How often a target was asked. */
   attempts = 0;
@@ -168,6 +170,7 @@ export class Charge {
           hold.giveBack();
           claim?.reopen();
         }
+        this.onUnsettled?.();
         throw storeUnavailable(cause);
       });
     return this.#settled;

@@ -42,6 +42,15 @@ export class FaultyStore {
     this.#database.query(`PRAGMA max_page_count = ${most}`).get();
   }
 
+  /** Nothing can be added to a table any more, or again. */
+  setRefusing(table: string, isRefusing: boolean): void {
+    this.#database.run(
+      isRefusing
+        ? `CREATE TEMP TRIGGER refuse_${table} BEFORE INSERT ON main.${table} BEGIN SELECT RAISE(ABORT, 'refused'); END`
+        : `DROP TRIGGER temp.refuse_${table}`,
+    );
+  }
+
   get #database(): Database {
     if (this.#raw === undefined) throw new Error("the store is not open");
     return this.#raw;

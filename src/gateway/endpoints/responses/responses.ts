@@ -51,22 +51,32 @@ async function keep(served: ServedCall, order: ResponseOrder, reply: JsonObject)
   const { responses: archive, log } = dependencies;
   const id = String(reply["id"]);
   try {
-    return (
-      (await archive?.save({
-        id,
-        accountId: key.accountId,
-        keyId: key.id,
-        model: asked,
-        previousId: order.request.previous_response_id,
-        input: withItemIds(order.input, id),
-        reply,
-      })) === true
-    );
+    const isStored = await archive?.save({
+      id,
+      accountId: key.accountId,
+      keyId: key.id,
+      model: asked,
+      previousId: order.request.previous_response_id,
+      input: withItemIds(order.input, id),
+      reply,
+    });
+    const { charge } = exchange;
+    if (charge !== undefined && isStored === true) charge.onUnsettled = () => forget(served, id);
+    return isStored === true;
   } catch (error) {
     const detail = error instanceof Error ? error.name : "unknown";
     log.warn("response not stored", { request_id: exchange.requestId, detail });
     return false;
   }
+}
+
+/** The caller got an error in place of the reply; where this fails as well, it expires. */
+function forget({ dependencies, key, exchange }: ServedCall, id: string): void {
+  const { responses: archive, log } = dependencies;
+  archive?.remove(key.accountId, id).catch((error: unknown) => {
+    const detail = error instanceof Error ? error.name : "unknown";
+    log.warn("response of a failed call still stored", { request_id: exchange.requestId, detail });
+  });
 }
 
 async function loadPast(served: ServedCall, archive: StoredResponses): Promise<Past> {

@@ -39,10 +39,11 @@ export function toMessagesOrder(
   headers: Headers | undefined,
 ): MessagesOrder {
   const { max_tokens: asked, stream, thinking } = readMessagesRequest(body);
-  const { call, places, toolPlaces } = toCall(body, headers);
+  const cap = Math.min(asked, maxOutputTokens ?? asked);
+  const { call, places, toolPlaces } = toCall(body, headers, cap);
   const display = isJsonObject(thinking) ? thinking["display"] : undefined;
   return {
-    call: { ...call, maxOutputTokens: Math.min(asked, maxOutputTokens ?? asked) },
+    call,
     stream: stream === true,
     choices: 1,
     isCapNamed: true,
@@ -58,36 +59,65 @@ export function toCountOrder(
   headers: Headers | undefined,
 ): Places & Pick<MessagesOrder, "call"> {
   readCountRequest(body);
-  return toCall(body, headers);
+  return toCall(body, headers, undefined);
 }
 
-function toCall(body: JsonObject, headers: Headers | undefined) {
-  for (const name of ["messages", "system", "tools", "output_config", "output_format"])
-    checkNested(name, body[name]);
+const nestedFields = ["messages", "system", "tools", "output_config", "output_format"] as const;
+
+function toCall(
+  body: JsonObject,
+  headers: Headers | undefined,
+  maxOutputTokens: number | undefined,
+) {
+  for (const name of nestedFields) checkNested(name, body[name]);
   checkTools(body);
   const { messages, system } = body;
   const conversation = toConversation(
     system,
-    Array.isArray(messages) ? messages.filter(isJsonObject) : [],
+    // The schema has seen to what they are.
+    Array.isArray(messages) ? (messages as readonly JsonObject[]) : [],
   );
   if (conversation.messages.length === 0)
     throw fieldError("messages", "must contain text, an image, a document or a tool result");
   const tools = toTools(body, conversation.references);
   const addedTokens = conversation.signedTokens + tools.addedTokens;
-  const original: OriginalRequest = {
-    dialect: "messages",
-    body: toOriginal(body),
+  const original = new MessagesOriginal(body, {
     nativeField: conversation.nativeField ?? tools.nativeField,
-    ...(addedTokens === 0 ? {} : { addedTokens }),
-    ...withBetas(headers),
-  };
+    addedTokens,
+    headers: toBetas(headers),
+  });
   const call = {
     messages: conversation.messages,
-    maxOutputTokens: undefined,
+    maxOutputTokens,
     options: toOptions(body, tools.list),
     original,
   };
   return { call, places: conversation.places, toolPlaces: tools.places };
+}
+
+/** Its body is made where an upstream speaks the format, which most do not. */
+class MessagesOriginal implements OriginalRequest {
+  readonly dialect = "messages";
+  readonly nativeField: string | undefined;
+  readonly addedTokens: number | undefined;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly #given: JsonObject;
+  #body: JsonObject | undefined;
+
+  constructor(
+    given: JsonObject,
+    terms: Pick<OriginalRequest, "nativeField" | "addedTokens" | "headers">,
+  ) {
+    this.#given = given;
+    this.nativeField = terms.nativeField;
+    this.addedTokens = terms.addedTokens;
+    this.headers = terms.headers;
+  }
+
+  get body(): JsonObject {
+    this.#body ??= toOriginal(this.#given);
+    return this.#body;
+  }
 }
 
 /**
@@ -98,14 +128,14 @@ const harmlessBeta =
   /^(interleaved-thinking|fine-grained-tool-streaming|token-efficient-tools|output-128k|structured-outputs|effort|computer-use|advanced-tool-use)-\d{4}-\d{2}-\d{2}$/;
 const maxBetas = 32;
 
-function withBetas(headers: Headers | undefined) {
+function toBetas(headers: Headers | undefined): OriginalRequest["headers"] {
   const given = headers?.get("anthropic-beta") ?? "";
-  if (given === "") return {};
+  if (given === "") return undefined;
   const betas = given
     .split(",", maxBetas)
     .map((name) => name.trim())
     .filter((name) => harmlessBeta.test(name));
-  return betas.length === 0 ? {} : { headers: { "anthropic-beta": betas.join(",") } };
+  return betas.length === 0 ? undefined : { "anthropic-beta": betas.join(",") };
 }
 
 /** The other fields, by the names of chat completions. */
@@ -128,7 +158,8 @@ function toOptions(body: JsonObject, tools: readonly JsonObject[]): JsonObject {
   return options;
 }
 
-const fieldsOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
+const noFields: JsonObject = {};
+const fieldsOf = (value: Json | undefined) => (isJsonObject(value) ? value : noFields);
 
 const choices: Readonly<Record<string, string>> = { auto: "auto", any: "required", none: "none" };
 

@@ -29,7 +29,10 @@ export function toConversation(
 ): Conversation {
   const writer = new ConversationWriter();
   if (system !== undefined) writer.addSystem(system, "system");
-  for (const [at, message] of messages.entries()) writer.add(message, `messages[${at}]`);
+  for (let at = 0; at < messages.length; at++) {
+    const message = messages[at];
+    if (message !== undefined) writer.add(message, `messages[${at}]`);
+  }
   return writer;
 }
 
@@ -159,7 +162,7 @@ class ConversationWriter implements Conversation {
     }
     const last = into.content.at(-1);
     if (last === undefined || into.content.length === before) return;
-    into.content[into.content.length - 1] = { ...last, ...withCache(cache) };
+    if (isJsonObject(cache)) into.content[into.content.length - 1] = { ...last, ...ephemeral };
   }
 
   #put(part: JsonObject, path: string, { content, places }: Parts): void {
@@ -216,7 +219,8 @@ class ConversationWriter implements Conversation {
 
   #push(message: JsonObject, place: Pick<Place, "path"> & Partial<Place>): void {
     this.messages.push(message);
-    this.places.push({ parts: [], calls: [], ...place });
+    const { path, parts = none, calls = none } = place;
+    this.places.push({ path, parts, calls });
   }
 }
 
@@ -269,8 +273,9 @@ function toImage(source: Json | undefined): JsonObject {
   return { type: "image_url", image_url: { url: address } };
 }
 
-const withCache = (wish: Json | undefined) =>
-  isJsonObject(wish) ? { cache_control: { type: "ephemeral" } } : {};
+const ephemeral = { cache_control: { type: "ephemeral" } };
+const withCache = (wish: Json | undefined) => (isJsonObject(wish) ? ephemeral : {});
+const none: readonly string[] = [];
 
 /** One text goes as text: some servers know nothing else in answers. */
 function plainOf(content: readonly JsonObject[]): Json {

@@ -326,30 +326,6 @@ test("what a stream counts at its end takes the place of the estimate at its sta
   });
 });
 
-test("arguments that are no object are kept as they are", async () => {
-  const call = (id: string, text: string) => ({
-    id,
-    type: "function",
-    function: { name: "look", arguments: text },
-  });
-  const broken = ['{"city":"Os', "[1]", '"Oslo"'];
-  gateway.upstream.replyOnce(
-    chatJson({
-      message: {
-        role: "assistant",
-        content: null,
-        tool_calls: [call("empty", ""), ...broken.map((text, at) => call(`call_${at}`, text))],
-      },
-      finishReason: "tool_calls",
-    }),
-  );
-  const { content } = await anthropicAt(gateway).messages.create({ ...base, tools });
-  expect(content).toMatchObject([
-    { id: "empty", input: {} },
-    ...broken.map((text) => ({ type: "tool_use", input: { INVALID_JSON: text } })),
-  ]);
-});
-
 test("thoughts that are not wanted are left out, and signed all the same", async () => {
   gateway.upstream.replyOnce(
     chatStream({

@@ -12,6 +12,8 @@ const kinds = [
   { start: 'text_delta","text":"', isReasoning: undefined },
   { start: 'thinking_delta","thinking":"', isReasoning: true },
 ] as const;
+/** Before a message has content, a vendor sends its start and few pings. */
+const maxHeld = 16;
 const deltaEnd = /^"\s*\}\s*\}\s*$/;
 
 /** Turns the vendor's events into parts: each goes on as it came, with what was said in it. */
@@ -21,6 +23,8 @@ export class NativeEvents {
   #usage: JsonObject = {};
   #stopReason: JsonObject[string];
   #hasSaid = false;
+  /** The message has come to its end: whatever follows is not told. */
+  #isOver = false;
   /** The start of a message is held until it has content: what fails before can go elsewhere. */
   #held: ChatPart[] = [];
 
@@ -29,6 +33,7 @@ export class NativeEvents {
   }
 
   take(data: string, parts: ChatPart[]): void {
+    if (this.#isOver) return;
     if (this.#takePlain(data, parts)) return;
     const event = this.#parse(data);
     throwTold(event, this.#provider);
@@ -42,13 +47,14 @@ export class NativeEvents {
         return;
       case "ping":
         if (this.#hasSaid) parts.push({ type: "native", text, words: "" });
-        else this.#held.push({ type: "native", text, words: "" });
+        else if (this.#held.length < maxHeld) this.#held.push({ type: "native", text, words: "" });
         return;
       case "message_delta":
         this.#release(parts);
         this.#takeEnd(event, text, parts);
         return;
       case "message_stop":
+        this.#isOver = true;
         this.#release(parts);
         parts.push(
           { type: "native", text, words: "", isLast: true },
@@ -83,6 +89,7 @@ export class NativeEvents {
   }
 
   #begin(event: JsonObject, text: string): void {
+    if (this.#held.length >= maxHeld) return;
     const { message } = event;
     this.#usage = known(isJsonObject(message) ? message["usage"] : undefined);
     const usage = fromAnthropicUsage(this.#usage);

@@ -6,14 +6,9 @@ import { isCarried } from "../carried.ts";
  * bill and is not priced stays out, in blocks as well: they have the fields below and no others.
  * What needs no change is not copied.
  */
-const passedOn = [
-  "tool_choice",
-  "thinking",
-  "stop_sequences",
-  "temperature",
-  "top_p",
-  "top_k",
-] as const;
+const passedOn = ["stop_sequences", "temperature", "top_p", "top_k"] as const;
+const choiceFields = new Set(["type", "name", "disable_parallel_tool_use"]);
+const thinkingFields = new Set(["type", "budget_tokens", "display"]);
 
 const cached = ["type", "cache_control"] as const;
 const blockFields: Readonly<Record<string, ReadonlySet<string>>> = {
@@ -27,7 +22,13 @@ const blockFields: Readonly<Record<string, ReadonlySet<string>>> = {
   thinking: new Set(["type", "thinking", "signature"]),
   redacted_thinking: new Set(["type", "data"]),
 };
-const sourceFields = new Set(["type", "media_type", "data", "url", "content"]);
+const dataFields = new Set(["type", "media_type", "data"]);
+const sourceFields: Readonly<Record<string, ReadonlySet<string>>> = {
+  base64: dataFields,
+  text: dataFields,
+  url: new Set(["type", "url"]),
+  content: new Set(["type", "content"]),
+};
 const toolFields = new Set([
   ...cached,
   "name",
@@ -55,7 +56,9 @@ export function toOriginal(body: JsonObject): JsonObject {
   if (Array.isArray(tools) && tools.length > 0)
     sent["tools"] = mapped(tools, (tool) => withFields(tool, toolFields));
   for (const name of passedOn) if (body[name] !== undefined) sent[name] = body[name];
-  const { thinking } = body;
+  const { thinking, tool_choice: choice } = body;
+  if (choice !== undefined) sent["tool_choice"] = withFields(choice, choiceFields);
+  if (thinking !== undefined) sent["thinking"] = withFields(thinking, thinkingFields);
   // The vendor refuses a budget where a call of a tool lacks its thoughts.
   if (dropsThoughts && isJsonObject(thinking) && thinking["type"] === "enabled")
     sent["thinking"] = { type: "disabled" };
@@ -144,7 +147,7 @@ function toBlock(block: Json): Json {
 }
 
 function toSource(source: JsonObject): Json {
-  const plain = withFields(source, sourceFields);
+  const plain = withFields(source, sourceFields[String(source["type"])] ?? dataFields);
   const { content } = source;
   const inner = Array.isArray(content) ? toBlocks(content) : content;
   return inner === content || !isJsonObject(plain) ? plain : { ...plain, content: inner };

@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
 import { type Carried, fromOpaque } from "../carried.ts";
+import { jsonBytes } from "../other-bytes.ts";
 
 /** Where a part of a chat message stands in the request: errors name the caller's own field. */
 export interface Place {
@@ -16,7 +17,7 @@ export interface Conversation {
   readonly places: readonly Place[];
   /** The first field that only an upstream that speaks the Messages format can serve. */
   readonly nativeField: string | undefined;
-  /** Of what vendors sign: at most so many tokens that no message here has. */
+  /** Of what vendors sign, or alone can read: at most so many tokens that no message here has. */
   readonly signedTokens: number;
   /** How often results refer to a tool, by its name. */
   readonly references: ReadonlyMap<string, number>;
@@ -121,7 +122,10 @@ class ConversationWriter implements Conversation {
       else thoughts.take(block);
     }
     this.signedTokens += thoughts.signedChars;
-    if (said.content.length === 0 && calls.content.length === 0) return;
+    if (said.content.length === 0 && calls.content.length === 0) {
+      this.signedTokens += thoughts.textBytes;
+      return;
+    }
     const message: Record<string, Json | undefined> = {
       role: "assistant",
       content: said.content.length === 0 ? null : plainOf(said.content),
@@ -143,6 +147,7 @@ class ConversationWriter implements Conversation {
   #addBlock(block: JsonObject, path: string, into: Parts): void {
     const { type, cache_control: cache } = block;
     const before = into.content.length;
+    this.#noteSources(block);
     switch (type) {
       case "image":
         this.#put(toImage(block["source"]), path, into);
@@ -199,9 +204,9 @@ class ConversationWriter implements Conversation {
   #addSearchResult(block: JsonObject, path: string, into: Parts): void {
     const { source, title, content, citations } = block;
     this.#noteCitations(citations, path);
-    const texts = (Array.isArray(content) ? content : []).map((part) =>
-      isJsonObject(part) ? String(part["text"]) : "",
-    );
+    const parts = (Array.isArray(content) ? content : []).filter(isJsonObject);
+    for (const part of parts) this.#noteSources(part);
+    const texts = parts.map((part) => String(part["text"]));
     const text = [`${title} (${source})`, ...texts].join("\n\n");
     this.#put({ type: "text", text }, path, into);
   }
@@ -210,6 +215,11 @@ class ConversationWriter implements Conversation {
   #addReference(name: string, path: string, into: Parts): void {
     this.references.set(name, (this.references.get(name) ?? 0) + 1);
     this.#put({ type: "text", text: `The tool ${name} is available now.` }, path, into);
+  }
+
+  /** Where a text comes from: no part of a chat says so. */
+  #noteSources({ citations }: JsonObject): void {
+    if (citations !== undefined && citations !== null) this.signedTokens += jsonBytes(citations);
   }
 
   #noteCitations(citations: Json | undefined, path: string): void {
@@ -228,9 +238,13 @@ class ConversationWriter implements Conversation {
 class Thoughts {
   signedChars = 0;
   #text = "";
-  #details: JsonObject[] = [];
+  readonly #details: JsonObject[] = [];
   #extra: JsonObject | undefined;
   #calls: Record<string, JsonObject> = Object.create(null);
+
+  get textBytes(): number {
+    return Buffer.byteLength(this.#text);
+  }
 
   take({ type, thinking, signature, data }: JsonObject): void {
     const opaque = type === "thinking" ? signature : data;
@@ -241,7 +255,8 @@ class Thoughts {
   }
 
   #restore({ details = [], extra, calls = {} }: Carried): void {
-    this.#details = [...this.#details, ...details];
+    // A message may have thousands: none is copied for the next.
+    for (const detail of details) this.#details.push(detail);
     this.#extra = extra ?? this.#extra;
     this.#calls = Object.assign(this.#calls, calls);
   }

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
+import { otherBytes } from "../other-bytes.ts";
 import { fieldError } from "../validate.ts";
 
 /** The tools of a request, by the names of chat completions. */
@@ -31,7 +32,7 @@ export function toTools(
   let addedTokens = 0;
   for (const [at, tool] of (Array.isArray(tools) ? tools : []).entries()) {
     if (!isJsonObject(tool)) continue;
-    const { name, input_examples: examples } = tool;
+    const { name } = tool;
     if (isNative(tool)) {
       nativeField ??= `tools[${at}].type`;
       addedTokens += nativeToolTokens;
@@ -44,7 +45,7 @@ export function toTools(
     }
     const extra = isKnown ? Math.max(0, count - 1) : 1;
     if (extra > 0) addedTokens += extra * bytesOf(tool);
-    if (examples !== undefined) addedTokens += bytesOf(examples);
+    addedTokens += otherBytes(tool, functionFields);
   }
   return { list, places, nativeField, addedTokens };
 }
@@ -72,6 +73,15 @@ const unknownChoice = () => fieldError("tool_choice.name", "must be the name of 
 const isNative = ({ type }: JsonObject) => typeof type === "string" && type !== "custom";
 const isDeferred = (tool: JsonObject) => tool["defer_loading"] === true && !isNative(tool);
 const bytesOf = (value: Json) => Buffer.byteLength(JSON.stringify(value));
+/** What the functions of a chat have; all else, such as examples, is read by such an upstream alone. */
+const functionFields = new Set([
+  "type",
+  "name",
+  "description",
+  "input_schema",
+  "strict",
+  "cache_control",
+]);
 
 function toTool(tool: JsonObject): JsonObject {
   const { name, description, input_schema: parameters, strict, cache_control: cache } = tool;

@@ -18,7 +18,7 @@ export const rejectionReply = Type.Object({
   ),
   endpoint: nullable(
     Type.String({
-      description: "chat, embeddings, speech or models; null for an unknown path.",
+      description: "chat, embeddings, speech, transcription or models; null for an unknown path.",
     }),
   ),
   dialect: nullable(

@@ -56,9 +56,10 @@ export function ModelCard({ account, model }: ModelCardProps) {
   );
 }
 
-function TryIt({ account, model: { id } }: ModelCardProps) {
+function TryIt({ account, model: { id, endpoint } }: ModelCardProps) {
   const mayCall = useMay("developer");
-  if (!mayCall) return null;
+  // The playground takes no uploads of audio.
+  if (!mayCall || endpoint === "transcription") return null;
   return (
     <Button
       size="compact-sm"

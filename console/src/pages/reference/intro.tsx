@@ -25,7 +25,7 @@ export function Intro({ gateway, platform, endpoints }: IntroProps) {
           </dd>
           <dt>Key</dt>
           <dd>
-            <code>Authorization: Bearer sk-svc-…</code>
+            <code>Authorization: Bearer sk-svc-…</code> or <code>x-api-key: sk-svc-…</code>
           </dd>
           <dt>Errors</dt>
           <dd>

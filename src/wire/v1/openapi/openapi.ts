@@ -32,7 +32,7 @@ export function toOpenApi(baseUrl: string = usualBaseUrl): JsonObject {
       title: "svc gateway",
       version: "1.0.0",
       description:
-        "One key and one base URL for all models: chat, embeddings of text, images and videos, speech, and transcription. Clients for the chat completions format work unchanged. Unknown fields never cause an error.",
+        "One key and one base URL for all models: chat, embeddings of text, images and videos, speech, and transcription. Clients for Chat Completions, Responses and Messages work unchanged. Unknown fields never cause an error.",
       license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
     },
     "x-api-version": "v1",

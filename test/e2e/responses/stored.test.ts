@@ -186,3 +186,20 @@ test("a large request is refused before the call, unless it is not to be stored"
   gateway.upstream.replyOnce(chatJson());
   expect((await ask({ input, store: false })).status).toBe(200);
 });
+
+test("references to one item many times are refused before they are written out", async () => {
+  const { id } = await stored({ input: "word ".repeat(20_000) });
+  const listed = await (await manage(`${id}/input_items`)).json();
+  const input = Array.from({ length: 20_000 }, () => ({
+    type: "item_reference",
+    id: listed.data[0].id,
+  }));
+  const reply = await ask({ input });
+  expect(reply.status).toBe(400);
+  expect((await reply.json()).error.param).toMatch(/^input\[\d+\]\.id$/);
+});
+
+test("a path behind an id that is no word of ours is unknown", async () => {
+  for (const action of ["constructor", "__proto__", "toString"])
+    expect((await manage(`resp_1/${action}`)).status).toBe(404);
+});

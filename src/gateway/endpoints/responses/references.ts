@@ -24,6 +24,8 @@ export async function resolveReferences(
   const known = new Map<string, JsonObject>();
   for (const item of history) note(known, item);
   const found = new Set<string>();
+  const sizes = new Map<string, number>();
+  /** Of what was read, and of what was put in the place of references: one item may stand often. */
   let bytes = 0;
   const items: Json[] = [];
   for (const [at, item] of input.entries()) {
@@ -34,8 +36,7 @@ export async function resolveReferences(
     }
     const responseId = known.has(id) ? undefined : responseIdOf(id);
     if (responseId !== undefined && !found.has(responseId)) {
-      if (found.size >= maxResponses || bytes > maxBytes)
-        throw fieldError(`input[${at}].id`, "refers to too much. Send the items themselves");
+      if (found.size >= maxResponses || bytes > maxBytes) throw tooMuch(at);
       found.add(responseId);
       const response = await archive.find(accountId, responseId).catch(notThere);
       for (const one of itemsOf(response)) {
@@ -49,10 +50,17 @@ export async function resolveReferences(
         `input[${at}].id`,
         "is not the id of an item of a stored response. Send the item itself",
       );
+    const size = sizes.get(id) ?? JSON.stringify(meant).length;
+    sizes.set(id, size);
+    bytes += size;
+    if (bytes > 2 * maxBytes) throw tooMuch(at);
     items.push(meant);
   }
   return items;
 }
+
+const tooMuch = (at: number) =>
+  fieldError(`input[${at}].id`, "refers to too much. Send the items themselves");
 
 /** One that is not there has no items; any other failure is one. */
 function notThere(thrown: unknown): undefined {

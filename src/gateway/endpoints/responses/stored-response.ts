@@ -18,7 +18,7 @@ export function manageResponse(dependencies: GatewayDependencies): Work {
     const key = authenticate(exchange, keys);
     exchange.purse = purses.find(key.accountId);
     const [id = "", action = "", ...others] = exchange.rest.split("/");
-    const wanted = others.length === 0 ? actions[action] : undefined;
+    const wanted = others.length === 0 ? actions.get(action) : undefined;
     if (wanted === undefined || id === "")
       throw new ApiError({
         code: "not_found",
@@ -96,10 +96,10 @@ const cancel: Act = async ({ id, accountId, archive }) => {
 };
 
 /** By what follows the id, and by method. */
-const actions: Readonly<Record<string, Readonly<Record<string, Act>>>> = {
-  "": { GET: show, HEAD: show, DELETE: remove },
-  input_items: { GET: listInput, HEAD: listInput },
-  cancel: { POST: cancel },
-};
+const actions: ReadonlyMap<string, Readonly<Record<string, Act>>> = new Map([
+  ["", { GET: show, HEAD: show, DELETE: remove }],
+  ["input_items", { GET: listInput, HEAD: listInput }],
+  ["cancel", { POST: cancel }],
+]);
 
 const queryOf = ({ request }: Exchange) => new URL(request.url).searchParams;

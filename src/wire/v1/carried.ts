@@ -19,7 +19,10 @@ export interface Carried {
 
 /** No vendor's own string begins so. */
 const mark = "svc1.";
+/** Of one request, in all: what is inside was not weighed with its body. */
 const maxChars = 8 * 1024 * 1024;
+const maxGroups = 20_000;
+const maxFields = 60_000;
 
 /** Whether such a string is one of ours: no vendor may get it. */
 export const isCarried = (text: Json | undefined): text is string =>
@@ -29,12 +32,35 @@ export function toOpaque(carried: Carried): string {
   return mark + Buffer.from(JSON.stringify(carried)).toString("base64url");
 }
 
-/** Undefined: it is not ours, or was changed on its way. */
-export function fromOpaque(text: Json | undefined): Carried | undefined {
-  if (!isCarried(text) || text.length > maxChars) return undefined;
+/** Reads the strings of one request, as far as these are together no work worth the name. */
+export class CarriedReader {
+  #chars = 0;
+  #groups = 0;
+  #fields = 0;
+
+  /** Undefined: it is not ours, was changed on its way, or is more than answers ever had. */
+  read(text: Json | undefined): Carried | undefined {
+    if (!isCarried(text)) return undefined;
+    this.#chars += text.length;
+    if (this.#chars > maxChars) return undefined;
+    const json = Buffer.from(text.slice(mark.length), "base64url").toString();
+    this.#groups += countOf(json, "{") + countOf(json, "[");
+    this.#fields += countOf(json, ":");
+    if (this.#groups > maxGroups || this.#fields > maxFields) return undefined;
+    return fromJson(json);
+  }
+}
+
+function countOf(text: string, char: string): number {
+  let count = 0;
+  for (let at = text.indexOf(char); at !== -1; at = text.indexOf(char, at + 1)) count++;
+  return count;
+}
+
+function fromJson(json: string): Carried | undefined {
   let value: unknown;
   try {
-    value = parseBounded(Buffer.from(text.slice(mark.length), "base64url").toString());
+    value = parseBounded(json);
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
-import { type Carried, fromOpaque } from "../carried.ts";
+import { type Carried, CarriedReader } from "../carried.ts";
 import { jsonBytes } from "../other-bytes.ts";
 
 /** Where a part of a chat message stands in the request: errors name the caller's own field. */
@@ -49,6 +49,7 @@ class ConversationWriter implements Conversation {
   nativeField: string | undefined;
   signedTokens = 0;
   readonly references = new Map<string, number>();
+  readonly #carried = new CarriedReader();
 
   addSystem(content: Json, path: string): void {
     if (typeof content === "string") {
@@ -111,7 +112,7 @@ class ConversationWriter implements Conversation {
     }
     const said: Parts = { content: [], places: [] };
     const calls: Parts = { content: [], places: [] };
-    const thoughts = new Thoughts();
+    const thoughts = new Thoughts(this.#carried);
     for (const [at, block] of content.entries()) {
       if (!isJsonObject(block)) continue;
       const place = `${path}.content[${at}]`;
@@ -242,6 +243,12 @@ class Thoughts {
   #extra: JsonObject | undefined;
   #calls: Record<string, JsonObject> = Object.create(null);
 
+  readonly #carried: CarriedReader;
+
+  constructor(carried: CarriedReader) {
+    this.#carried = carried;
+  }
+
   get textBytes(): number {
     return Buffer.byteLength(this.#text);
   }
@@ -249,7 +256,7 @@ class Thoughts {
   take({ type, thinking, signature, data }: JsonObject): void {
     const opaque = type === "thinking" ? signature : data;
     if (typeof thinking === "string") this.#text += thinking;
-    const carried = fromOpaque(opaque);
+    const carried = this.#carried.read(opaque);
     if (carried !== undefined) this.#restore(carried);
     else if (typeof opaque === "string") this.signedChars += opaque.length;
   }

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
-import { fromOpaque, isCarried } from "../carried.ts";
+import { CarriedReader, isCarried } from "../carried.ts";
 import { jsonBytes, otherBytes } from "../other-bytes.ts";
 import { fieldError } from "../validate.ts";
 import { nativeItems } from "./items.ts";
@@ -85,6 +85,7 @@ export class ItemReader {
   readonly messages: JsonObject[] = [];
   readonly places: Place[] = [];
   readonly #book: ToolBook;
+  readonly #carried = new CarriedReader();
   #turn: Turn | undefined;
   /** The first field that only a vendor's own models know. */
   nativeField: string | undefined;
@@ -240,7 +241,7 @@ export class ItemReader {
     for (const text of shown.length > 0 ? shown : textsIn(summary))
       turn.thoughts += turn.thoughts === "" ? text : `\n\n${text}`;
     if (typeof opaque !== "string") return;
-    const carried = fromOpaque(opaque);
+    const carried = this.#carried.read(opaque);
     if (carried === undefined) {
       const isOurs: boolean = isCarried(opaque);
       // The vendor gets all of it, also where no message has the thoughts.

@@ -54,6 +54,11 @@ export class NativeEvents {
         this.#takeEnd(event, text, parts);
         return;
       case "message_stop":
+        // A reply whose end was not told was cut.
+        if (typeof this.#stopReason !== "string")
+          throw upstreamError("upstream_error", {
+            detail: `${this.#provider} ended a message without a stop reason`,
+          });
         this.#isOver = true;
         this.#release(parts);
         parts.push(

@@ -167,4 +167,11 @@ describe("a stream of the vendor's", () => {
     expect(count(text, "event: message_delta")).toBe(1);
     expect(count(text, '"Hi"')).toBe(1);
   });
+
+  test("without a stop reason was cut, and does not end well", async () => {
+    gateway.upstream.replyOnce(events(begin, start, delta, stop, end));
+    const text = await (await ask({ stream: true })).text();
+    expect(count(text, "event: message_stop")).toBe(0);
+    expect(count(text, "event: error")).toBe(1);
+  });
 });

@@ -203,3 +203,15 @@ test("a path behind an id that is no word of ours is unknown", async () => {
   for (const action of ["constructor", "__proto__", "toString"])
     expect((await manage(`resp_1/${action}`)).status).toBe(404);
 });
+
+test("reading what is stored uses requests per minute, and frees its place", async () => {
+  const { operations } = gateway.server;
+  const payer = await openPayer(gateway);
+  await operations.keys.setLimits({ id: payer.keyId, rpm: "4", concurrency: "1" });
+  gateway.upstream.replyOnce(chatAnswers.plain());
+  const { id } = await (await payer.call("/responses", { model: "plain", input: "Hi" })).json();
+  const statuses: number[] = [];
+  for (const asked of [id, "resp_none", id, id])
+    statuses.push((await manage(asked, "GET", payer.key)).status);
+  expect(statuses).toEqual([200, 404, 200, 429]);
+});

@@ -9,14 +9,14 @@ import { authenticate } from "../../request/authenticate.ts";
 
 /**
  * GET and DELETE /v1/responses/{id}, GET …/input_items, POST …/cancel: what an account has stored. No
- * model is called, so these have no receipt.
+ * model is called, so these have no receipt; like every request, each uses one of those per minute.
  */
 export function manageResponse(dependencies: GatewayDependencies): Work {
-  const { keys, purses, replyCounter } = dependencies;
+  const { keys, billing, replyCounter } = dependencies;
   return async (exchange) => {
     exchange.endpoint = "responses";
     const key = authenticate(exchange, keys);
-    exchange.purse = purses.find(key.accountId);
+    await billing.enter(exchange, key);
     const [id = "", action = "", ...others] = exchange.rest.split("/");
     const wanted = others.length === 0 ? actions.get(action) : undefined;
     if (wanted === undefined || id === "")
@@ -38,6 +38,7 @@ export function manageResponse(dependencies: GatewayDependencies): Work {
       });
     const reply = await act({ id, accountId: key.accountId, archive, exchange });
     replyCounter.count(exchange, "ok");
+    exchange.leave();
     return exchange.json(JSON.stringify(reply));
   };
 }

@@ -21,7 +21,7 @@ const maxFileBytes = 25 * 1024 * 1024;
 
 export const transcribe: Command = {
   name: "transcribe",
-  about: "Transcribe an audio file (WAV, MP3, FLAC, Ogg, M4A or WebM) and print the text.",
+  about: "Transcribe an audio file to text: WAV, MP3, FLAC, Ogg, M4A or WebM.",
   positionals: ["FILE"],
   flags: {
     format: {
@@ -36,7 +36,7 @@ export const transcribe: Command = {
   examples: [
     "svc transcribe speech.wav",
     "svc transcribe talk.mp3 --format srt > talk.srt",
-    'svc say "Hello there" -o hello.wav && svc transcribe hello.wav',
+    "svc transcribe call.m4a --language en --json",
   ],
   async run(invocation) {
     const { flags, switches, positionals } = invocation;

@@ -22,19 +22,19 @@ describe("svc migrate on SQLite", () => {
   const raw = () => new Database(join(home.dataDir, "svc.db"));
   const removeLast = () => {
     const database = raw();
-    database.run("delete from kysely_migration where name = '0019-stored-responses'");
-    for (const table of ["stored_response_pieces", "stored_responses", "stored_response_totals"])
-      database.run(`drop table ${table}`);
+    database.run("delete from kysely_migration where name = '0020-transcription'");
+    for (const column of ["audio_second", "hold_audio_seconds"])
+      database.run(`alter table receipts drop column ${column}`);
     database.close();
   };
 
   test("applies what is pending, once, and shows it before", async () => {
     removeLast();
-    const view = { applied: [], pending: ["0019-stored-responses"], dry_run: true };
+    const view = { applied: [], pending: ["0020-transcription"], dry_run: true };
     expect(await home.json<object>(["migrate", "--dry-run"])).toMatchObject(view);
     expect(await home.json<object>(["migrate", "--dry-run"])).toMatchObject(view);
     const { stdout, code } = await home.svc(["migrate"]);
-    expect(stdout).toContain("applied 0019-stored-responses");
+    expect(stdout).toContain("applied 0020-transcription");
     expect(code).toBe(0);
     expect((await home.svc(["migrate"])).stdout).toContain("The schema is up to date.");
   });

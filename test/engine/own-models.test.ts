@@ -67,7 +67,7 @@ models: { svc-3-flash: { endpoint: chat, price: { input: 0, output: 0 }, routes:
     const server = await home.serve({ SVC_ENGINE: "on", SVC_CACHE_DIR: testCacheDir() });
     expect(server.stdout()).toContain("model codr does not exist");
     const models = await home.json<{ id: string; routes: string[] }[]>(["model", "list"]);
-    expect(models).toHaveLength(5);
+    expect(models).toHaveLength(6);
     // What the operator has written is left as it is.
     expect(models.find(({ id }) => id === "svc-3-flash")?.routes).toEqual(["engine/codr"]);
     await home.remove();

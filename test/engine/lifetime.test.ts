@@ -247,6 +247,7 @@ test("answers from the first second: a model whose weights are not here is 503 w
     "svc-2.5-pro-tts",
     "svc-3-flash",
     "svc-embedding-2",
+    "svc-transcribe-1",
   ]);
   const body = { model: "svc-embedding-2", input: "hello" };
   const early = await engine.call("/embeddings", body);

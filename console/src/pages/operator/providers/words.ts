@@ -73,7 +73,8 @@ export function keyWords({ keys, options }: Provider): {
 /** What a provider of a kind can be given beside its address and key. */
 export function optionsOf(kind: string): readonly (readonly [string, ProviderOption])[] {
   const { options } = shapeOf(kind);
-  return Object.entries(options).filter(([name]) => name !== "vendor");
+  // Few need to say what the vendor has: that is for the file and the command line.
+  return Object.entries(options).filter(([name]) => name !== "vendor" && name !== "responses");
 }
 
 export const takesMoreOptions = (kind: string) => shapeOf(kind).takesOptions === true;

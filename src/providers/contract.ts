@@ -55,7 +55,7 @@ export interface Provider {
   chat?(options: ProviderCall<ChatCall>): Promise<ChatResult>;
   /** Resolves when the upstream has accepted the call; the first parts are read by the caller. */
   streamChat?(options: ProviderCall<ChatCall>): Promise<ChatStream>;
-  /** How many input tokens a call would have, by the upstream's own count, which costs nothing. */
+  /** The number of input tokens of a call, counted by the upstream for free. */
   countTokens?(
     options: Pick<ProviderCall<ChatCall>, "call" | "target" | "signal">,
   ): Promise<number>;

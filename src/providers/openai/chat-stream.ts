@@ -1,18 +1,11 @@
-import { parseBounded } from "../../base/json/bounds.ts";
-import { SseReader } from "../../base/network/sse.ts";
 import {
   type ChatPart,
-  type ChatStream,
   isJsonObject,
   type Json,
   type JsonObject,
   thoughtIn,
 } from "../../call/chat.ts";
-import type { Signal } from "../../call/signal.ts";
-import { upstreamError } from "../kit/failure.ts";
-import { toNetworkError } from "../kit/http.ts";
-import { PacketReader } from "../kit/packets.ts";
-import type { Piece, UpstreamReply } from "../kit/reply.ts";
+import { EventStream, type EventStreamOptions, parseEvent } from "../kit/event-stream.ts";
 import {
   dropOddTexts,
   isPlace,
@@ -28,44 +21,28 @@ import { StreamDetails } from "./stream-details.ts";
 import { throwTold } from "./told-failure.ts";
 import { fromOpenAiUsage } from "./usage.ts";
 
-/** How long an upstream may take to close after `[DONE]`, so that its connection can be used again. */
-const closeWithinMs = 1_000;
 /** As many as a request may ask for. */
 const mostChoices = 128;
 
-export interface ChatStreamOptions {
-  readonly provider: string;
-  readonly reply: UpstreamReply;
-  readonly signal: Signal;
+export interface ChatStreamOptions extends EventStreamOptions {
   /** Every event is parsed, also those that need not be: for comparison. */
   readonly parsesAll?: boolean;
 }
 
-/** Reads an upstream's events one packet at a time; nothing is read ahead of the caller. */
-export class OpenAiChatStream implements ChatStream {
-  readonly #provider: string;
-  readonly #signal: Signal;
-  readonly #reply: UpstreamReply;
-  readonly #packets: PacketReader;
-  readonly #sse = new SseReader();
+/** The events of a server that speaks chat completions or legacy completions. */
+export class OpenAiChatStream extends EventStream {
   readonly #calledTools = new Set<number>();
-  #ended = false;
   #extras: JsonObject | undefined;
   /** By choice; of few vendors. */
   #details: Map<number, StreamDetails> | undefined;
   /** Thoughts have come that anyone can read. */
   #hasThoughts = false;
-  /** Found in a packet that also held good events: those go first. */
-  #failure: unknown;
   readonly #template: DeltaTemplate | undefined;
   /** As they were when the template was learned: it repeats what they say. */
   #learnedExtras: JsonObject | undefined;
 
-  constructor({ provider, reply, signal, parsesAll = false }: ChatStreamOptions) {
-    this.#provider = provider;
-    this.#signal = signal;
-    this.#reply = reply;
-    this.#packets = new PacketReader(reply);
+  constructor({ parsesAll = false, ...options }: ChatStreamOptions) {
+    super(options);
     this.#template = parsesAll ? undefined : new DeltaTemplate();
   }
 
@@ -73,52 +50,10 @@ export class OpenAiChatStream implements ChatStream {
     return this.#extras;
   }
 
-  read(): Promise<readonly ChatPart[] | undefined> {
-    if (this.#failure !== undefined) return Promise.reject(this.#giveUp());
-    if (this.#ended) return Promise.resolve(undefined);
-    return this.#packets.next().then(this.#onPacket, this.#onBroken);
-  }
-
-  readonly #onPacket = (piece: Piece | undefined): readonly ChatPart[] | undefined => {
-    const parts: ChatPart[] = [];
-    try {
-      this.#ended = piece === undefined;
-      const events =
-        piece === undefined
-          ? this.#sse.end()
-          : this.#sse.push(piece.packet, piece.start, piece.end);
-      for (const event of events) this.#take(event, parts);
-    } catch (cause) {
-      return this.#onBroken(cause, parts);
-    }
-    // A packet without news, such as a comment, is a sign of life all the same.
-    return parts.length > 0 || !this.#ended ? parts : undefined;
-  };
-
-  readonly #onBroken = (
-    cause: unknown,
-    parts: readonly ChatPart[] = [],
-  ): readonly ChatPart[] | undefined => {
-    this.#failure = toNetworkError({ provider: this.#provider, signal: this.#signal, cause });
-    if (parts.length > 0) return parts;
-    throw this.#giveUp();
-  };
-
-  /** What failed before the first token has no other owner; the upstream may talk on forever. */
-  #giveUp(): unknown {
-    this.cancel();
-    return this.#failure;
-  }
-
-  cancel(): void {
-    this.#ended = true;
-    this.#packets.cancel();
-  }
-
-  #take(event: string, parts: ChatPart[]): void {
+  protected take(event: string, parts: ChatPart[]): void {
     if (event.startsWith("[DONE]") && event.trim() === "[DONE]") {
       parts.push({ type: "done" });
-      this.#letClose();
+      this.letClose();
       return;
     }
     if (event === "") return;
@@ -129,7 +64,7 @@ export class OpenAiChatStream implements ChatStream {
       return;
     }
     const before = parts.length;
-    this.#takeChunk(this.#parse(event), parts);
+    this.#takeChunk(parseEvent(event, this.provider), parts);
     const [only, ...others] = parts.slice(before);
     if (only?.type !== "text-delta" || others.length > 0) return;
     if (template?.learn(event, only, readPlain) === true) this.#learnedExtras = this.#extras;
@@ -137,7 +72,7 @@ export class OpenAiChatStream implements ChatStream {
 
   #takeChunk(chunk: JsonObject, parts: ChatPart[]): void {
     const { choices, usage } = chunk;
-    throwTold(chunk, this.#provider);
+    throwTold(chunk, this.provider);
     this.#noteExtras(chunk);
     if (Array.isArray(choices))
       for (const choice of choices) if (isJsonObject(choice)) this.#takeChoice(choice, parts);
@@ -165,7 +100,7 @@ export class OpenAiChatStream implements ChatStream {
     const { finish_reason: finish } = choice;
     const delta = deltaOf(choice);
     if (finish === "error" || choice["error"] !== undefined)
-      throwTold({ error: {}, ...choice }, this.#provider);
+      throwTold({ error: {}, ...choice }, this.provider);
     const logprobs = toLogprobs(choice["logprobs"]);
     if (isJsonObject(delta)) {
       const text = plainText(delta);
@@ -202,33 +137,6 @@ export class OpenAiChatStream implements ChatStream {
     const fresh = new StreamDetails();
     this.#details.set(index, fresh);
     return fresh;
-  }
-
-  #parse(event: string): JsonObject {
-    let chunk: unknown;
-    try {
-      chunk = parseBounded(event);
-    } catch (cause) {
-      throw upstreamError("upstream_error", {
-        detail: `${this.#provider} sent an event that is not valid JSON`,
-        cause,
-      });
-    }
-    if (isJsonObject(chunk)) return chunk;
-    throw upstreamError("upstream_error", {
-      detail: `${this.#provider} sent an event that is not an object`,
-    });
-  }
-
-  #letClose(): void {
-    this.#ended = true;
-    if (this.#reply.isEnded) return;
-    const timer = setTimeout(() => this.cancel(), closeWithinMs);
-    this.#packets
-      .read()
-      .then((bytes) => (bytes === undefined ? undefined : this.#packets.cancel()))
-      .catch(() => {})
-      .finally(() => clearTimeout(timer));
   }
 }
 

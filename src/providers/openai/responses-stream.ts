@@ -1,22 +1,7 @@
-import { parseBounded } from "../../base/json/bounds.ts";
-import { SseReader } from "../../base/network/sse.ts";
-import {
-  type ChatPart,
-  type ChatStream,
-  isJsonObject,
-  type JsonObject,
-  type NativeEvent,
-} from "../../call/chat.ts";
-import type { Signal } from "../../call/signal.ts";
-import { upstreamError } from "../kit/failure.ts";
-import { toNetworkError } from "../kit/http.ts";
-import { PacketReader } from "../kit/packets.ts";
-import type { Piece, UpstreamReply } from "../kit/reply.ts";
+import { type ChatPart, isJsonObject, type JsonObject, type NativeEvent } from "../../call/chat.ts";
+import { EventStream, parseEvent } from "../kit/event-stream.ts";
 import { finishOf, fromResponsesUsage, wordsOfItem } from "./responses-reply.ts";
 import { throwTold } from "./told-failure.ts";
-
-/** How long an upstream may take to close after its last event. */
-const closeWithinMs = 1_000;
 
 const head = '{"type":"';
 const deltaHead = '"delta":"';
@@ -39,73 +24,15 @@ const told: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Reads the events of an upstream that speaks the Responses format, one packet at a time. */
-export class ResponsesStream implements ChatStream {
-  readonly #provider: string;
-  readonly #signal: Signal;
-  readonly #reply: UpstreamReply;
-  readonly #packets: PacketReader;
-  readonly #sse = new SseReader();
+export class ResponsesStream extends EventStream {
   #held: NativeEvent[] | undefined = [];
   /** Of the last delta; nothing is held back behind one. */
   #deltas: Deltas | undefined;
-  #ended = false;
   /** The response has come to its end: whatever follows is not told. */
   #isOver = false;
-  #failure: unknown;
 
-  constructor(options: {
-    readonly provider: string;
-    readonly reply: UpstreamReply;
-    readonly signal: Signal;
-  }) {
-    this.#provider = options.provider;
-    this.#signal = options.signal;
-    this.#reply = options.reply;
-    this.#packets = new PacketReader(options.reply);
-  }
-
-  read(): Promise<readonly ChatPart[] | undefined> {
-    if (this.#failure !== undefined) return Promise.reject(this.#giveUp());
-    if (this.#ended) return Promise.resolve(undefined);
-    return this.#packets.next().then(this.#onPacket, this.#onBroken);
-  }
-
-  cancel(): void {
-    this.#ended = true;
-    this.#packets.cancel();
-  }
-
-  readonly #onPacket = (piece: Piece | undefined): readonly ChatPart[] | undefined => {
-    const parts: ChatPart[] = [];
-    try {
-      this.#ended = piece === undefined;
-      const events =
-        piece === undefined
-          ? this.#sse.end()
-          : this.#sse.push(piece.packet, piece.start, piece.end);
-      for (const event of events) if (!this.#isOver) this.#take(event, parts);
-    } catch (cause) {
-      return this.#onBroken(cause, parts);
-    }
-    return parts.length > 0 || !this.#ended ? parts : undefined;
-  };
-
-  readonly #onBroken = (
-    cause: unknown,
-    parts: readonly ChatPart[] = [],
-  ): readonly ChatPart[] | undefined => {
-    this.#failure = toNetworkError({ provider: this.#provider, signal: this.#signal, cause });
-    if (parts.length > 0) return parts;
-    throw this.#giveUp();
-  };
-
-  #giveUp(): unknown {
-    this.cancel();
-    return this.#failure;
-  }
-
-  #take(event: string, parts: ChatPart[]): void {
-    if (event === "" || event.startsWith("[DONE]")) return;
+  protected take(event: string, parts: ChatPart[]): void {
+    if (this.#isOver || event === "" || event.startsWith("[DONE]")) return;
     // Nearly all events are told by their first field, and need no parsing.
     // And nearly all of those have the same type as the one before.
     const known = this.#deltas;
@@ -123,7 +50,7 @@ export class ResponsesStream implements ChatStream {
     const end = event.startsWith(head) ? event.indexOf('"', head.length) : -1;
     const type = end === -1 ? undefined : event.slice(head.length, end);
     if (type === undefined || !isPassed(type) || !isLine) {
-      const data = this.#parse(event);
+      const data = parseEvent(event, this.provider);
       // What stands in several lines is written in one.
       this.#takeParsed(isLine ? event : JSON.stringify(data), data, parts);
       return;
@@ -136,10 +63,10 @@ export class ResponsesStream implements ChatStream {
   #takeParsed(event: string, data: JsonObject, parts: ChatPart[]): void {
     const type = String(data["type"]);
     // Under the name `error`, or in a response that failed.
-    if (type === "error") throwTold({ error: data["error"] ?? data }, this.#provider);
-    throwTold(data, this.#provider);
+    if (type === "error") throwTold({ error: data["error"] ?? data }, this.provider);
+    throwTold(data, this.provider);
     const response = isJsonObject(data["response"]) ? data["response"] : undefined;
-    if (type === "response.failed") throwTold({ error: response?.["error"] ?? {} }, this.#provider);
+    if (type === "response.failed") throwTold({ error: response?.["error"] ?? {} }, this.provider);
     // What cannot stand in a line of its own is no name of an event.
     if (!eventName.test(type)) return;
     if (beginnings.has(type)) {
@@ -164,7 +91,7 @@ export class ResponsesStream implements ChatStream {
     const usage = fromResponsesUsage(response["usage"]);
     if (usage !== undefined) parts.push({ type: "usage", usage });
     parts.push({ type: "finish", index: 0, reason: finishOf(response) }, { type: "done" });
-    this.#letClose();
+    this.letClose();
   }
 
   #push(parts: ChatPart[], event: NativeEvent): void {
@@ -184,35 +111,8 @@ export class ResponsesStream implements ChatStream {
       const text = event.slice(from, end);
       if (end !== -1 && !text.includes("\\")) return text;
     }
-    const { delta } = this.#parse(event);
+    const { delta } = parseEvent(event, this.provider);
     return typeof delta === "string" ? delta : "";
-  }
-
-  #parse(event: string): JsonObject {
-    let data: unknown;
-    try {
-      data = parseBounded(event);
-    } catch (cause) {
-      throw upstreamError("upstream_error", {
-        detail: `${this.#provider} sent an event that is not valid JSON`,
-        cause,
-      });
-    }
-    if (isJsonObject(data)) return data;
-    throw upstreamError("upstream_error", {
-      detail: `${this.#provider} sent an event that is not an object`,
-    });
-  }
-
-  #letClose(): void {
-    this.#ended = true;
-    if (this.#reply.isEnded) return;
-    const timer = setTimeout(() => this.cancel(), closeWithinMs);
-    this.#packets
-      .read()
-      .then((bytes) => (bytes === undefined ? undefined : this.#packets.cancel()))
-      .catch(() => {})
-      .finally(() => clearTimeout(timer));
   }
 }
 

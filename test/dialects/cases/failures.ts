@@ -106,7 +106,7 @@ function lateCases(stage: Stage, pair: Pair): void {
 }
 
 function leavingCases(stage: Stage, pair: Pair): void {
-  test("a caller who leaves in the middle of a stream: the upstream sees it, the receipt says left", async () => {
+  test("a disconnect in the middle of a stream reaches the upstream and is on the receipt", async () => {
     const { said, parts } = begun(pair);
     const caller = await stage.caller(pair);
     stage.answer(pair, cutAfter({ recording: framed(said), parts, by: "hang" }));
@@ -124,7 +124,7 @@ function leavingCases(stage: Stage, pair: Pair): void {
     expect(charged > 0n).toBe(true);
   });
 
-  test("a caller who leaves before the first byte of a stream pays nothing", async () => {
+  test("a disconnect before the first byte of a stream is free", async () => {
     const caller = await stage.caller(pair);
     stage.answer(pair, [{ hang: true }]);
     const arrived = stage.nextCall();

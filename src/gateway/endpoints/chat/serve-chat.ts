@@ -125,7 +125,7 @@ async function stream<Order extends ChatOrder>(admitted: AdmittedChat<Order>): P
   const source = new ChatSource({ opening, writer, call, charge, cap, count, onCounted });
   charge.measure = () => source.measure();
   call.hidesWork = () => charge.isTaken && !source.isCounted && mayHide();
-  // Until the model speaks, a failure still gets its real status; but a caller who has heard
+  // Before the first output, a failure returns its real status. But a caller who has received
   // nothing for the length of a keep-alive gets the head of the reply and a comment.
   source.startsSilent = await Promise.race([
     opening.then((opened) => {

@@ -38,9 +38,9 @@ function tableLines(
 }
 
 /**
- * Line by line: a setting that is there gets its new value, others come behind the last one of
- * their table. Who calls it compares what comes of it with what should: unusual files, for example
- * with tables inside of braces, are not edited.
+ * Edits the text line by line. An existing setting gets its new value, a new one is added at the end
+ * of its table. Callers parse the result and compare it with the settings they asked for, because
+ * unusual files, such as those with inline tables, cannot be edited this way.
  */
 export function assignToml(text: string, assignments: readonly Assignment[]): string {
   const lines = text.trim() === "" ? [] : text.replace(/\n$/, "").split("\n");

@@ -21,7 +21,13 @@ export function fromResponse(reply: unknown, provider: string): ChatResult {
     choices: [
       {
         index: 0,
-        message: { role: "assistant", content: output.map(wordsOfItem).join("\n") },
+        message: {
+          role: "assistant",
+          /** Read only where the vendor has sent no usage. */
+          get content() {
+            return output.map(wordsOfItem).join("\n");
+          },
+        },
         logprobs: null,
         finishReason: finishOf(response),
       },

@@ -35,17 +35,17 @@ export interface ResponsesOptions {
 
 /** Calls of a server that speaks the caller's own dialect. */
 export function createResponses({ name, takesUrls, send }: ResponsesOptions) {
-  const bodyOf = ({ call, target }: ProviderCall<ChatCall>, further: JsonObject) =>
-    toBody({ model: target.model, ...toResponsesBody(call, takesUrls), ...further });
+  const bodyOf = ({ call, target }: ProviderCall<ChatCall>, stream?: true) =>
+    toBody({ model: target.model, ...toResponsesBody(call, takesUrls), stream });
   return {
     async whole(options: ProviderCall<ChatCall>): Promise<ChatResult> {
       const { signal } = options;
-      const reply = await send("/responses", bodyOf(options, {}), options);
+      const reply = await send("/responses", bodyOf(options), options);
       return fromResponse(await readJson(reply, { provider: name, signal }), name);
     },
     async stream(options: ProviderCall<ChatCall>) {
       const { signal } = options;
-      const reply = await send("/responses", bodyOf(options, { stream: true }), options);
+      const reply = await send("/responses", bodyOf(options, true), options);
       return new ResponsesStream({ provider: name, reply, signal });
     },
   };
@@ -56,12 +56,13 @@ function toResponsesBody(
   { original, maxOutputTokens: cap }: ChatCall,
   takesUrls: boolean,
 ): JsonObject {
-  const { input, service_tier: tier, ...rest } = original?.body ?? {};
+  const body = original?.body ?? {};
+  const { input, service_tier: tier } = body;
   return {
-    ...rest,
+    ...body,
     input: Array.isArray(input) ? toItems(input, takesUrls) : input,
-    ...(tier === pricedTier ? { service_tier: tier } : {}),
-    ...(cap === undefined ? {} : { max_output_tokens: cap }),
+    service_tier: tier === pricedTier ? tier : undefined,
+    max_output_tokens: cap,
     store: false,
   };
 }

@@ -49,3 +49,23 @@ export function tagged(
     ...options,
   });
 }
+
+/** The same schema, with every object below it as a definition to which it refers. */
+export function withDefinitions(schema: TSchema): TSchema {
+  const $defs: Record<string, unknown> = {};
+  const names = new Map<object, string>();
+  const fieldsOf = (given: object) =>
+    Object.fromEntries(Object.entries(given).map(([name, value]) => [name, referring(value)]));
+  const referring = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(referring);
+    if (typeof value !== "object" || value === null) return value;
+    if (!("type" in value) || value["type"] !== "object") return fieldsOf(value);
+    const name = names.get(value) ?? `object${names.size}`;
+    if (!names.has(value)) {
+      names.set(value, name);
+      $defs[name] = fieldsOf(value);
+    }
+    return { $ref: `#/$defs/${name}` };
+  };
+  return { ...fieldsOf(schema), $defs };
+}

@@ -14,13 +14,19 @@ interface Past {
   readonly history: readonly JsonObject[];
 }
 
+const withoutStore = createResponses({
+  history: [],
+  canStore: false,
+  keep: () => () => Promise.resolve(false),
+});
+
 /** POST /v1/responses */
 export function serveResponses(served: ServedCall): Promise<Response> {
   const { body, dependencies } = served;
   const { responses: archive } = dependencies;
   if (archive === undefined) {
     checkNothingStored(body);
-    return serve(served, { body, history: [] });
+    return serveChat(served, withoutStore);
   }
   checkStoredSize(served, archive);
   const { previous_response_id: previous, input } = body;
@@ -31,10 +37,9 @@ export function serveResponses(served: ServedCall): Promise<Response> {
 }
 
 function serve(served: ServedCall, { body, history }: Past): Promise<Response> {
-  const { responses: archive } = served.dependencies;
   const dialect = createResponses({
     history,
-    canStore: archive !== undefined,
+    canStore: true,
     keep: (order) => (reply) => keep(served, order, reply),
   });
   const { read } = dialect;

@@ -1,5 +1,4 @@
 import { ApiError } from "../../../base/errors.ts";
-import type { JsonObject } from "../../../call/chat.ts";
 
 /** Longer than any answer; an upstream that goes on has lost itself. */
 const maxOutputChars = 32 * 1024 * 1024;
@@ -42,17 +41,14 @@ export class EventLog {
     return `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequence++},${fields}}\n\n`;
   }
 
-  added(at: number, item: JsonObject): string {
-    return this.event(
-      "response.output_item.added",
-      `"output_index":${at},"item":${JSON.stringify(item)}`,
-    );
+  /** `item`: its JSON. */
+  added(at: number, item: string): string {
+    return this.event("response.output_item.added", `"output_index":${at},"item":${item}`);
   }
 
-  done(at: number, item: JsonObject): string {
-    const text = JSON.stringify(item);
-    this.#done[at] = text;
-    return this.event("response.output_item.done", `"output_index":${at},"item":${text}`);
+  done(at: number, item: string): string {
+    this.#done[at] = item;
+    return this.event("response.output_item.done", `"output_index":${at},"item":${item}`);
   }
 }
 

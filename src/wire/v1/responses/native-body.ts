@@ -39,11 +39,13 @@ function toNativeItems(items: readonly Json[]): readonly Json[] {
   const sent: Json[] = [];
   for (const item of items) {
     if (!isJsonObject(item)) continue;
-    const { id: _id, ...rest } = item;
-    const { type, encrypted_content: opaque } = rest;
-    const isEmpty = typeof opaque !== "string" || isCarried(opaque);
-    if (type === "reasoning" && isEmpty) continue;
-    sent.push(rest);
+    const { type, encrypted_content: opaque } = item;
+    if (type === "reasoning" && (typeof opaque !== "string" || isCarried(opaque))) continue;
+    sent.push(item["id"] === undefined ? item : withoutId(item));
   }
   return sent;
+}
+
+function withoutId({ id: _id, ...rest }: JsonObject): JsonObject {
+  return rest;
 }

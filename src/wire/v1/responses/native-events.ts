@@ -99,7 +99,9 @@ export class NativeEvents {
   }
 
   #own(response: JsonObject, usage: Usage | undefined): JsonObject {
-    return toOwnResponse(response, { identity: this.#identity, order: this.#order, usage });
+    const { isStored } = this.#order;
+    const own = { identity: this.#identity, order: this.#order, usage, isStored };
+    return toOwnResponse(response, own);
   }
 
   #pass(text: string): string {

@@ -78,7 +78,7 @@ export class NativeItem {
       ...listOf("content", parts),
       ...listOf("summary", parts),
     };
-    return { events: events + log.done(this.#at, item), item };
+    return { events: events + log.done(this.#at, JSON.stringify(item)), item };
   }
 
   #replay() {

@@ -136,7 +136,7 @@ export class OpenMessage {
       this.#refusalPlace = `${this.#place},"content_index":${this.#parts++}`;
       before += this.#log.event(
         "response.content_part.added",
-        `${this.#refusalPlace},"part":${JSON.stringify(refusalPart(""))}`,
+        `${this.#refusalPlace},"part":${refusalPart('""')}`,
       );
     }
     this.#refusal.add(text);
@@ -155,37 +155,34 @@ export class OpenMessage {
   }
 
   end(status: ItemStatus): string {
-    const content: JsonObject[] = [];
+    const parts: string[] = [];
     let events = "";
     if (this.#textHead !== undefined) {
-      const { text } = this.#text;
+      const text = JSON.stringify(this.#text.text);
       const logprobs = this.#logprobs;
       const place = `${this.#place},"content_index":${this.#textPart}`;
-      const part = textPart({ text, refusal: undefined, annotations: this.#annotations, logprobs });
-      content[this.#textPart] = part;
+      const part = textPart({ text, annotations: this.#annotations, logprobs });
+      parts[this.#textPart] = part;
       events += this.#log.event(
         "response.output_text.done",
-        `${place},"text":${JSON.stringify(text)},"logprobs":${JSON.stringify(logprobs)}`,
+        `${place},"text":${text},"logprobs":${JSON.stringify(logprobs)}`,
       );
-      events += this.#log.event(
-        "response.content_part.done",
-        `${place},"part":${JSON.stringify(part)}`,
-      );
+      events += this.#log.event("response.content_part.done", `${place},"part":${part}`);
     }
     if (this.#refusalPlace !== undefined) {
-      const part = refusalPart(this.#refusal.text);
-      content.push(part);
       const refusal = JSON.stringify(this.#refusal.text);
+      const part = refusalPart(refusal);
+      parts.push(part);
       events += this.#log.event(
         "response.refusal.done",
         `${this.#refusalPlace},"refusal":${refusal}`,
       );
       events += this.#log.event(
         "response.content_part.done",
-        `${this.#refusalPlace},"part":${JSON.stringify(part)}`,
+        `${this.#refusalPlace},"part":${part}`,
       );
     }
-    return events + this.#log.done(this.#at, messageItem(this.#id, status, content));
+    return events + this.#log.done(this.#at, messageItem(this.#id, status, parts));
   }
 
   #open(): string {
@@ -198,7 +195,7 @@ export class OpenMessage {
     this.#textPart = this.#parts++;
     const place = `${this.#place},"content_index":${this.#textPart}`;
     this.#textHead = `${place},"delta":`;
-    const fields = `${place},"part":${JSON.stringify(emptyPart)}`;
+    const fields = `${place},"part":${emptyPart}`;
     return before + this.#log.event("response.content_part.added", fields);
   }
 }
@@ -268,7 +265,7 @@ export class OpenCall {
     }
   }
 
-  #item(status: ItemStatus, text: string): JsonObject {
+  #item(status: ItemStatus, text: string): string {
     return callItem({
       tool: this.#tool,
       id: this.#id,

@@ -36,23 +36,26 @@ export function withItemIds(items: readonly JsonObject[], responseId: string): J
   });
 }
 
-export interface MessageParts {
-  readonly text: string | undefined;
-  readonly refusal: string | undefined;
+/** Parts and items are made as JSON, which is what both whole replies and events contain. */
+interface TextPart {
+  readonly text: string;
   readonly annotations: readonly JsonObject[];
   readonly logprobs: readonly Json[];
 }
 
-export function textPart({ text, annotations, logprobs }: MessageParts): JsonObject {
-  return { type: "output_text", annotations, logprobs, text: text ?? "" };
+/** `text`: JSON of it. */
+export function textPart({ text, annotations, logprobs }: TextPart): string {
+  return `{"type":"output_text","annotations":${listOf(annotations)},"logprobs":${listOf(logprobs)},"text":${text}}`;
 }
 
-export const refusalPart = (refusal: string): JsonObject => ({ type: "refusal", refusal });
+const listOf = (values: readonly Json[]) => (values.length === 0 ? "[]" : JSON.stringify(values));
 
-export const emptyPart = textPart({ text: "", refusal: undefined, annotations: [], logprobs: [] });
+export const refusalPart = (refusal: string) => `{"type":"refusal","refusal":${refusal}}`;
 
-export function messageItem(id: string, status: ItemStatus, content: readonly JsonObject[]) {
-  return { id, type: "message", status, content, role: "assistant" };
+export const emptyPart = textPart({ text: '""', annotations: [], logprobs: [] });
+
+export function messageItem(id: string, status: ItemStatus, parts: readonly string[]): string {
+  return `{"id":"${id}","type":"message","status":"${status}","content":[${parts.join(",")}],"role":"assistant"}`;
 }
 
 export function reasoningItem({
@@ -63,13 +66,13 @@ export function reasoningItem({
   readonly id: string;
   readonly text: string;
   readonly opaque: string | undefined;
-}): JsonObject {
-  return {
+}): string {
+  return JSON.stringify({
     id,
     type: "reasoning",
-    ...(opaque === undefined ? {} : { encrypted_content: opaque }),
+    encrypted_content: opaque,
     summary: text === "" ? [] : [{ type: "summary_text", text }],
-  };
+  });
 }
 
 export interface CalledTool {
@@ -81,29 +84,29 @@ export interface CalledTool {
   readonly arguments: string;
 }
 
-export function callItem({ tool, id, callId, status, arguments: text }: CalledTool): JsonObject {
+export function callItem({ tool, id, callId, status, arguments: text }: CalledTool): string {
   const { kind, name, namespace } = tool;
-  const named = { call_id: callId, name, ...(namespace === undefined ? {} : { namespace }) };
+  const named = { call_id: callId, name, namespace };
   switch (kind) {
     case "function":
-      return { id, type: "function_call", status, arguments: text, ...named };
+      return JSON.stringify({ id, type: "function_call", status, arguments: text, ...named });
     case "custom":
-      return {
+      return JSON.stringify({
         id,
         type: "custom_tool_call",
         status,
         input: text === "" ? "" : toCustomInput(text),
         ...named,
-      };
+      });
     case "tool_search":
-      return {
+      return JSON.stringify({
         id,
         type: "tool_search_call",
         status,
         execution: "client",
         call_id: callId,
         arguments: parsed(text),
-      };
+      });
     default:
       return kind satisfies never;
   }

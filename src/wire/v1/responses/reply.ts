@@ -15,7 +15,7 @@ import {
   toAnnotations,
   toLogprobs,
 } from "./output-items.ts";
-import { outcomeOf, ResponseObject, toEcho, toResponseUsage } from "./response-object.ts";
+import { outcomeOf, ResponseObject, toResponseUsage } from "./response-object.ts";
 import { withOwnIds } from "./stored-ids.ts";
 
 /** Keeps a reply for later requests; false: it was not kept, which the reply then says. */
@@ -28,8 +28,9 @@ export function toResponseReply(
 ): string | Promise<string> {
   const { native } = result;
   if (native !== undefined) {
-    const response = toOwnResponse(native, { identity, order, usage });
-    return kept(keep, (isStored) => JSON.stringify({ ...response, store: isStored }));
+    return kept(keep, (isStored) =>
+      JSON.stringify(toOwnResponse(native, { identity, order, usage, isStored })),
+    );
   }
   const [choice] = result.choices;
   const outcome = outcomeOf(choice?.finishReason ?? "stop");
@@ -53,34 +54,44 @@ interface NativeOptions {
   readonly identity: ReplyIdentity;
   readonly order: ResponseOrder;
   readonly usage: Usage | undefined;
+  readonly isStored: boolean;
 }
 
 /** A vendor's own object, with what this gateway has changed on the way. */
 export function toOwnResponse(
   native: JsonObject,
-  { identity, order, usage }: NativeOptions,
+  { identity, order, usage, isStored }: NativeOptions,
 ): JsonObject {
   const { id, model, createdS } = identity;
-  const echo = toEcho(order);
+  const { request } = order;
   const own = order.isStored ? withOwnIds(native, id) : native;
   return {
     ...own,
     id,
     created_at: createdS,
     model,
-    ...(usage === undefined ? {} : { usage: toCounted(native["usage"], usage) }),
-    instructions: echo["instructions"],
-    max_output_tokens: echo["max_output_tokens"],
-    metadata: echo["metadata"],
-    previous_response_id: echo["previous_response_id"],
-    user: echo["user"],
-    store: order.isStored,
+    usage: usage === undefined ? native["usage"] : toCounted(native["usage"], usage),
+    instructions: request.instructions ?? null,
+    max_output_tokens: request.max_output_tokens ?? null,
+    metadata: (request.metadata ?? {}) as JsonObject,
+    previous_response_id: request.previous_response_id ?? null,
+    user: request.user ?? null,
+    store: isStored,
   };
 }
 
 /** The vendor's own count with all of its details, unless it is ours. */
 function toCounted(told: Json | undefined, usage: Usage): JsonObject {
-  return usage.estimated || !isJsonObject(told) ? toResponseUsage(usage) : told;
+  if (usage.estimated || !isJsonObject(told)) return toResponseUsage(usage);
+  const { input_tokens_details: input, output_tokens_details: output } = told;
+  if (isJsonObject(input) && isJsonObject(output)) return told;
+  const own = toResponseUsage(usage);
+  return {
+    ...own,
+    ...told,
+    input_tokens_details: input ?? own["input_tokens_details"],
+    output_tokens_details: output ?? own["output_tokens_details"],
+  };
 }
 
 interface OutputOptions {
@@ -98,29 +109,29 @@ function toOutput(
   const status: ItemStatus = ended === "incomplete" ? "incomplete" : "completed";
   const given = message["tool_calls"];
   const calls = Array.isArray(given) ? toWholeCalls(given, callIdPrefix(id, 0)) : [];
-  const add = (make: (at: number) => JsonObject) => items.push(JSON.stringify(make(items.length)));
   const isShown = order.call.original?.showsThoughts === true;
   const signed = isShown ? thoughtIn(message["reasoning_details"]) : "";
   const thought = textIn(message["reasoning_content"]) || signed;
   const opaque = toCarrier(message, calls, order.wantsEncrypted || order.isStored);
   if (thought !== "" || opaque !== undefined)
-    add((at) => reasoningItem({ id: itemId("reasoning", id, at), text: thought, opaque }));
+    items.push(reasoningItem({ id: itemId("reasoning", id, 0), text: thought, opaque }));
   const text = textIn(message["content"]);
   const refusal = textIn(message["refusal"]);
-  const parts: JsonObject[] = [];
+  const parts: string[] = [];
   if (text !== "" || (refusal === "" && calls.length === 0)) {
     const annotations = toAnnotations(message["annotations"]);
-    parts.push(textPart({ text, refusal: undefined, annotations, logprobs: toLogprobs(logprobs) }));
+    const said = { text: JSON.stringify(text), annotations, logprobs: toLogprobs(logprobs) };
+    parts.push(textPart(said));
   }
-  if (refusal !== "") parts.push(refusalPart(refusal));
-  if (parts.length > 0) add((at) => messageItem(itemId("message", id, at), status, parts));
+  if (refusal !== "") parts.push(refusalPart(JSON.stringify(refusal)));
+  if (parts.length > 0) items.push(messageItem(itemId("message", id, items.length), status, parts));
   for (const call of calls) {
     const called = isJsonObject(call["function"]) ? call["function"] : {};
     const tool = order.book.find(String(called["name"]));
-    add((at) =>
+    items.push(
       callItem({
         tool,
-        id: itemId(tool.kind, id, at),
+        id: itemId(tool.kind, id, items.length),
         callId: String(call["id"]),
         status,
         arguments: String(called["arguments"]),

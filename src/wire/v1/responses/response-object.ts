@@ -1,5 +1,5 @@
 import type { ApiError } from "../../../base/errors.ts";
-import type { FinishReason, Json, JsonObject } from "../../../call/chat.ts";
+import type { FinishReason, JsonObject } from "../../../call/chat.ts";
 import type { Usage } from "../../../call/usage.ts";
 import { fieldsOf } from "../chat/reply.ts";
 import type { ReplyIdentity } from "../dialect.ts";
@@ -29,7 +29,7 @@ export class ResponseObject {
 
   constructor({ id, createdS, model }: ReplyIdentity, order: ResponseOrder) {
     this.#head = `{"id":"${id}","object":"response","created_at":${createdS},"model":${JSON.stringify(model)}`;
-    this.#echo = fieldsOf(toEcho(order));
+    this.#echo = echoOf(order);
   }
 
   toJson(outcome: Outcome, isStored: boolean): string {
@@ -42,35 +42,16 @@ export class ResponseObject {
   }
 }
 
-const orNull = (value: object | undefined) =>
-  value === undefined ? "null" : JSON.stringify(value);
+const orNull = (value: unknown) =>
+  value === undefined || value === null ? "null" : JSON.stringify(value);
 
-/** What every response says of its request. */
-export function toEcho({ request }: ResponseOrder): JsonObject {
-  const { reasoning, text, tools = [], tool_choice: choice = "auto" } = request;
-  const format = (text?.format ?? { type: "text" }) as Json;
-  return {
-    instructions: request.instructions ?? null,
-    max_output_tokens: request.max_output_tokens ?? null,
-    max_tool_calls: request.max_tool_calls ?? null,
-    metadata: (request.metadata ?? {}) as JsonObject,
-    parallel_tool_calls: request.parallel_tool_calls ?? true,
-    previous_response_id: request.previous_response_id ?? null,
-    prompt_cache_key: request.prompt_cache_key ?? null,
-    reasoning: {
-      effort: reasoning?.effort ?? null,
-      summary: reasoning?.summary ?? reasoning?.generate_summary ?? null,
-    },
-    safety_identifier: request.safety_identifier ?? null,
-    temperature: request.temperature ?? null,
-    text: { format, ...(text?.verbosity == null ? {} : { verbosity: text.verbosity }) },
-    tool_choice: choice as Json,
-    tools: tools as readonly Json[],
-    top_logprobs: request.top_logprobs ?? 0,
-    top_p: request.top_p ?? null,
-    truncation: request.truncation ?? "disabled",
-    user: request.user ?? null,
-  };
+/** What every response says of its request, as fields that follow others: most of them are absent. */
+function echoOf({ request }: ResponseOrder): string {
+  const { reasoning, text, tools, tool_choice: choice, metadata } = request;
+  const summary = reasoning?.summary ?? reasoning?.generate_summary;
+  const verbosity = text?.verbosity;
+  const format = text?.format === undefined ? '{"type":"text"}' : JSON.stringify(text.format);
+  return `,"instructions":${orNull(request.instructions)},"max_output_tokens":${orNull(request.max_output_tokens)},"max_tool_calls":${orNull(request.max_tool_calls)},"metadata":${metadata === undefined ? "{}" : JSON.stringify(metadata)},"parallel_tool_calls":${request.parallel_tool_calls ?? true},"previous_response_id":${orNull(request.previous_response_id)},"prompt_cache_key":${orNull(request.prompt_cache_key)},"reasoning":{"effort":${orNull(reasoning?.effort)},"summary":${orNull(summary)}},"safety_identifier":${orNull(request.safety_identifier)},"temperature":${orNull(request.temperature)},"text":{"format":${format}${typeof verbosity === "string" ? `,"verbosity":${JSON.stringify(verbosity)}` : ""}},"tool_choice":${choice === undefined ? '"auto"' : JSON.stringify(choice)},"tools":${tools === undefined ? "[]" : JSON.stringify(tools)},"top_logprobs":${request.top_logprobs ?? 0},"top_p":${orNull(request.top_p)},"truncation":"${request.truncation ?? "disabled"}","user":${orNull(request.user)}`;
 }
 
 export function toResponseUsage(usage: Usage): JsonObject {

@@ -37,7 +37,8 @@ class Turn {
   readonly calls: JsonObject[] = [];
   readonly callFields: string[] = [];
   readonly details: JsonObject[] = [];
-  readonly callExtras = new Map<string, JsonObject>();
+  /** Made where there are any. */
+  callExtras: Map<string, JsonObject> | undefined;
   contentField: string | undefined;
   refusal: string | undefined;
   extra: JsonObject | undefined;
@@ -61,22 +62,25 @@ class Turn {
 
   /** Undefined: thoughts that led to nothing. */
   toMessage(): JsonObject | undefined {
-    const { texts, refusal, thoughts, details, extra } = this;
-    if (!this.hasSaid && this.calls.length === 0) return undefined;
-    const calls = this.calls.map((call) => {
-      const signed = this.callExtras.get(String(call["id"]));
-      return signed === undefined ? call : { ...call, extra_content: signed };
-    });
-    const [only = null, ...others] = texts;
-    return {
+    const { texts, calls, refusal, thoughts, details, extra } = this;
+    if (!this.hasSaid && calls.length === 0) return undefined;
+    const [only = null] = texts;
+    const message: Record<string, Json> = {
       role: "assistant",
-      content: others.length === 0 ? only : texts.map((text) => ({ type: "text", text })),
-      ...(refusal === undefined ? {} : { refusal }),
-      ...(thoughts === "" ? {} : { reasoning_content: thoughts }),
-      ...(details.length === 0 ? {} : { reasoning_details: details }),
-      ...(extra === undefined ? {} : { extra_content: extra }),
-      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+      content: texts.length < 2 ? only : texts.map((text) => ({ type: "text", text })),
     };
+    // Put together step by step: spreading what is mostly absent costs more than all the rest.
+    if (refusal !== undefined) message["refusal"] = refusal;
+    if (thoughts !== "") message["reasoning_content"] = thoughts;
+    if (details.length > 0) message["reasoning_details"] = details;
+    if (extra !== undefined) message["extra_content"] = extra;
+    if (calls.length > 0) message["tool_calls"] = calls.map((call) => this.#signed(call));
+    return message;
+  }
+
+  #signed(call: JsonObject): JsonObject {
+    const extra = this.callExtras?.get(String(call["id"]));
+    return extra === undefined ? call : { ...call, extra_content: extra };
   }
 }
 
@@ -114,20 +118,18 @@ export class ItemReader {
   }
 
   add(item: JsonObject, field: string): void {
-    const { type, call_id: id, name, namespace } = item;
-    const called = () =>
-      toChatName(String(name), typeof namespace === "string" ? namespace : undefined);
+    const { type, call_id: id } = item;
     switch (type) {
       case "message":
         this.#noteOthers(item, messageFields, item["content"]);
         return this.#addMessage(item, field);
       case "function_call":
         this.#noteOthers(item, callFields);
-        return this.#call({ id, name: called(), arguments: item["arguments"] }, field);
+        return this.#call({ id, name: calledName(item), arguments: item["arguments"] }, field);
       case "custom_tool_call":
         this.#noteOthers(item, customCallFields);
         return this.#call(
-          { id, name: called(), arguments: JSON.stringify({ input: item["input"] }) },
+          { id, name: calledName(item), arguments: JSON.stringify({ input: item["input"] }) },
           field,
         );
       case "function_call_output":
@@ -252,7 +254,9 @@ export class ItemReader {
     turn.extra ??= carried.extra;
     for (const id in carried.calls) {
       const signed = carried.calls[id];
-      if (signed !== undefined) turn.callExtras.set(id, signed);
+      if (signed === undefined) continue;
+      turn.callExtras ??= new Map();
+      turn.callExtras.set(id, signed);
     }
   }
 
@@ -266,6 +270,10 @@ export class ItemReader {
     this.messages.push(message);
     this.places.push({ field, content, calls: [] });
   }
+}
+
+function calledName({ name, namespace }: JsonObject): string {
+  return toChatName(String(name), typeof namespace === "string" ? namespace : undefined);
 }
 
 function textsIn(parts: Json | undefined): readonly string[] {

@@ -10,7 +10,8 @@ export function toRequest(
   question: Question,
   extras: Extras,
 ): Record<string, Json | undefined> {
-  const { user, isSerial, topK, verbosity, effort } = extras;
+  const { user, isSerial, topK, verbosity, effort, alternatives, cacheKey, budget } = extras;
+  const thinking = budget === undefined ? undefined : { type: "enabled", budget_tokens: budget };
   const body = driver.toBody(question);
   const withMore = (more: Record<string, Json | undefined>) => ({
     ...body,
@@ -24,6 +25,8 @@ export function toRequest(
         parallel_tool_calls: isSerial === true ? false : undefined,
         text: verbosity === undefined ? body["text"] : { ...objectAt("text"), verbosity },
         reasoning: effort === undefined ? undefined : { effort },
+        top_logprobs: alternatives,
+        prompt_cache_key: cacheKey,
       });
     case "messages": {
       const choice = body["tool_choice"] ?? { type: "auto" };
@@ -31,6 +34,7 @@ export function toRequest(
       const canBeSerial = isSerial === true && question.toolChoice !== "none";
       return withMore({
         top_k: topK,
+        thinking,
         metadata: user === undefined ? undefined : { user_id: user },
         tool_choice: canBeSerial ? serial : body["tool_choice"],
         output_config:
@@ -44,6 +48,10 @@ export function toRequest(
         parallel_tool_calls: isSerial === true ? false : undefined,
         verbosity,
         reasoning_effort: effort,
+        logprobs: alternatives === undefined ? undefined : true,
+        top_logprobs: alternatives,
+        prompt_cache_key: cacheKey,
+        thinking,
       });
   }
 }
@@ -51,9 +59,10 @@ export function toRequest(
 /** What the dialect has no place for. */
 export function withoutPlace({ name }: Driver, question: Question, extras: Extras) {
   const { stop: _stop, ...unstopped } = question;
-  const { topK: _topK, ...plain } = extras;
+  const { topK: _topK, budget: _budget, ...plain } = extras;
   if (name === "responses") return { question: unstopped, extras: plain };
-  const { verbosity: _verbosity, isSerial, ...rest } = extras;
+  const { verbosity: _verbosity, alternatives: _alternatives, ...others } = extras;
+  const { cacheKey: _cacheKey, isSerial, ...rest } = others;
   const canBeSerial = isSerial === true && question.toolChoice !== "none";
   // In Messages the wish stands within the choice of tools, which chat then has, too.
   const toolChoice = question.toolChoice ?? "auto";

@@ -100,6 +100,11 @@ export interface Extras {
   readonly topK?: number;
   readonly verbosity?: "low" | "high";
   readonly effort?: "low" | "medium" | "high";
+  /** How many alternatives of each token. */
+  readonly alternatives?: number;
+  readonly cacheKey?: string;
+  /** Tokens for thinking. */
+  readonly budget?: number;
 }
 
 export function randomExtras(dice: Dice, hasTools: boolean): Extras {
@@ -109,6 +114,9 @@ export function randomExtras(dice: Dice, hasTools: boolean): Extras {
     ...(dice.percent(30) ? { topK: dice.between(1, 64) } : {}),
     ...(dice.percent(30) ? { verbosity: dice.pick(["low", "high"] as const) } : {}),
     ...(dice.percent(30) ? { effort: dice.pick(["low", "medium", "high"] as const) } : {}),
+    ...(dice.percent(30) ? { alternatives: dice.between(1, 20) } : {}),
+    ...(dice.percent(30) ? { cacheKey: `cache-${dice.below(100)}` } : {}),
+    ...(dice.percent(30) ? { budget: dice.between(1_024, 2_048) } : {}),
   };
 }
 

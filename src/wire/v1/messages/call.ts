@@ -171,13 +171,19 @@ function addToolChoice(options: Record<string, Json | undefined>, choice: Json |
   if (isSingle === true) options["parallel_tool_calls"] = false;
 }
 
-/** An effort is worth more than a wish to think at all: it says how much. */
+/**
+ * An effort is worth more than a wish to think at all, because it says how much. A model that is not
+ * to think has none.
+ */
 function addThinking(options: Record<string, Json | undefined>, body: JsonObject): void {
   const { type, budget_tokens: budget } = fieldsOf(body["thinking"]);
   const { effort } = fieldsOf(body["output_config"]);
+  if (type === "disabled") {
+    options["thinking"] = { type };
+    return;
+  }
   if (type === "enabled") options["thinking"] = { type, budget_tokens: budget };
-  else if (type === "disabled") options["thinking"] = { type };
-  else if (typeof effort === "string") options["reasoning_effort"] = effort;
+  if (typeof effort === "string") options["reasoning_effort"] = effort;
   else if (type === "adaptive") options["thinking"] = { type };
 }
 

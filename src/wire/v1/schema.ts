@@ -36,6 +36,52 @@ export const modelId = (kind: string) =>
     ),
   });
 
+/** Fields by their kind. A name with `optional` or `nullable` is of a field that can be omitted. */
+export const text = (description: string) => Type.String(told(description, "a string"));
+export const optionalText = (description: string) => Type.Optional(text(description));
+export const nullableText = (description: string) =>
+  Type.Optional(nullable(Type.String(), told(description, "a string")));
+/** Text of at least one character. */
+export const filled = (description: string, says: string) =>
+  Type.String({ minLength: 1, ...told(description, says) });
+
+export const optionalFlag = (description: string) =>
+  Type.Optional(Type.Boolean(told(description, "true or false")));
+export const nullableFlag = (description: string) =>
+  Type.Optional(nullable(Type.Boolean(), told(description, "true or false")));
+
+export const optionalNumber = (minimum: number, maximum: number, description: string) =>
+  Type.Optional(
+    Type.Number({
+      minimum,
+      maximum,
+      ...told(description, `a number from ${minimum} to ${maximum}`),
+    }),
+  );
+export const optionalInteger = (minimum: number, maximum: number, description: string) =>
+  Type.Optional(
+    Type.Integer({
+      minimum,
+      maximum,
+      ...told(description, `an integer from ${minimum} to ${maximum}`),
+    }),
+  );
+export const atLeast = (minimum: number, description: string) =>
+  Type.Integer({ minimum, ...told(description, `an integer of at least ${minimum}`) });
+export const optionalAtLeast = (minimum: number, description: string) =>
+  Type.Optional(atLeast(minimum, description));
+
+export const optionalObject = (description: string, says = "an object") =>
+  Type.Optional(anyObject(told(description, says)));
+export const nullableObject = (description: string, says: string) =>
+  Type.Optional(nullable(anyObject(), told(description, says)));
+
+/** A field that would change the answer or the bill if it were ignored. `advice` ends the error. */
+export const unsupported = (advice: string) =>
+  Type.Optional(
+    Type.Unsafe<null>({ enum: [null], ...told("Not supported.", `omitted. ${advice}`) }),
+  );
+
 /** One field tells the kinds apart, so that an error speaks of the kind that was meant. */
 export function tagged(
   tag: string,

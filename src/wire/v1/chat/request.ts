@@ -1,13 +1,25 @@
 import type { Static, TSchema } from "typebox";
 import { Type } from "../../../base/json/type.ts";
-import { anyObject, modelId, named, nullable, tagged, told } from "../schema.ts";
+import {
+  anyObject,
+  filled,
+  modelId,
+  named,
+  nullable,
+  nullableFlag,
+  nullableObject,
+  nullableText,
+  optionalAtLeast,
+  optionalFlag,
+  optionalInteger,
+  optionalNumber,
+  optionalObject,
+  optionalText,
+  tagged,
+  text,
+  told,
+} from "../schema.ts";
 import { unserved } from "./unserved.ts";
-
-/**
- * The body of POST /v1/chat/completions: the contract's fields, and what chat-completions clients
- * send beyond it. Fields that are not named here never fail a request.
- */
-const text = (description: string) => Type.String(told(description, "a string"));
 
 const textPart = Type.Object(
   { type: Type.Literal("text"), text: text("The text.") },
@@ -48,7 +60,7 @@ const filePart = Type.Object(
             "a data URI such as data:application/pdf;base64,…",
           ),
         }),
-        filename: Type.Optional(nullable(Type.String(), told("File name.", "a string"))),
+        filename: nullableText("File name."),
       },
       told("The file.", "an object with file_data"),
     ),
@@ -60,7 +72,7 @@ const audioPart = Type.Object(
     type: Type.Literal("input_audio"),
     input_audio: Type.Object(
       {
-        data: Type.String({ minLength: 1, ...told("The audio in base64.", "a base64 string") }),
+        data: filled("The audio in base64.", "a base64 string"),
         format: Type.Enum(["wav", "mp3"], told("Audio format.", '"wav" or "mp3"')),
       },
       told("The audio.", "an object with data and format"),
@@ -79,9 +91,7 @@ const content = (parts: TSchema[], kinds: string) => {
   return Type.Union([Type.String(), list], told(`Text, or content parts: ${kinds}.`, says));
 };
 
-const name = Type.Optional(
-  nullable(Type.String(), told("Distinguishes participants with the same role.", "a string")),
-);
+const name = nullableText("Distinguishes participants with the same role.");
 const plainContent = content([textPart], "text");
 
 const toolCall = Type.Object(
@@ -157,9 +167,7 @@ const message = tagged(
             ),
           ),
         ),
-        refusal: Type.Optional(
-          nullable(Type.String(), told("The refusal text of an earlier reply.", "a string")),
-        ),
+        refusal: nullableText("The refusal text of an earlier reply."),
         tool_calls: Type.Optional(
           nullable(Type.Array(toolCall), told("The model's tool calls.", "a list of tool calls")),
         ),
@@ -189,19 +197,10 @@ const functionTool = Type.Object(
     type: Type.Literal("function"),
     function: Type.Object(
       {
-        name: Type.String({
-          minLength: 1,
-          ...told("Name of the function.", "the name of the function"),
-        }),
-        description: Type.Optional(
-          nullable(Type.String(), told("Description of the function, for the model.", "a string")),
-        ),
-        parameters: Type.Optional(
-          nullable(anyObject(), told("Parameters as a JSON Schema.", "a JSON schema")),
-        ),
-        strict: Type.Optional(
-          nullable(Type.Boolean(), told("Enforces the schema strictly.", "true or false")),
-        ),
+        name: filled("Name of the function.", "the name of the function"),
+        description: nullableText("Description of the function, for the model."),
+        parameters: nullableObject("Parameters as a JSON Schema.", "a JSON schema"),
+        strict: nullableFlag("Enforces the schema strictly."),
       },
       told("The function.", "an object with at least a name"),
     ),
@@ -210,29 +209,6 @@ const functionTool = Type.Object(
 );
 /** One kind so far; told by its type, so that an error speaks of a type that we do not know. */
 const tool = tagged("type", [functionTool], { "x-tag": '"function"', "x-says": toolForm });
-
-const between = (minimum: number, maximum: number, description: string) =>
-  Type.Optional(
-    Type.Number({
-      minimum,
-      maximum,
-      ...told(description, `a number from ${minimum} to ${maximum}`),
-    }),
-  );
-const integer = (minimum: number, maximum: number, description: string) =>
-  Type.Optional(
-    Type.Integer({
-      minimum,
-      maximum,
-      ...told(description, `an integer from ${minimum} to ${maximum}`),
-    }),
-  );
-const atLeastOne = (description: string) =>
-  Type.Optional(Type.Integer({ minimum: 1, ...told(description, "an integer of at least 1") }));
-const flag = (description: string) =>
-  Type.Optional(Type.Boolean(told(description, "true or false")));
-const record = (description: string, says = "an object") =>
-  Type.Optional(anyObject(told(description, says)));
 
 const stop = Type.Optional(
   Type.Union(
@@ -305,6 +281,10 @@ const responseFormat = Type.Optional(
 /** Also the words for keys that are not token ids, which OpenAPI 3.0 cannot describe. */
 export const biasForm = "an object of token ids and numbers from -100 to 100";
 
+/**
+ * The body of POST /v1/chat/completions: the contract's fields, and what chat-completions clients
+ * send beyond it. Fields that are not named here never fail a request.
+ */
 export const chatRequest = Type.Object(
   {
     model: modelId("chat"),
@@ -312,36 +292,37 @@ export const chatRequest = Type.Object(
       minItems: 1,
       ...told("The conversation so far.", "a list of at least one message"),
     }),
-    max_tokens: atLeastOne("Maximum number of output tokens."),
-    max_completion_tokens: atLeastOne("Alias of max_tokens. If both are set, the lower applies."),
-    temperature: between(0, 2, "Sampling temperature. 0 is the least random."),
-    top_p: between(0, 1, "Nucleus sampling: the probability mass to sample from."),
-    stream: flag("Whether to stream the reply as server-sent events. Default: false."),
+    max_tokens: optionalAtLeast(1, "Maximum number of output tokens."),
+    max_completion_tokens: optionalAtLeast(
+      1,
+      "Alias of max_tokens. If both are set, the lower applies.",
+    ),
+    temperature: optionalNumber(0, 2, "Sampling temperature. 0 is the least random."),
+    top_p: optionalNumber(0, 1, "Nucleus sampling: the probability mass to sample from."),
+    stream: optionalFlag("Whether to stream the reply as server-sent events. Default: false."),
     stream_options: Type.Optional(
       Type.Object(
         {
-          include_usage: Type.Optional(
-            nullable(Type.Boolean(), told("Sends usage in a final event.", "true or false")),
-          ),
+          include_usage: nullableFlag("Sends usage in a final event."),
         },
         told("Options for streamed replies.", 'an object such as {"include_usage":true}'),
       ),
     ),
     stop,
-    n: integer(1, 128, "Number of choices. Each one is billed."),
+    n: optionalInteger(1, 128, "Number of choices. Each one is billed."),
     seed: Type.Optional(
       Type.Integer(
         told("Seed for reproducible replies, as far as the model supports it.", "an integer"),
       ),
     ),
-    presence_penalty: between(
+    presence_penalty: optionalNumber(
       -2,
       2,
       "Positive values make tokens that already appeared less likely.",
     ),
-    frequency_penalty: between(-2, 2, "Positive values make frequent tokens less likely."),
-    logprobs: flag("Whether to return log probabilities of the output tokens."),
-    top_logprobs: integer(0, 20, "Alternatives per token. Requires logprobs."),
+    frequency_penalty: optionalNumber(-2, 2, "Positive values make frequent tokens less likely."),
+    logprobs: optionalFlag("Whether to return log probabilities of the output tokens."),
+    top_logprobs: optionalInteger(0, 20, "Alternatives per token. Requires logprobs."),
     logit_bias: Type.Optional(
       Type.Object(
         {},
@@ -362,17 +343,15 @@ export const chatRequest = Type.Object(
       }),
     ),
     tool_choice: toolChoice,
-    parallel_tool_calls: flag("Whether a reply can contain several tool calls."),
+    parallel_tool_calls: optionalFlag("Whether a reply can contain several tool calls."),
     response_format: responseFormat,
-    user: Type.Optional(text("Your identifier for the end user.")),
-    metadata: record("Your own key-value pairs, for providers that store them."),
-    store: flag("Whether the provider may store the reply, if it supports that."),
-    service_tier: Type.Optional(
-      text(
-        "`default` is forwarded to vendors that accept it. Other tiers are not forwarded, because they change the price.",
-      ),
+    user: optionalText("Your identifier for the end user."),
+    metadata: optionalObject("Your own key-value pairs, for providers that store them."),
+    store: optionalFlag("Whether the provider may store the reply, if it supports that."),
+    service_tier: optionalText(
+      "`default` is forwarded to vendors that accept it. Other tiers are not forwarded, because they change the price.",
     ),
-    reasoning_effort: Type.Optional(text("Reasoning effort: low, medium, high, …")),
+    reasoning_effort: optionalText("Reasoning effort: low, medium, high, …"),
     ...unserved,
   },
   named("ChatCompletionRequest", "A chat completion request."),

@@ -1,5 +1,5 @@
 import { Type } from "../../../base/json/type.ts";
-import { anyObject, told } from "../schema.ts";
+import { anyObject, told, unsupported } from "../schema.ts";
 
 /** Fields that would change the answer if they were ignored. */
 export const unserved = {
@@ -25,13 +25,7 @@ export const unserved = {
       told("Not supported. Use tool_choice.", "omitted. Use tool_choice instead"),
     ),
   ),
-  web_search_options: Type.Optional(
-    Type.Unsafe<null>({
-      enum: [null],
-      ...told(
-        "Not supported.",
-        "omitted. This API does not support web search; pass your own search tool in tools",
-      ),
-    }),
+  web_search_options: unsupported(
+    "This API does not support web search; pass your own search tool in tools",
   ),
 };

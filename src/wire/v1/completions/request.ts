@@ -1,7 +1,16 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/json/type.ts";
 import { chatRequest } from "../chat/request.ts";
-import { modelId, named, told } from "../schema.ts";
+import {
+  filled,
+  modelId,
+  named,
+  optionalAtLeast,
+  optionalFlag,
+  optionalInteger,
+  optionalText,
+  told,
+} from "../schema.ts";
 
 /** As for embeddings. */
 export const maxPrompts = 100;
@@ -21,7 +30,7 @@ const tokenList = Type.Array(tokenId, {
 
 /** The forms that `prompt` may have. */
 export const promptForms = {
-  text: Type.String({ minLength: 1, ...told("One prompt.", "a non-empty string") }),
+  text: filled("One prompt.", "a non-empty string"),
   texts: Type.Array(
     Type.String({ minLength: 1, "x-says": "a non-empty string, like the other entries" }),
     { minItems: 1, maxItems: maxPrompts, ...told(`Up to ${maxPrompts} prompts.`, forms) },
@@ -58,60 +67,31 @@ export const completionRequest = Type.Object(
     prompt: Type.Union([text, texts, tokens, tokenLists], {
       ...told(`The prompt: ${forms}. Each prompt gets its own choices.`, forms),
     }),
-    suffix: Type.Optional(
-      Type.String(told("Text that follows the completion. Requires a single prompt.", "a string")),
-    ),
-    max_tokens: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        ...told(
-          `Maximum number of output tokens per choice. Default: ${usualMaxTokens}. 0 is allowed only with echo.`,
-          "an integer of at least 0",
-        ),
-      }),
+    suffix: optionalText("Text that follows the completion. Requires a single prompt."),
+    max_tokens: optionalAtLeast(
+      0,
+      `Maximum number of output tokens per choice. Default: ${usualMaxTokens}. 0 is allowed only with echo.`,
     ),
     temperature,
     top_p,
-    n: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: maxChoices,
-        ...told(
-          `Number of choices per prompt. Each one is billed. A request can have up to ${maxChoices} choices in total.`,
-          `an integer from 1 to ${maxChoices}`,
-        ),
-      }),
+    n: optionalInteger(
+      1,
+      maxChoices,
+      `Number of choices per prompt. Each one is billed. A request can have up to ${maxChoices} choices in total.`,
     ),
-    best_of: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: maxBestOf,
-        ...told(
-          "Number of candidates per prompt, of which the best n are returned. All of them are billed. Cannot be streamed.",
-          `an integer from 1 to ${maxBestOf}`,
-        ),
-      }),
+    best_of: optionalInteger(
+      1,
+      maxBestOf,
+      "Number of candidates per prompt, of which the best n are returned. All of them are billed. Cannot be streamed.",
     ),
     stream,
     stream_options,
-    logprobs: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: maxLogprobs,
-        ...told(
-          "Returns log probabilities of the tokens, with this many alternatives per token.",
-          `an integer from 0 to ${maxLogprobs}`,
-        ),
-      }),
+    logprobs: optionalInteger(
+      0,
+      maxLogprobs,
+      "Returns log probabilities of the tokens, with this many alternatives per token.",
     ),
-    echo: Type.Optional(
-      Type.Boolean(
-        told(
-          "Whether to return the prompt before the completion. Default: false.",
-          "true or false",
-        ),
-      ),
-    ),
+    echo: optionalFlag("Whether to return the prompt before the completion. Default: false."),
     stop,
     seed,
     presence_penalty,

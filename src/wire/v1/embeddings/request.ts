@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/json/type.ts";
-import { modelId, named, told } from "../schema.ts";
+import { filled, modelId, named, optionalText, told } from "../schema.ts";
 
 export const maxTexts = 100;
 const maxImages = 8;
@@ -29,7 +29,7 @@ const video = Type.Object(
 
 /** The forms that `input` may have; which of them, the model decides. */
 export const inputForms = {
-  text: Type.String({ minLength: 1, ...told("One text.", "a non-empty string") }),
+  text: filled("One text.", "a non-empty string"),
   texts: Type.Array(
     Type.String({ minLength: 1, "x-says": "a non-empty string, like the other entries" }),
     {
@@ -47,10 +47,7 @@ export const inputForms = {
       `a list of 1 to ${maxTexts} lists of token ids`,
     ),
   }),
-  image: Type.String({
-    minLength: 1,
-    ...told("One image as a data URI: data:image/…;base64,….", "an image data URI"),
-  }),
+  image: filled("One image as a data URI: data:image/…;base64,….", "an image data URI"),
   images: Type.Array(
     Type.String({
       minLength: 1,
@@ -103,7 +100,7 @@ export const embeddingRequest = Type.Object(
         ),
       ),
     ),
-    user: Type.Optional(Type.String(told("Your identifier for the end user.", "a string"))),
+    user: optionalText("Your identifier for the end user."),
   },
   named("EmbeddingRequest", "An embeddings request."),
 );

@@ -1,32 +1,28 @@
 import type { TSchema } from "typebox";
 import { Type } from "../../../base/json/type.ts";
-import { anyObject, named, nullable, tagged, told } from "../schema.ts";
+import {
+  anyObject,
+  filled,
+  named,
+  nullable,
+  nullableFlag,
+  nullableObject,
+  nullableText,
+  tagged,
+  text,
+  told,
+} from "../schema.ts";
 
 /** The blocks of which messages are made, in the Messages format. */
-const text = (description: string) => Type.String(told(description, "a string"));
-const optionalText = (description: string) =>
-  Type.Optional(nullable(Type.String(), told(description, "a string")));
-const filled = (description: string, says: string) =>
-  Type.String({ minLength: 1, ...told(description, says) });
 
-export const cacheControl = Type.Optional(
-  nullable(
-    anyObject(),
-    told(
-      "Asks the vendor to cache the prompt up to here, for 5 minutes.",
-      'an object such as {"type":"ephemeral"}',
-    ),
-  ),
+export const cacheControl = nullableObject(
+  "Asks the vendor to cache the prompt up to here, for 5 minutes.",
+  'an object such as {"type":"ephemeral"}',
 );
 
-const citations = Type.Optional(
-  nullable(
-    anyObject(),
-    told(
-      "Whether the model cites the block. Only for models of vendors that speak this format.",
-      'an object such as {"enabled":true}',
-    ),
-  ),
+const citations = nullableObject(
+  "Whether the model cites the block. Only for models of vendors that speak this format.",
+  'an object such as {"enabled":true}',
 );
 
 export const textBlock = Type.Object(
@@ -121,8 +117,8 @@ const documentBlock = Type.Object(
   {
     type: Type.Literal("document"),
     source: documentSource,
-    title: optionalText("Title of the document."),
-    context: optionalText("What the model should know about the document."),
+    title: nullableText("Title of the document."),
+    context: nullableText("What the model should know about the document."),
     citations,
     cache_control: cacheControl,
   },
@@ -167,9 +163,7 @@ const toolResultBlock = Type.Object(
         told("What the tool returned.", "text, or a list of blocks"),
       ),
     ),
-    is_error: Type.Optional(
-      nullable(Type.Boolean(), told("Whether the tool failed.", "true or false")),
-    ),
+    is_error: nullableFlag("Whether the tool failed."),
     cache_control: cacheControl,
   },
   named("ToolResultBlock", "The result of a tool call."),
@@ -179,7 +173,7 @@ const thinkingBlock = Type.Object(
   {
     type: Type.Literal("thinking"),
     thinking: text("The reasoning text."),
-    signature: optionalText("As it was in the reply."),
+    signature: nullableText("As it was in the reply."),
   },
   named("ThinkingBlock", "Reasoning of an earlier reply. Send it back unchanged."),
 );

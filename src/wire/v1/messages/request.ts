@@ -1,6 +1,24 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/json/type.ts";
-import { anyObject, modelId, named, nullable, tagged, told } from "../schema.ts";
+import {
+  anyObject,
+  atLeast,
+  filled,
+  modelId,
+  named,
+  nullable,
+  nullableFlag,
+  nullableObject,
+  nullableText,
+  optionalAtLeast,
+  optionalFlag,
+  optionalNumber,
+  optionalObject,
+  optionalText,
+  tagged,
+  told,
+  unsupported,
+} from "../schema.ts";
 import { blocks, cacheControl, message, textBlock } from "./blocks.ts";
 
 /**
@@ -19,31 +37,18 @@ const tool = Type.Object(
         ),
       ),
     ),
-    name: Type.String({ minLength: 1, ...told("Name of the tool.", "the name of the tool") }),
-    description: Type.Optional(
-      nullable(Type.String(), told("Description of the tool, for the model.", "a string")),
-    ),
-    input_schema: Type.Optional(
-      nullable(anyObject(), told("Arguments of the tool as a JSON Schema.", "a JSON schema")),
-    ),
-    strict: Type.Optional(
-      nullable(Type.Boolean(), told("Enforces the schema strictly.", "true or false")),
-    ),
-    defer_loading: Type.Optional(
-      nullable(
-        Type.Boolean(),
-        told("Hides the tool until a tool_reference block names it.", "true or false"),
-      ),
-    ),
+    name: filled("Name of the tool.", "the name of the tool"),
+    description: nullableText("Description of the tool, for the model."),
+    input_schema: nullableObject("Arguments of the tool as a JSON Schema.", "a JSON schema"),
+    strict: nullableFlag("Enforces the schema strictly."),
+    defer_loading: nullableFlag("Hides the tool until a tool_reference block names it."),
     cache_control: cacheControl,
   },
   { ...named("MessagesTool", "A tool that the model can call."), "x-says": toolForm },
 );
 
 const parallel = {
-  disable_parallel_tool_use: Type.Optional(
-    nullable(Type.Boolean(), told("Allows one tool call per reply at most.", "true or false")),
-  ),
+  disable_parallel_tool_use: nullableFlag("Allows one tool call per reply at most."),
 };
 const toolChoice = tagged(
   "type",
@@ -59,7 +64,7 @@ const toolChoice = tagged(
     Type.Object(
       {
         type: Type.Literal("tool"),
-        name: Type.String({ minLength: 1, ...told("Name of the tool.", "the name of a tool") }),
+        name: filled("Name of the tool.", "the name of a tool"),
         ...parallel,
       },
       named("NamedToolChoice", "The model must call this tool."),
@@ -88,13 +93,7 @@ const thinking = tagged(
     Type.Object(
       {
         type: Type.Literal("enabled"),
-        budget_tokens: Type.Integer({
-          minimum: 1,
-          ...told(
-            "Most tokens to think with. They count toward max_tokens.",
-            "an integer of at least 1",
-          ),
-        }),
+        budget_tokens: atLeast(1, "Most tokens to think with. They count toward max_tokens."),
         display,
       },
       named("ThinkingEnabled", "The model thinks, within a budget."),
@@ -136,29 +135,10 @@ const outputConfig = Type.Object(
   { additionalProperties: true, ...told("Effort and format of the reply.", "an object") },
 );
 
-const between = (minimum: number, maximum: number, description: string) =>
-  Type.Optional(
-    Type.Number({
-      minimum,
-      maximum,
-      ...told(description, `a number from ${minimum} to ${maximum}`),
-    }),
-  );
-
 /** Fields that would change the answer or the bill if they were ignored. */
 const unserved = {
-  thread: Type.Optional(
-    Type.Unsafe<null>({
-      enum: [null],
-      ...told("Not supported.", "omitted. Send the whole conversation in messages"),
-    }),
-  ),
-  container: Type.Optional(
-    Type.Unsafe<null>({
-      enum: [null],
-      ...told("Not supported.", "omitted. This API does not run code"),
-    }),
-  ),
+  thread: unsupported("Send the whole conversation in messages"),
+  container: unsupported("This API does not run code"),
   mcp_servers: Type.Optional(
     Type.Array(anyObject(told("A server.", "omitted")), {
       maxItems: 0,
@@ -168,12 +148,7 @@ const unserved = {
       ),
     }),
   ),
-  inference_geo: Type.Optional(
-    Type.Unsafe<null>({
-      enum: [null],
-      ...told("Not supported.", "omitted. The operator chooses where models run"),
-    }),
-  ),
+  inference_geo: unsupported("The operator chooses where models run"),
   speed: Type.Optional(
     Type.Enum(
       ["standard"],
@@ -204,13 +179,9 @@ const counted = {
       ...told("Older name of output_config.format.", formatForm),
     }),
   ),
-  cache_control: Type.Optional(
-    anyObject(
-      told(
-        "Asks the vendor to cache the whole prompt, for 5 minutes.",
-        'an object such as {"type":"ephemeral"}',
-      ),
-    ),
+  cache_control: optionalObject(
+    "Asks the vendor to cache the whole prompt, for 5 minutes.",
+    'an object such as {"type":"ephemeral"}',
   ),
   ...unserved,
 };
@@ -218,15 +189,8 @@ const counted = {
 export const messagesRequest = Type.Object(
   {
     ...counted,
-    max_tokens: Type.Integer({
-      minimum: 1,
-      ...told("Maximum number of output tokens, reasoning included.", "an integer of at least 1"),
-    }),
-    stream: Type.Optional(
-      Type.Boolean(
-        told("Whether to stream the reply as server-sent events. Default: false.", "true or false"),
-      ),
-    ),
+    max_tokens: atLeast(1, "Maximum number of output tokens, reasoning included."),
+    stream: optionalFlag("Whether to stream the reply as server-sent events. Default: false."),
     stop_sequences: Type.Optional(
       Type.Array(Type.String({ minLength: 1, "x-says": "a string of at least one character" }), {
         maxItems: 16,
@@ -236,23 +200,16 @@ export const messagesRequest = Type.Object(
         ),
       }),
     ),
-    temperature: between(0, 1, "Sampling temperature. 0 is the least random."),
-    top_p: between(0, 1, "Nucleus sampling: the probability mass to sample from."),
-    top_k: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        ...told(
-          "Samples from the most likely tokens only, for models that support it.",
-          "an integer of at least 0",
-        ),
-      }),
+    temperature: optionalNumber(0, 1, "Sampling temperature. 0 is the least random."),
+    top_p: optionalNumber(0, 1, "Nucleus sampling: the probability mass to sample from."),
+    top_k: optionalAtLeast(
+      0,
+      "Samples from the most likely tokens only, for models that support it.",
     ),
     metadata: Type.Optional(
       Type.Object(
         {
-          user_id: Type.Optional(
-            nullable(Type.String(), told("Your identifier for the end user.", "a string")),
-          ),
+          user_id: nullableText("Your identifier for the end user."),
         },
         {
           additionalProperties: true,
@@ -260,13 +217,8 @@ export const messagesRequest = Type.Object(
         },
       ),
     ),
-    service_tier: Type.Optional(
-      Type.String(
-        told(
-          "`standard_only` is forwarded to vendors that speak this format. Other tiers are not forwarded, because they change the price.",
-          "a string",
-        ),
-      ),
+    service_tier: optionalText(
+      "`standard_only` is forwarded to vendors that speak this format. Other tiers are not forwarded, because they change the price.",
     ),
   },
   named("MessagesRequest", "A request in the Messages format."),

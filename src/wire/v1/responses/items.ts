@@ -1,15 +1,12 @@
 import type { TSchema } from "typebox";
 import { Type } from "../../../base/json/type.ts";
-import { anyObject, named, nullable, tagged, told } from "../schema.ts";
+import { named, nullable, nullableText, tagged, text, told } from "../schema.ts";
 import { toolList } from "./tools-schema.ts";
 
 /** The items of `input`. Fields that are not named here never fail a request. */
-const text = (description: string) => Type.String(told(description, "a string"));
-const mayText = (description: string) =>
-  Type.Optional(nullable(Type.String(), told(description, "a string")));
-const id = mayText("Id of the item, as a reply named it.");
+const id = nullableText("Id of the item, as a reply named it.");
 const callId = text("Id of the call.");
-const namespace = mayText("Namespace of the tool, where it has one.");
+const namespace = nullableText("Namespace of the tool, where it has one.");
 
 const inputText = Type.Object(
   { type: Type.Literal("input_text"), text: text("The text.") },
@@ -18,7 +15,7 @@ const inputText = Type.Object(
 const inputImage = Type.Object(
   {
     type: Type.Literal("input_image"),
-    image_url: mayText("An http(s) URL or a data URI."),
+    image_url: nullableText("An http(s) URL or a data URI."),
     detail: Type.Optional(
       nullable(
         Type.Enum(["auto", "low", "high", "original"]),
@@ -43,8 +40,8 @@ const inputFile = Type.Object(
         ),
       ),
     ),
-    file_url: mayText("URL of a file, for vendors that fetch files."),
-    filename: mayText("File name."),
+    file_url: nullableText("URL of a file, for vendors that fetch files."),
+    filename: nullableText("File name."),
   },
   named("ResponseInputFile", "A file, for models that accept files."),
 );
@@ -120,7 +117,7 @@ const customToolCallOutput = Type.Object(
 const toolSearchCall = Type.Object(
   {
     type: Type.Literal("tool_search_call"),
-    call_id: mayText("Id of the call."),
+    call_id: nullableText("Id of the call."),
     arguments: Type.Optional(Type.Unknown({ description: "What the model searches for." })),
     id,
   },
@@ -129,7 +126,7 @@ const toolSearchCall = Type.Object(
 const toolSearchOutput = Type.Object(
   {
     type: Type.Literal("tool_search_output"),
-    call_id: mayText("Id of the call."),
+    call_id: nullableText("Id of the call."),
     tools: toolList("The tools that were found. The model can call them from then on."),
     id,
   },
@@ -163,7 +160,7 @@ const reasoning = Type.Object(
         told("The reasoning itself, from models that show it.", "a list of texts"),
       ),
     ),
-    encrypted_content: mayText("What the vendor wants back, unchanged."),
+    encrypted_content: nullableText("What the vendor wants back, unchanged."),
     id,
   },
   named("ResponseReasoning", "Reasoning of an earlier reply."),
@@ -247,5 +244,3 @@ export const metadata = Type.Optional(
     },
   ),
 );
-export const freeObject = (description: string) =>
-  Type.Optional(anyObject(told(description, "an object")));

@@ -1,31 +1,25 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/json/type.ts";
-import { anyObject, modelId, named, nullable, tagged, told } from "../schema.ts";
-import { freeObject, input, metadata } from "./items.ts";
+import {
+  anyObject,
+  modelId,
+  named,
+  nullable,
+  nullableFlag,
+  nullableText,
+  optionalAtLeast,
+  optionalFlag,
+  optionalInteger,
+  optionalNumber,
+  optionalObject,
+  optionalText,
+  tagged,
+  text,
+  told,
+  unsupported,
+} from "../schema.ts";
+import { input, metadata } from "./items.ts";
 import { toolList } from "./tools-schema.ts";
-
-/** The body of POST /v1/responses. Fields that are not named here never fail a request. */
-const text = (description: string) => Type.Optional(Type.String(told(description, "a string")));
-const flag = (description: string) =>
-  Type.Optional(Type.Boolean(told(description, "true or false")));
-const between = (minimum: number, maximum: number, description: string) =>
-  Type.Optional(
-    Type.Number({
-      minimum,
-      maximum,
-      ...told(description, `a number from ${minimum} to ${maximum}`),
-    }),
-  );
-const integer = (minimum: number, maximum: number, description: string) =>
-  Type.Optional(
-    Type.Integer({
-      minimum,
-      maximum,
-      ...told(description, `an integer from ${minimum} to ${maximum}`),
-    }),
-  );
-const mayText = (description: string) =>
-  Type.Optional(nullable(Type.String(), told(description, "a string")));
 
 const format = tagged(
   "type",
@@ -43,10 +37,8 @@ const format = tagged(
         type: Type.Literal("json_schema"),
         name: Type.String(told("Name of the schema.", "the name of the schema")),
         schema: anyObject(told("The JSON Schema.", "a JSON schema")),
-        description: mayText("Description of the schema, for the model."),
-        strict: Type.Optional(
-          nullable(Type.Boolean(), told("Enforces the schema strictly.", "true or false")),
-        ),
+        description: nullableText("Description of the schema, for the model."),
+        strict: nullableFlag("Enforces the schema strictly."),
       },
       named("ResponseJsonSchemaFormat", "JSON that follows a schema."),
     ),
@@ -62,7 +54,7 @@ const textConfig = Type.Optional(
   Type.Object(
     {
       format: Type.Optional(format),
-      verbosity: mayText("How long answers are: low, medium, high."),
+      verbosity: nullableText("How long answers are: low, medium, high."),
     },
     told("Options for text.", 'an object such as {"format":{"type":"text"}}'),
   ),
@@ -71,9 +63,9 @@ const textConfig = Type.Optional(
 const reasoning = Type.Optional(
   Type.Object(
     {
-      effort: mayText("Reasoning effort: none, minimal, low, medium, high, …"),
-      summary: mayText("Whether to return what the model thought: auto, concise or detailed."),
-      generate_summary: mayText("The earlier name of summary."),
+      effort: nullableText("Reasoning effort: none, minimal, low, medium, high, …"),
+      summary: nullableText("Whether to return what the model thought: auto, concise or detailed."),
+      generate_summary: nullableText("The earlier name of summary."),
     },
     told("Options for reasoning.", 'an object such as {"effort":"low"}'),
   ),
@@ -85,8 +77,8 @@ const toolChoice = Type.Optional(
       Type.Enum(["none", "auto", "required"]),
       Type.Object(
         {
-          type: Type.String(told("Kind of the choice, such as function.", "a string")),
-          name: mayText("Name of the tool."),
+          type: text("Kind of the choice, such as function."),
+          name: nullableText("Name of the tool."),
           mode: Type.Optional(
             nullable(
               Type.Enum(["auto", "required"]),
@@ -110,33 +102,26 @@ const toolChoice = Type.Optional(
   ),
 );
 
+/** The body of POST /v1/responses. Fields that are not named here never fail a request. */
 export const responseRequest = Type.Object(
   {
     model: modelId("chat"),
     input,
-    instructions: text("Instructions for the model, before the conversation."),
-    previous_response_id: text("Continues a stored response. Only where storing is on."),
-    store: flag("Whether to store the response. Default: true where storing is on, else false."),
-    stream: flag("Whether to stream the reply as server-sent events. Default: false."),
-    stream_options: freeObject("Options for streamed replies."),
-    max_output_tokens: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        ...told("Maximum number of output tokens.", "an integer of at least 1"),
-      }),
+    instructions: optionalText("Instructions for the model, before the conversation."),
+    previous_response_id: optionalText("Continues a stored response. Only where storing is on."),
+    store: optionalFlag(
+      "Whether to store the response. Default: true where storing is on, else false.",
     ),
-    max_tool_calls: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        ...told("Maximum number of calls of built-in tools.", "an integer of at least 1"),
-      }),
-    ),
-    temperature: between(0, 2, "Sampling temperature. 0 is the least random."),
-    top_p: between(0, 1, "Nucleus sampling: the probability mass to sample from."),
-    top_logprobs: integer(0, 20, "Alternatives per token."),
+    stream: optionalFlag("Whether to stream the reply as server-sent events. Default: false."),
+    stream_options: optionalObject("Options for streamed replies."),
+    max_output_tokens: optionalAtLeast(1, "Maximum number of output tokens."),
+    max_tool_calls: optionalAtLeast(1, "Maximum number of calls of built-in tools."),
+    temperature: optionalNumber(0, 2, "Sampling temperature. 0 is the least random."),
+    top_p: optionalNumber(0, 1, "Nucleus sampling: the probability mass to sample from."),
+    top_logprobs: optionalInteger(0, 20, "Alternatives per token."),
     tools: Type.Optional(toolList("Tools that the model can call.")),
     tool_choice: toolChoice,
-    parallel_tool_calls: flag("Whether a reply can contain several tool calls."),
+    parallel_tool_calls: optionalFlag("Whether a reply can contain several tool calls."),
     text: textConfig,
     reasoning,
     include: Type.Optional(
@@ -154,10 +139,12 @@ export const responseRequest = Type.Object(
       ),
     ),
     metadata,
-    user: text("Your identifier for the end user."),
-    safety_identifier: text("Your identifier for the end user."),
-    prompt_cache_key: text("Groups requests with a common start, for vendors that cache by it."),
-    service_tier: text(
+    user: optionalText("Your identifier for the end user."),
+    safety_identifier: optionalText("Your identifier for the end user."),
+    prompt_cache_key: optionalText(
+      "Groups requests with a common start, for vendors that cache by it.",
+    ),
+    service_tier: optionalText(
       "`default` is forwarded to vendors that accept it. Other tiers are not forwarded, because they change the price.",
     ),
     background: Type.Optional(
@@ -166,18 +153,8 @@ export const responseRequest = Type.Object(
         ...told("Not supported.", "false. Background responses are not supported"),
       }),
     ),
-    conversation: Type.Optional(
-      Type.Unsafe<null>({
-        enum: [null],
-        ...told("Not supported.", "omitted. Send the conversation in input"),
-      }),
-    ),
-    prompt: Type.Optional(
-      Type.Unsafe<null>({
-        enum: [null],
-        ...told("Not supported.", "omitted. Send the prompt in instructions and input"),
-      }),
-    ),
+    conversation: unsupported("Send the conversation in input"),
+    prompt: unsupported("Send the prompt in instructions and input"),
   },
   named("CreateResponseRequest", "A request for a response."),
 );

@@ -1,26 +1,25 @@
 import { Type } from "../../../base/json/type.ts";
-import { anyObject, named, nullable, tagged, told } from "../schema.ts";
+import {
+  filled,
+  named,
+  nullableFlag,
+  nullableObject,
+  nullableText,
+  tagged,
+  told,
+} from "../schema.ts";
 
 /** The tools of a request, and of the items that bring more. */
-const mayText = (description: string) =>
-  Type.Optional(nullable(Type.String(), told(description, "a string")));
-const toolName = Type.String({
-  minLength: 1,
-  ...told("Name of the tool.", "the name of the tool"),
-});
-const schema = Type.Optional(
-  nullable(anyObject(), told("Parameters as a JSON Schema.", "a JSON schema")),
-);
+const toolName = filled("Name of the tool.", "the name of the tool");
+const schema = nullableObject("Parameters as a JSON Schema.", "a JSON schema");
 
 const functionTool = Type.Object(
   {
     type: Type.Literal("function"),
     name: toolName,
-    description: mayText("Description of the function, for the model."),
+    description: nullableText("Description of the function, for the model."),
     parameters: schema,
-    strict: Type.Optional(
-      nullable(Type.Boolean(), told("Enforces the schema strictly.", "true or false")),
-    ),
+    strict: nullableFlag("Enforces the schema strictly."),
   },
   named("ResponseFunctionTool", "A function that the model can call."),
 );
@@ -28,12 +27,10 @@ const customTool = Type.Object(
   {
     type: Type.Literal("custom"),
     name: toolName,
-    description: mayText("Description of the tool, for the model."),
-    format: Type.Optional(
-      nullable(
-        anyObject(),
-        told('What the model writes: {"type":"text"}, or a grammar.', "an object with a type"),
-      ),
+    description: nullableText("Description of the tool, for the model."),
+    format: nullableObject(
+      'What the model writes: {"type":"text"}, or a grammar.',
+      "an object with a type",
     ),
   },
   named("ResponseCustomTool", "A tool for which the model writes free text."),
@@ -46,7 +43,7 @@ const namespaceTool = Type.Object(
   {
     type: Type.Literal("namespace"),
     name: toolName,
-    description: mayText("Description of the tools, for the model."),
+    description: nullableText("Description of the tools, for the model."),
     tools: Type.Array(inner, {
       maxItems: 512,
       ...told("The tools.", "a list of at most 512 function or custom tools"),
@@ -57,8 +54,8 @@ const namespaceTool = Type.Object(
 const toolSearch = Type.Object(
   {
     type: Type.Literal("tool_search"),
-    execution: mayText("Who searches: server or client."),
-    description: mayText("Description of the search, for the model."),
+    execution: nullableText("Who searches: server or client."),
+    description: nullableText("Description of the search, for the model."),
     parameters: schema,
   },
   named("ResponseToolSearchTool", "A search for more tools."),

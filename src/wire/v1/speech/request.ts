@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/json/type.ts";
 import { voices } from "../../../call/speak.ts";
-import { modelId, named, told } from "../schema.ts";
+import { modelId, named, optionalNumber, told } from "../schema.ts";
 
 const maxCharacters = 5000;
 const maxInstructions = 4096;
@@ -36,15 +36,10 @@ export const speechRequest = Type.Object(
         told("The audio itself (the default), or events with base64 audio.", '"audio" or "sse"'),
       ),
     ),
-    speed: Type.Optional(
-      Type.Number({
-        minimum: 0.25,
-        maximum: 4,
-        ...told(
-          "Speed. Default: 1. Models without speed control reject other values.",
-          "a number from 0.25 to 4",
-        ),
-      }),
+    speed: optionalNumber(
+      0.25,
+      4,
+      "Speed. Default: 1. Models without speed control reject other values.",
     ),
     instructions: Type.Optional(
       Type.String({

@@ -2,7 +2,7 @@ import type { Static } from "typebox";
 import { Type } from "../../../base/json/type.ts";
 import type { Json, JsonObject } from "../../../call/chat.ts";
 import { transcriptionFormats } from "../../../call/transcribe.ts";
-import { modelId, named, told } from "../schema.ts";
+import { modelId, named, optionalFlag, optionalNumber, told } from "../schema.ts";
 
 const maxPromptChars = 10_000;
 
@@ -36,13 +36,7 @@ export const transcriptionFields = {
       ),
     ),
   ),
-  temperature: Type.Optional(
-    Type.Number({
-      minimum: 0,
-      maximum: 1,
-      ...told("Sampling temperature.", "a number from 0 to 1"),
-    }),
-  ),
+  temperature: optionalNumber(0, 1, "Sampling temperature."),
   timestamp_granularities: Type.Optional(
     Type.Array(Type.Enum(["word", "segment"], { "x-says": '"word" or "segment"' }), {
       minItems: 1,
@@ -53,13 +47,8 @@ export const transcriptionFields = {
       ),
     }),
   ),
-  stream: Type.Optional(
-    Type.Boolean(
-      told(
-        "Sends the text in events as it is recognized. Only with `json` and `text`.",
-        "true or false",
-      ),
-    ),
+  stream: optionalFlag(
+    "Sends the text in events as it is recognized. Only with `json` and `text`.",
   ),
 };
 

@@ -1,6 +1,6 @@
 import { ApiError } from "../../../base/errors.ts";
 import { wavHeader } from "../../../base/wav.ts";
-import { keepAliveComment } from "../../../wire/v1/chat/events.ts";
+import { keepAliveComment } from "../../../wire/v1/chat/chunk-writer.ts";
 import { toErrorBody } from "../../../wire/v1/error-reply.ts";
 import { toSpeechDelta, toSpeechDone } from "../../../wire/v1/speech/events.ts";
 import type { Charge, Measured } from "../../billing/charge.ts";

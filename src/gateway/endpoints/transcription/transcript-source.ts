@@ -1,6 +1,6 @@
 import { ApiError } from "../../../base/errors.ts";
 import type { TranscriptPart, TranscriptStream } from "../../../call/transcribe.ts";
-import { keepAliveComment } from "../../../wire/v1/chat/events.ts";
+import { keepAliveComment } from "../../../wire/v1/chat/chunk-writer.ts";
 import { toErrorBody } from "../../../wire/v1/error-reply.ts";
 import { toTranscriptDelta, toTranscriptDone } from "../../../wire/v1/transcription/reply.ts";
 import type { Charge, Measured } from "../../billing/charge.ts";

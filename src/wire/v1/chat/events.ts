@@ -6,15 +6,10 @@ import {
   type JsonObject,
   wordsOf,
 } from "../../../call/chat.ts";
-import type { Usage } from "../../../call/usage.ts";
-import type { ChatWriter, ReplyIdentity } from "../dialect.ts";
-import { toErrorBody } from "../error-reply.ts";
-import { Said } from "../said.ts";
-import { fieldsOf, toWireUsage } from "./reply.ts";
+import type { ReplyIdentity } from "../dialect.ts";
+import { ChunkWriter } from "./chunk-writer.ts";
+import { fieldsOf } from "./reply.ts";
 import { callIdPrefix, ToolPieces } from "./tool-pieces.ts";
-
-/** Keep-alives are comments, and never `: ping`, on which one client drops its buffer. */
-export const keepAliveComment = ": keep-alive\n\n";
 
 /** The same thoughts may go out under two names. */
 const reasoningCharsOf = (delta: Readonly<Record<string, Json | undefined>>) =>
@@ -32,75 +27,24 @@ interface ChoiceState {
 
 /**
  * Turns parts into events. Clients join what repeats, so role, tool ids and tool names go out
- * once; every choice gets exactly one finish_reason. A finish is held back until something
- * follows, so that the last one leaves in one write with the usage and `[DONE]`.
+ * once.
  */
-export class ChatEventWriter implements ChatWriter {
-  readonly keepAlive = keepAliveComment;
+export class ChatEventWriter extends ChunkWriter<ChoiceState> {
   readonly #id: string;
-  /** What all events begin with, up to their choices. */
-  readonly #fixed: string;
-  #head: string;
-  readonly #tail: string;
-  readonly #includeUsage: boolean;
-  /** How many choices were asked for. */
-  readonly #expected: number;
-  readonly #choices = new Map<number, ChoiceState>();
-  /** The last event, as far as its choices go: what ends it depends on what follows. */
-  #held = "";
-  #extras: JsonObject | undefined;
-  readonly #said = new Said();
   #reasoningChars = 0;
 
   constructor(
-    { id, createdS, model }: ReplyIdentity,
+    identity: ReplyIdentity,
     { includeUsage, choices }: { readonly includeUsage: boolean; readonly choices: number },
   ) {
-    this.#expected = choices;
-    this.#id = id;
-    const fixed = JSON.stringify({ id, object: "chat.completion.chunk", created: createdS, model });
-    this.#fixed = `data: ${fixed.slice(0, -1)}`;
-    this.#head = `${this.#fixed},"choices":[`;
-    this.#tail = includeUsage ? `],"usage":null}\n\n` : "]}\n\n";
-    this.#includeUsage = includeUsage;
+    super({ object: "chat.completion.chunk", identity, includeUsage, choices });
+    this.#id = identity.id;
   }
 
-  /**
-   * What the upstream says of the whole reply. Its words (a fingerprint, a tier) are in every event
-   * from then on, as clients know it; lists, such as sources, are in the last one that has a choice.
-   */
-  set extras(extras: JsonObject | undefined) {
-    if (extras === this.#extras || extras === undefined) return;
-    this.#extras = extras;
-    this.#head = `${this.#fixed}${fieldsOf(pick(extras, isWord))},"choices":[`;
-  }
-
-  /** How much of the model's thoughts went out with its words. */
   get reasoningChars(): number {
     return this.#reasoningChars;
   }
 
-  /** What was sent, for counting if the upstream reports no usage. */
-  get said(): Said {
-    return this.#said;
-  }
-
-  get choices(): number {
-    return this.#expected;
-  }
-
-  get hasBegun(): boolean {
-    return this.#choices.size > 0;
-  }
-
-  /** Every choice that was asked for has ended. */
-  get isFinished(): boolean {
-    if (this.#choices.size < this.#expected) return false;
-    for (const { isFinished } of this.#choices.values()) if (!isFinished) return false;
-    return true;
-  }
-
-  /** Events for one part; "" when it has none. Usage and the end are for `end`. */
   write(part: ChatPart): string {
     switch (part.type) {
       case "text-delta":
@@ -111,7 +55,7 @@ export class ChatEventWriter implements ChatWriter {
         (this.#state(part.index).details ??= []).push(part.detail);
         return "";
       case "finish":
-        return this.#finish(part.index, part.reason);
+        return this.finish(part.index, part.reason);
       // Of other dialects.
       case "native":
       case "usage":
@@ -122,23 +66,16 @@ export class ChatEventWriter implements ChatWriter {
     }
   }
 
-  /** The last bytes of a stream that ended well, or was cut because it became too long. */
-  end(usage: Usage, isCut = false): string {
-    let finishes = "";
-    for (const [index, state] of this.#choices)
-      if (!state.isFinished) {
-        const reason = state.tools === undefined ? "stop" : "tool_calls";
-        finishes += this.#finish(index, isCut ? "length" : reason);
-      }
-    const counted = this.#includeUsage
-      ? `${this.#head}],"usage":${JSON.stringify(toWireUsage(usage))}}\n\n`
-      : "";
-    return `${finishes}${this.#releaseLast()}${counted}data: [DONE]\n\n`;
+  /**
+   * Words about the whole reply (a fingerprint, a tier) are in every event, as clients know it;
+   * lists, such as sources, are in the last one that has a choice.
+   */
+  protected override inEvery(extras: JsonObject): JsonObject {
+    return pick(extras, isWord);
   }
 
-  /** The last bytes of a stream that broke: never a clean end. */
-  fail(error: ApiError): string {
-    return `data: ${JSON.stringify(toErrorBody(error))}\n\n`;
+  protected override usualEnd({ tools }: ChoiceState): FinishReason {
+    return tools === undefined ? "stop" : "tool_calls";
   }
 
   #text({ index, text, isPlain }: Extract<ChatPart, { type: "text-delta" }>): string {
@@ -146,9 +83,9 @@ export class ChatEventWriter implements ChatWriter {
     if (state.isFinished || (text === "" && state.hasRole)) return "";
     const role = state.hasRole ? "" : `"role":"assistant",`;
     state.hasRole = true;
-    this.#said.add(text);
+    this.said.add(text);
     const content = isPlain === true ? `"${text}"` : JSON.stringify(text);
-    return `${this.#release()}${this.#head}{"index":${index},"delta":{${role}"content":${content}},"logprobs":null,"finish_reason":null}${this.#tail}`;
+    return `${this.release()}${this.head}{"index":${index},"delta":{${role}"content":${content}},"logprobs":null,"finish_reason":null}${this.tail}`;
   }
 
   #delta(index: number, given: JsonObject, logprobs: Json): string {
@@ -166,12 +103,12 @@ export class ChatEventWriter implements ChatWriter {
     if (state.hasRole && logprobs === null && isSilent(delta)) return "";
     state.hasRole = true;
     const text = JSON.stringify(delta);
-    this.#said.add(wordsOf(delta));
+    this.said.add(wordsOf(delta));
     this.#reasoningChars += reasoningCharsOf(delta);
-    return `${this.#release()}${this.#head}{"index":${index},"delta":${text},"logprobs":${JSON.stringify(logprobs)},"finish_reason":null}${this.#tail}`;
+    return `${this.release()}${this.head}{"index":${index},"delta":${text},"logprobs":${JSON.stringify(logprobs)},"finish_reason":null}${this.tail}`;
   }
 
-  #finish(index: number, reason: FinishReason): string {
+  protected override finish(index: number, reason: FinishReason): string {
     const state = this.#state(index);
     if (state.isFinished) return "";
     if (state.tools?.hasNameless === true)
@@ -183,31 +120,24 @@ export class ChatEventWriter implements ChatWriter {
     const { details } = state;
     const detailed =
       details === undefined ? "" : this.#delta(index, { reasoning_details: details }, null);
-    const before = detailed + this.#release();
+    const before = detailed + this.release();
     const delta = state.hasRole ? "{}" : `{"role":"assistant","content":""}`;
     state.hasRole = true;
     state.isFinished = true;
-    this.#held = `${this.#head}{"index":${index},"delta":${delta},"logprobs":null,"finish_reason":"${reason}"}`;
+    this.held = `${this.head}{"index":${index},"delta":${delta},"logprobs":null,"finish_reason":"${reason}"}`;
     return before;
   }
 
-  #release(): string {
-    if (this.#held === "") return "";
-    const held = this.#held + this.#tail;
-    this.#held = "";
-    return held;
-  }
-
-  #releaseLast(): string {
-    if (this.#held === "" || this.#extras === undefined) return this.#release();
-    const lists = fieldsOf(pick(this.#extras, (value) => !isWord(value)));
-    const held = `${this.#held}]${lists}${this.#tail.slice(1)}`;
-    this.#held = "";
+  protected override releaseLast(): string {
+    if (this.held === "" || this.extras === undefined) return this.release();
+    const lists = fieldsOf(pick(this.extras, (value) => !isWord(value)));
+    const held = `${this.held}]${lists}${this.tail.slice(1)}`;
+    this.held = "";
     return held;
   }
 
   #state(index: number): ChoiceState {
-    const known = this.#choices.get(index);
+    const known = this.states.get(index);
     if (known !== undefined) return known;
     const state: ChoiceState = {
       details: undefined,
@@ -215,7 +145,7 @@ export class ChatEventWriter implements ChatWriter {
       hasRole: false,
       isFinished: false,
     };
-    this.#choices.set(index, state);
+    this.states.set(index, state);
     return state;
   }
 }

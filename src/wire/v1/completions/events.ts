@@ -1,12 +1,7 @@
-import type { ApiError } from "../../../base/errors.ts";
-import type { ChatPart, FinishReason, Json, JsonObject } from "../../../call/chat.ts";
+import type { ChatPart, FinishReason, Json } from "../../../call/chat.ts";
 import { Echo } from "../../../call/echo.ts";
-import type { Usage } from "../../../call/usage.ts";
-import { keepAliveComment } from "../chat/events.ts";
-import { fieldsOf, toWireUsage } from "../chat/reply.ts";
-import type { ChatWriter, ReplyIdentity } from "../dialect.ts";
-import { toErrorBody } from "../error-reply.ts";
-import { Said } from "../said.ts";
+import { ChunkWriter } from "../chat/chunk-writer.ts";
+import type { ReplyIdentity } from "../dialect.ts";
 import type { TextCompletionOrder } from "./call.ts";
 
 interface ChoiceState {
@@ -19,48 +14,15 @@ type WriterOptions = Pick<
   "includeUsage" | "choices" | "choicesPerPrompt" | "echoed"
 >;
 
-/**
- * Turns parts into events of a legacy completion. Every choice gets exactly one finish_reason. A
- * finish is held back until something follows, so that the last one leaves in one write with the
- * usage and `[DONE]`.
- */
-export class TextCompletionWriter implements ChatWriter {
-  readonly keepAlive = keepAliveComment;
+/** Turns parts into events of a legacy completion. */
+export class TextCompletionWriter extends ChunkWriter<ChoiceState> {
   readonly reasoningChars = 0;
-  readonly said = new Said();
-  readonly choices: number;
   readonly #options: WriterOptions;
-  /** What all events begin with, up to their choices. */
-  readonly #fixed: string;
-  #head: string;
-  readonly #tail: string;
-  readonly #states = new Map<number, ChoiceState>();
-  #held = "";
-  #extras: JsonObject | undefined;
 
-  constructor({ id, createdS, model }: ReplyIdentity, options: WriterOptions) {
+  constructor(identity: ReplyIdentity, options: WriterOptions) {
+    const { includeUsage, choices } = options;
+    super({ object: "text_completion", identity, includeUsage, choices });
     this.#options = options;
-    this.choices = options.choices;
-    const fixed = JSON.stringify({ id, object: "text_completion", created: createdS, model });
-    this.#fixed = `data: ${fixed.slice(0, -1)}`;
-    this.#head = `${this.#fixed},"choices":[`;
-    this.#tail = options.includeUsage ? `],"usage":null}\n\n` : "]}\n\n";
-  }
-
-  set extras(extras: JsonObject | undefined) {
-    if (extras === this.#extras || extras === undefined) return;
-    this.#extras = extras;
-    this.#head = `${this.#fixed}${fieldsOf(extras)},"choices":[`;
-  }
-
-  get hasBegun(): boolean {
-    return this.#states.size > 0;
-  }
-
-  get isFinished(): boolean {
-    if (this.#states.size < this.choices) return false;
-    for (const { isFinished } of this.#states.values()) if (!isFinished) return false;
-    return true;
   }
 
   write(part: ChatPart): string {
@@ -72,7 +34,7 @@ export class TextCompletionWriter implements ChatWriter {
       case "delta":
         return this.#delta(part.index, part.delta["content"], part.logprobs);
       case "finish":
-        return this.#finish(part.index, part.reason);
+        return this.finish(part.index, part.reason);
       // Of other dialects.
       case "reasoning-detail":
       case "native":
@@ -84,20 +46,6 @@ export class TextCompletionWriter implements ChatWriter {
     }
   }
 
-  end(usage: Usage, isCut = false): string {
-    let finishes = "";
-    for (const [index, { isFinished }] of this.#states)
-      if (!isFinished) finishes += this.#finish(index, isCut ? "length" : "stop");
-    const counted = this.#options.includeUsage
-      ? `${this.#head}],"usage":${JSON.stringify(toWireUsage(usage))}}\n\n`
-      : "";
-    return `${finishes}${this.#release()}${counted}data: [DONE]\n\n`;
-  }
-
-  fail(error: ApiError): string {
-    return `data: ${JSON.stringify(toErrorBody(error))}\n\n`;
-  }
-
   #delta(index: number, content: Json | undefined, logprobs: Json): string {
     const text = typeof content === "string" ? content : "";
     return this.#text(index, text, JSON.stringify(text), JSON.stringify(logprobs));
@@ -107,33 +55,26 @@ export class TextCompletionWriter implements ChatWriter {
     const state = this.#state(index);
     if (state.isFinished || (text === "" && logprobs === "null")) return "";
     this.said.add(state.echo === undefined ? text : state.echo.ownIn(text));
-    return `${this.#release()}${this.#head}{"index":${index},"text":${quoted},"logprobs":${logprobs},"finish_reason":null}${this.#tail}`;
+    return `${this.release()}${this.head}{"index":${index},"text":${quoted},"logprobs":${logprobs},"finish_reason":null}${this.tail}`;
   }
 
-  #finish(index: number, reason: FinishReason): string {
+  protected override finish(index: number, reason: FinishReason): string {
     const state = this.#state(index);
     if (state.isFinished) return "";
-    const before = this.#release();
+    const before = this.release();
     state.isFinished = true;
-    this.#held = `${this.#head}{"index":${index},"text":"","logprobs":null,"finish_reason":"${reason}"}`;
+    this.held = `${this.head}{"index":${index},"text":"","logprobs":null,"finish_reason":"${reason}"}`;
     return before;
   }
 
-  #release(): string {
-    if (this.#held === "") return "";
-    const held = this.#held + this.#tail;
-    this.#held = "";
-    return held;
-  }
-
   #state(index: number): ChoiceState {
-    const known = this.#states.get(index);
+    const known = this.states.get(index);
     if (known !== undefined) return known;
     const { echoed, choicesPerPrompt } = this.#options;
     const prompt = echoed[Math.floor(index / choicesPerPrompt)];
     const echo = prompt === undefined ? undefined : new Echo(prompt);
     const state = { echo, isFinished: false };
-    this.#states.set(index, state);
+    this.states.set(index, state);
     return state;
   }
 }

@@ -9,7 +9,7 @@ import {
 } from "../../../call/chat.ts";
 import type { Usage } from "../../../call/usage.ts";
 import { toOpaque } from "../carried.ts";
-import { keepAliveComment } from "../chat/events.ts";
+import { keepAliveComment } from "../chat/chunk-writer.ts";
 import { ToolBlocks, type ToolPiece } from "../chat/tool-blocks.ts";
 import { callIdPrefix } from "../chat/tool-pieces.ts";
 import type { ChatWriter, ReplyIdentity } from "../dialect.ts";

@@ -169,7 +169,7 @@ export class Exchange {
 
   fail(error: ApiError): Response {
     const told = this.#renamed(error);
-    const isMessages = this.#asksInMessages();
+    const isMessages = this.asksInMessages;
     const body = isMessages ? toMessagesError(told, this.requestId) : toErrorBody(told);
     const response = this.#plainReply(JSON.stringify(body), jsonType, error.status);
     if (isMessages) response.headers.set("request-id", this.requestId);
@@ -178,7 +178,7 @@ export class Exchange {
   }
 
   /** Also where no endpoint has taken the request: clients read errors in their own format only. */
-  #asksInMessages(): boolean {
+  get asksInMessages(): boolean {
     const { dialect, request } = this;
     if (dialect === "messages" || request.headers.has("anthropic-version")) return true;
     return dialect === undefined && /^\/v1\/+messages(\/|$)/.test(requestPath(request.url));

@@ -83,7 +83,7 @@ export function modelEndpoint(
     return read.then((body) => {
       // Reading a body may have taken long: the key's present state counts.
       const current = keys.current(key, clock.nowMs());
-      if (current === undefined) throw invalidKey();
+      if (current === undefined) throw invalidKey(exchange);
       exchange.key = unpaused(current);
       const caller = { exchange, server, key: current, purse, body };
       const options = { dependencies, endpoint, caller, claim: undefined };
@@ -151,7 +151,7 @@ function checkAgain(
   if (!isLeft && !dependencies.calls.isDraining && isUsable) return current;
   claim.close();
   if (isLeft) throw callerLeft("the caller closed the connection");
-  if (current === undefined) throw invalidKey();
+  if (current === undefined) throw invalidKey(exchange);
   unpaused(current);
   throw shuttingDown();
 }

@@ -1,6 +1,7 @@
 import { ApiError } from "../base/errors.ts";
 import { requestPath } from "../base/network/address.ts";
 import { listen } from "../base/network/listen.ts";
+import { eitherOf } from "../base/text/list-text.ts";
 import { drained, shuttingDown } from "./active-calls.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
 import { EndedConnections } from "./ended-connections.ts";
@@ -185,6 +186,6 @@ function notFound(url: string, paths: readonly string[]): ApiError {
 function wrongMethod(methods: readonly string[]): ApiError {
   return new ApiError({
     code: "method_not_allowed",
-    message: `Method not allowed. Use ${methods.join(" or ")}.`,
+    message: `Method not allowed. Use ${eitherOf(methods)}.`,
   });
 }

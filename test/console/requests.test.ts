@@ -204,10 +204,10 @@ test("the HTTP status is a filter, and rejected calls are a list of their own", 
   await filters().getByLabel("HTTP status").selectOption("502");
   await rowsAre(1);
   expect(await shownIds()).toEqual([failed]);
-  await filters().getByLabel("Dialect").selectOption({ label: "Chat Completions" });
+  await filters().getByLabel("API format").selectOption({ label: "Chat Completions" });
   await page.waitForURL(/dialect=chat/);
   await rowsAre(1);
-  await filters().getByLabel("Dialect").selectOption({ label: "Messages" });
+  await filters().getByLabel("API format").selectOption({ label: "Messages" });
   await page.waitForURL(/dialect=messages/);
   await rowsAre(0);
   await filters().getByRole("button", { name: "Clear filters" }).click();

@@ -10,7 +10,8 @@ export function authenticate(exchange: Exchange, keys: KeyDirectory): KeyRecord 
   const secret = bearerOf(exchange.request);
   const key = keys.find(secret);
   exchange.key = key;
-  if (key === undefined || !isUsable(key, exchange.startedMs)) throw invalidKey(secret === "");
+  if (key === undefined || !isUsable(key, exchange.startedMs))
+    throw invalidKey(exchange, secret === "");
   return unpaused(key);
 }
 
@@ -29,13 +30,16 @@ export function identify(exchange: Exchange, keys: KeyDirectory): void {
   exchange.key = keys.find(bearerOf(exchange.request));
 }
 
-export function invalidKey(isMissing = false): ApiError {
+export function invalidKey({ asksInMessages }: Exchange, isMissing = false): ApiError {
+  const bearer = "`Authorization: Bearer sk-svc-…`";
+  const header = asksInMessages ? `\`x-api-key: sk-svc-…\` or ${bearer}` : bearer;
+  const kind = asksInMessages ? "API key" : "bearer key";
   return new ApiError({
     code: "invalid_api_key",
     // These words first: LiteLLM knows a wrong key by them alone.
     message: isMissing
-      ? "Incorrect API key provided: the request has no bearer key. Send your key as `Authorization: Bearer sk-svc-…`."
-      : "Incorrect API key provided. Send a valid key as `Authorization: Bearer sk-svc-…`. You can create one in the console or ask the operator for one.",
+      ? `Incorrect API key provided: the request has no ${kind}. Send your key as ${header}.`
+      : `Incorrect API key provided. Send a valid key as ${header}. You can create one in the console or ask the operator for one.`,
   });
 }
 

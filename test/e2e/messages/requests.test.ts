@@ -110,6 +110,30 @@ describe("errors have the format's own types", () => {
     expect(await failureOf(bad)).toBeInstanceOf(BadRequestError);
   });
 
+  test("for a missing or wrong key, and name both headers that can carry it", async () => {
+    const version = { "anthropic-version": "2023-06-01" };
+    const places = [
+      ["/v1/messages", {}],
+      ["/v1/messages/count_tokens", {}],
+      ["/v1/models", version],
+    ] as const;
+    for (const [path, headers] of places)
+      for (const key of [{}, { "x-api-key": "sk-svc-wrong" }]) {
+        const method = path === "/v1/models" ? "GET" : "POST";
+        const reply = await fetch(gateway.origin + path, {
+          method,
+          headers: { ...headers, ...key },
+        });
+        const { error } = (await reply.json()) as { error: JsonObject };
+        expect([reply.status, error["type"]]).toEqual([401, "authentication_error"]);
+        expect(error["message"]).toContain(
+          "key as `x-api-key: sk-svc-…` or `Authorization: Bearer sk-svc-…`.",
+        );
+      }
+    const chat = await fetch(`${gateway.origin}/v1/chat/completions`, { method: "POST" });
+    expect(await chat.text()).not.toContain("x-api-key");
+  });
+
   test("of upstreams, before the first byte, streamed or not", async () => {
     for (const stream of [true, false]) {
       gateway.upstream.replyOnce(failures.overloaded());

@@ -126,6 +126,9 @@ test("a wrong method is 405 and names the right ones", async () => {
     expect(reply.headers.get("allow")).toBe(allow);
     expect(await refusalOf(reply)).toMatchObject({ status: 405, code: "method_not_allowed" });
   }
+  const stored = `${gateway.origin}/v1/responses/resp_1`;
+  const refusal = await refusalOf(await fetch(stored, { method: "PUT", headers: authorized() }));
+  expect(refusal.message).toBe("Method not allowed. Use GET, HEAD, DELETE or POST.");
 });
 
 test("HEAD answers as GET does, without a body", async () => {

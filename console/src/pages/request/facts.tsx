@@ -41,7 +41,7 @@ export function Facts({ receipt, account }: FactsProps) {
           )}
         </Fact>
         <Fact label="Endpoint">{receipt.endpoint}</Fact>
-        {receipt.dialect !== null && <Fact label="Dialect">{dialectName(receipt.dialect)}</Fact>}
+        {receipt.dialect !== null && <Fact label="API format">{dialectName(receipt.dialect)}</Fact>}
         <Fact label="Key">
           {key === undefined ? (
             keys.isSuccess && <span>Playground key</span>

@@ -98,7 +98,7 @@ export function requestColumns(options: ColumnOptions): readonly Column<RequestR
   ];
 }
 
-/** Most calls have the first dialect: its name in every row would tell nothing. */
+/** Most calls have the first dialect: its name in every row would add nothing. */
 function Model({ row: { model, dialect } }: { readonly row: RequestRow }) {
   return (
     <>

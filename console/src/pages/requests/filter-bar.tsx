@@ -85,7 +85,7 @@ export function FilterBar({ filters, choices, onChange, onClear }: FilterBarProp
           !isRejected &&
           choice("provider", "Provider", choices.providers)}
         {choice("endpoint", "Endpoint", isRejected ? [...endpoints, same("models")] : endpoints)}
-        {choice("dialect", "Dialect", dialectOptions)}
+        {choice("dialect", "API format", dialectOptions)}
         <Choice
           label="Outcome"
           value={filters.outcome}

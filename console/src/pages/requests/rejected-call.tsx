@@ -87,7 +87,7 @@ export function RejectedCall({ of, account }: RejectedCallProps) {
           <ModelLink of={of} />
         </Fact>
         <Fact label="Endpoint">{endpoint ?? "Unknown path"}</Fact>
-        {dialect !== null && <Fact label="Dialect">{dialectName(dialect)}</Fact>}
+        {dialect !== null && <Fact label="API format">{dialectName(dialect)}</Fact>}
         <Fact label="HTTP status">{status}</Fact>
         <Fact label="Code">
           <code>{code}</code>

@@ -1,4 +1,5 @@
 import { ApiError } from "../../../base/errors.ts";
+import { eitherOf } from "../../../base/text/list-text.ts";
 import type { JsonObject } from "../../../call/chat.ts";
 import type { StoredResponses } from "../../../responses/stored-responses.ts";
 import { fieldError } from "../../../wire/v1/validate.ts";
@@ -28,7 +29,7 @@ export function manageResponse(dependencies: GatewayDependencies): Work {
     if (act === undefined)
       throw new ApiError({
         code: "method_not_allowed",
-        message: `Method not allowed. Use ${Object.keys(wanted).join(" or ")}.`,
+        message: `Method not allowed. Use ${eitherOf(Object.keys(wanted))}.`,
       });
     const { responses: archive } = dependencies;
     if (archive === undefined)

@@ -167,8 +167,9 @@ function printCalls(calls: readonly CallView[]): void {
 }
 
 function lineOf(call: CallView): string {
-  const { at, id, model, dialect, status, kind, charged_usd, duration_ms } = call;
-  const paint = status === 200 ? style.green : kind === "rejected" ? style.yellow : style.red;
+  const { at, id, model, dialect, status, outcome, kind, charged_usd, duration_ms } = call;
+  // A reply that had begun has status 200, whatever ended it.
+  const paint = outcome === "ok" ? style.green : kind === "rejected" ? style.yellow : style.red;
   const facts = [
     style.dim(at),
     paint(`${status ?? "–"} ${outcomeOf(call)}`),

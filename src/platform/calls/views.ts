@@ -1,9 +1,9 @@
 import { toDateText } from "../../base/dates.ts";
-import { type ErrorCode, errorKinds } from "../../base/errors.ts";
 import { idTimeMs } from "../../base/ids.ts";
 import { toUsd } from "../../base/money.ts";
 import type { KeyName } from "../../keys/directory.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
+import { replyStatus } from "../../ledger/reply-status.ts";
 import type { Rejection, RejectionReason } from "../../rejections/rejection.ts";
 
 /** A call that was admitted and has a receipt, or one that was rejected and has none. */
@@ -26,7 +26,7 @@ export interface CallView {
   readonly provider: string | null;
   /** `ok`, `left` (the caller disconnected) or an error code. */
   readonly outcome: string;
-  /** HTTP status; null where the caller disconnected. */
+  /** HTTP status; null where the caller disconnected before the reply. */
   readonly status: number | null;
   /** Of a rejected call: what the caller got. */
   readonly message: string | null;
@@ -64,7 +64,7 @@ export function fromReceipt(receipt: Receipt, names: CallNames): CallView {
     dialect: receipt.dialect ?? null,
     provider: provider === "" ? null : provider,
     outcome,
-    status: statusOf(outcome),
+    status: replyStatus(receipt) ?? null,
     message: null,
     reason: null,
     charged_usd: toUsd(charged),
@@ -95,11 +95,4 @@ export function fromRejection(rejection: Rejection, names: CallNames): CallView 
     duration_ms: null,
     count,
   };
-}
-
-const isErrorCode = (outcome: string): outcome is ErrorCode => Object.hasOwn(errorKinds, outcome);
-
-function statusOf(outcome: string): number | null {
-  if (outcome === "ok") return 200;
-  return isErrorCode(outcome) ? errorKinds[outcome].status : null;
 }

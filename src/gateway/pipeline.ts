@@ -55,6 +55,8 @@ export interface Surface {
   readonly dialect?: Dialect | undefined;
   /** How the body comes; JSON by default. */
   readonly form?: BodyForm;
+  /** Where a dialect has several paths: an Idempotency-Key of one must not replay another's reply. */
+  readonly claimScope?: string;
 }
 
 type Serve = (call: ServedCall) => Promise<Response>;
@@ -65,7 +67,7 @@ type Serve = (call: ServedCall) => Promise<Response>;
  */
 export function modelEndpoint(
   dependencies: GatewayDependencies,
-  { endpoint, dialect, form = "json" }: Surface,
+  { endpoint, dialect, form = "json", claimScope = dialect ?? endpoint }: Surface,
   serve: Serve,
 ): Work {
   const { keys, billing, bodies, clock } = dependencies;
@@ -89,7 +91,7 @@ export function modelEndpoint(
       const options = { dependencies, endpoint, caller, claim: undefined };
       return header === null
         ? new ServedCall(options).run(serve)
-        : serveOnce(options, { header, serve });
+        : serveOnce(options, { header, claimScope, serve });
     });
   };
   return (exchange, server) => {
@@ -110,10 +112,16 @@ interface Entry {
   readonly key: KeyRecord;
 }
 
+interface OnceOptions {
+  readonly header: string;
+  readonly claimScope: string;
+  readonly serve: Serve;
+}
+
 /** A request that is served once, however often it is sent. */
 async function serveOnce(
   options: ServedCallOptions,
-  { header, serve }: { readonly header: string; readonly serve: Serve },
+  { header, claimScope, serve }: OnceOptions,
 ): Promise<Response> {
   const { dependencies, caller } = options;
   const { exchange, body, purse } = caller;
@@ -125,7 +133,7 @@ async function serveOnce(
     claimKey: dependencies.keys.claimKey(caller.key.id),
     accountId: purse.account.id,
     header,
-    path: exchange.dialect ?? options.endpoint,
+    path: claimScope,
     body: body.fields,
     bytesHash: body.hash,
     requestId: exchange.requestId,

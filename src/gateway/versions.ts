@@ -50,7 +50,11 @@ export const v1: ApiVersion = {
       modelEndpoint(dependencies, { endpoint: "chat", dialect: "messages" }, serveMessages),
     ),
     "/messages/count_tokens": post(
-      modelEndpoint(dependencies, { endpoint: "chat", dialect: "messages" }, serveCountTokens),
+      modelEndpoint(
+        dependencies,
+        { endpoint: "chat", dialect: "messages", claimScope: "count_tokens" },
+        serveCountTokens,
+      ),
     ),
     "/embeddings": post(modelEndpoint(dependencies, { endpoint: "embeddings" }, serveEmbeddings)),
     "/audio/speech": post(modelEndpoint(dependencies, { endpoint: "speech" }, serveSpeech)),

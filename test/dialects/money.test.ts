@@ -8,8 +8,10 @@ import { framed, packetsUntil } from "../providers/stage.ts";
 import { BodyReader } from "../replies/event-stream.ts";
 import { countTokens, helloMost, helloTokens, leaver, waitUntil } from "../setup/money-home.ts";
 import { costOf } from "./cases/words.ts";
-import { forms, reply, Stage } from "./stage.ts";
-import { type Pair, prices, sceneName, scenes, twinOf } from "./vendors.ts";
+import type { Driver } from "./driver.ts";
+import { messagesDriver } from "./drivers/messages.ts";
+import { forms, plainQuestion, post, refusalOf, reply, Stage } from "./stage.ts";
+import { drivers, type Pair, prices, sceneName, scenes, twinOf } from "./vendors.ts";
 
 const stage = new Stage();
 
@@ -43,6 +45,60 @@ for (const pair of scenes)
     leavingCases(pair);
     claimCases(pair);
   });
+
+for (const first of drivers)
+  for (const second of drivers)
+    if (first !== second)
+      test(`an Idempotency-Key of ${first.name} is 409 in ${second.name}, with the same body, too`, () =>
+        expectApart(first, second));
+
+test("an Idempotency-Key of a message is 409 for its count of tokens", async () => {
+  const pair = sceneOf(messagesDriver);
+  const caller = await stage.caller(pair);
+  const body = pair.driver.toBody({ model: pair.vendor.name, ...plainQuestion, cap });
+  stage.answer(pair, reply(pair, "whole", { pieces: [{ text: "once" }], finish: "stop" }));
+  const init = { headers: { "idempotency-key": "one" } };
+  const { key } = caller.payer;
+  await (await post({ stage, driver: pair.driver, key, body, init })).text();
+  const counter = { ...pair.driver, path: `${pair.driver.path}/count_tokens` };
+  const refusal = await refusalOf(
+    pair.driver,
+    await post({ stage, driver: counter, key, body, init }),
+  );
+  expect(refusal).toMatchObject({ status: 409, code: "idempotency_key_reused" });
+  await caller.payer.settled(1);
+});
+
+function sceneOf(driver: Driver): Pair {
+  const pair = scenes.find(
+    (scene) => scene.driver === driver && scene.vendor.name === "compatible",
+  );
+  if (pair === undefined) throw new Error(`no scene of ${driver.name}`);
+  return pair;
+}
+
+/** Neither the other dialect's own request nor the same bytes get what the first one was answered. */
+async function expectApart(first: Driver, second: Driver): Promise<void> {
+  const pair = sceneOf(first);
+  const caller = await stage.caller(pair);
+  const { key } = caller.payer;
+  const init = { headers: { "idempotency-key": "one" } };
+  const question = { model: pair.vendor.name, ...plainQuestion, cap };
+  stage.answer(pair, reply(pair, "whole", { pieces: [{ text: "once" }], finish: "stop" }));
+  const body = first.toBody(question);
+  const answered = await post({ stage, driver: first, key, body, init });
+  expect(first.fromReply(await answered.json()).text).toBe("once");
+  for (const other of [body, second.toBody(question)]) {
+    const response = await post({ stage, driver: second, key, body: other, init });
+    expect(response.headers.get("idempotent-replayed")).toBeNull();
+    expect(await refusalOf(second, response)).toMatchObject({
+      status: 409,
+      code: "idempotency_key_reused",
+    });
+  }
+  expect(stage.calls.length).toBe(1);
+  await caller.payer.settled(1);
+}
 
 function holdCases(pair: Pair): void {
   const { wire, driver } = pair;

@@ -117,6 +117,10 @@ export function withSafePart(part: JsonObject, options: PartOptions): JsonObject
   return withCallerUrls(withPlainCaching(part, options.noCacheControl), options, 0);
 }
 
+/** Where an earlier answer found what it said: it is quoted, and nobody fetches it. */
+const isSources = ({ type }: JsonObject, name: string) =>
+  name === "annotations" && type === "output_text";
+
 const isUrlName = (name: string) => /ur[il]$/i.test(name);
 
 /** Text, as nearly all parts are, is passed by without a word. */
@@ -138,6 +142,7 @@ const maxUrlDepth = 4;
 function withCallerUrls(part: JsonObject, options: PartOptions, depth: number): JsonObject {
   let changed: Record<string, Json | undefined> | undefined;
   for (const name in part) {
+    if (isSources(part, name)) continue;
     const value = part[name];
     const param = `${options.param}.${name.slice(0, 64)}`;
     let sent = value;

@@ -77,6 +77,35 @@ describe("a request", () => {
     expect(gateway.upstream.requests).toHaveLength(0);
   });
 
+  test("keeps the sources of an earlier answer, which nobody fetches, also where no URL is allowed", async () => {
+    const sources = ["https://news.example/a?b=1", "http://wiki.internal/page", "doc:7"];
+    const annotations = sources.map((url) => ({
+      type: "url_citation",
+      start_index: 0,
+      end_index: 2,
+      title: "A page",
+      url,
+    }));
+    const answer = {
+      type: "message",
+      role: "assistant",
+      content: [{ type: "output_text", text: "So.", annotations }],
+    };
+    const question = { role: "user", content: "Why?" };
+    for (const model of ["gpt", "own"]) {
+      gateway.upstream.replyOnce(wholeResponse([messageItem]));
+      const reply = await ask({ model, input: [answer, question] });
+      expect({ model, status: reply.status }).toEqual({ model, status: 200 });
+      expect(sent()["input"]).toEqual([answer, expect.objectContaining(question)]);
+    }
+    // Only there: under the same name, another part may hold what is fetched.
+    const [, inside] = annotations;
+    const part = { type: "input_text", text: "?", annotations: [inside] };
+    const refused = await ask({ input: [{ role: "user", content: [part] }] });
+    expect(refused.status).toBe(400);
+    expect((await refused.json()).error.param).toBe("input[0].content[0].annotations[0].url");
+  });
+
   test("for a very short answer goes by chat completions: the vendor takes no cap so low", async () => {
     gateway.upstream.replyOnce(chatAnswers.plain());
     await (await ask({ max_output_tokens: 5 })).json();

@@ -29,13 +29,15 @@ export interface ReplyIdentity {
 export interface ChatWriter {
   /** What keeps a silent stream alive. */
   readonly keepAlive: string;
-  /** What was sent, for counting if the upstream reports no usage. */
+  /** What the model said, for the cap and for counting if the upstream reports no usage. */
   readonly said: Said;
-  /** How much of the model's thoughts went out with its words. */
+  /** How much of its thoughts the upstream has shown with its words. */
   readonly reasoningChars: number;
   /** How many answers were asked for. */
   readonly choices: number;
   readonly hasBegun: boolean;
+  /** The upstream speaks the caller's dialect. */
+  readonly isNative?: boolean;
   /** Every answer that was asked for has ended. */
   readonly isFinished: boolean;
   /** What the upstream says of the whole reply. */

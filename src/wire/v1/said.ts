@@ -3,7 +3,7 @@ const keptChars = 64 * 1024;
 const joinedPieces = 8;
 const joinedTexts = 64;
 
-/** The words of an answer, as far as they have gone out. */
+/** The words of an answer so far, also those that the caller did not want to see. */
 export class Said {
   chars = 0;
   pieces = 0;

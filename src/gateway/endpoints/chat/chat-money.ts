@@ -13,6 +13,9 @@ import type { Measured } from "../../billing/charge.ts";
 
 /** Of an answer whose length nobody has named, for the limit of tokens a minute. */
 const expectedOutputTokens = 1_024;
+/** About what a token of text has. */
+const bytesPerToken = 4;
+
 export interface ChatNeed {
   readonly need: Need;
   /** About what it will use. */
@@ -37,9 +40,9 @@ export function chatNeed(options: {
   const context = hasMedia(call) ? maxContextTokens(model) : undefined;
   const most = context === undefined ? sized : Math.max(sized, context);
   const whole = call.maxOutputTokens ?? usualOutputTokens;
-  // Token ids are counted already; of text, a token has about four bytes.
+  // Token ids are counted already.
   const ids = call.original?.promptTokens ?? 0;
-  const about = Math.ceil((Math.min(sized, context ?? sized) - ids) / 4) + ids;
+  const about = Math.ceil((Math.min(sized, context ?? sized) - ids) / bytesPerToken) + ids;
   // Who named no length is not refused for one that we made up: the answer is made to fit.
   const fitting = tpm === undefined ? whole : Math.floor((tpm - about) / choices);
   const cap = isCapNamed ? whole : Math.max(1, Math.min(whole, fitting));
@@ -70,11 +73,14 @@ export interface CountOptions {
   readonly isLeft?: boolean;
   /** What the model is likely to have thought besides. */
   readonly hiddenTokens?: number;
+  /** The upstream got the request in the caller's own dialect, with what no message here has. */
+  readonly isNative?: boolean;
 }
 
 /** Where no upstream has told it: counted with a tokenizer, which is an estimate. */
 export async function countUsage(options: CountOptions): Promise<Usage> {
-  const { counter, chat, said, model, choices, isLeft = false, hiddenTokens = 0 } = options;
+  const { counter, chat, said, model, choices } = options;
+  const { isLeft = false, hiddenTokens = 0, isNative = false } = options;
   const { texts, images, mediaTokens: mostMedia } = textsOf(chat);
   const [input, output] = await Promise.all([
     counter.count(texts, isLeft),
@@ -85,10 +91,12 @@ export async function countUsage(options: CountOptions): Promise<Usage> {
   // Another tokenizer may count more than the upstream was allowed.
   const most = (chat.maxOutputTokens ?? Number.POSITIVE_INFINITY) * choices;
   // A prompt of completions has no template around it.
-  const { dialect, promptTokens = 0 } = chat.original ?? {};
+  const { dialect, promptTokens = 0, addedTokens = 0 } = chat.original ?? {};
   const around = dialect === "completions" ? 0 : 4 * chat.messages.length;
+  // The hold has a token for each byte of it; a tokenizer would make far less of it.
+  const added = isNative ? Math.ceil(addedTokens / bytesPerToken) : 0;
   return {
-    inputTokens: input + promptTokens + around + images * imageTokens + mediaTokens,
+    inputTokens: input + promptTokens + added + around + images * imageTokens + mediaTokens,
     outputTokens: Math.min(most, Math.ceil(output * said.share) + hiddenTokens),
     ...(hiddenTokens > 0 ? { reasoningTokens: hiddenTokens } : {}),
     estimated: true,

@@ -80,7 +80,8 @@ async function whole<Order extends ChatOrder>(admitted: AdmittedChat<Order>): Pr
   // What was said is looked at only where the count of it is nothing.
   const isTold = told !== undefined && !isHollow(told, told.outputTokens === 0 && hasSaid(result));
   const said = () => saidIn(result, order.writtenPerReturned);
-  const usage = isTold ? told : await countUsage({ ...counted, said: said() });
+  const isNative = result.native !== undefined;
+  const usage = isTold ? told : await countUsage({ ...counted, isNative, said: said() });
   const reply = dialect.toReply({ identity, order, result, usage });
   const text = typeof reply === "string" ? reply : await reply;
   await charge.settle(measured(usage), { contentType: "application/json", body: text });
@@ -92,10 +93,13 @@ async function stream<Order extends ChatOrder>(admitted: AdmittedChat<Order>): P
   const { served, dialect, model, order, chat, charge, identity } = admitted;
   const { dependencies, exchange, call } = served;
   const writer = dialect.createWriter(identity, order);
+  // Whether the target that was asked last speaks the dialect, for callers who leave before it has spoken.
+  let isFluent = false;
   const opening = dependencies.router.serve(model, call, async (attempt): Promise<OpenedChat> => {
     const { provider, target } = attempt;
     if (provider.streamChat === undefined) throw notProvided(model);
     charge.begin(attempt);
+    isFluent = provider.dialects?.includes(dialect.name) === true;
     const parts = await provider.streamChat({
       call: chat,
       target,
@@ -117,7 +121,8 @@ async function stream<Order extends ChatOrder>(admitted: AdmittedChat<Order>): P
     const { isLeft } = call;
     const hiddenTokens = hidesWork ? reasoning.meanOf(model.id) : 0;
     const counted = { counter, chat, said: writer.said, model, choices: order.choices };
-    return countUsage({ ...counted, isLeft, hiddenTokens });
+    const isNative = writer.hasBegun ? writer.isNative === true : isFluent;
+    return countUsage({ ...counted, isLeft, hiddenTokens, isNative });
   };
   const cap = chat.maxOutputTokens;
   const onCounted = ({ reasoningTokens = 0 }: Usage) =>

@@ -40,7 +40,7 @@ export class MessageEventWriter implements ChatWriter {
   readonly #identity: ReplyIdentity;
   readonly #hidesThoughts: boolean;
   #hasBegun = false;
-  #isNative = false;
+  isNative = false;
   #block: BlockKind | undefined;
   /** Of the block that is open, or of the next. */
   #index = 0;
@@ -80,7 +80,7 @@ export class MessageEventWriter implements ChatWriter {
         return "";
       case "finish":
         this.#finish ??= part.reason;
-        return this.#isNative ? "" : this.#begin();
+        return this.isNative ? "" : this.#begin();
       case "usage":
       case "done":
         return "";
@@ -90,7 +90,7 @@ export class MessageEventWriter implements ChatWriter {
   }
 
   end(usage: Usage, isCut = false): string {
-    if (this.#isNative) return this.#endNative(usage, isCut);
+    if (this.isNative) return this.#endNative(usage, isCut);
     const tail = this.#begin() + this.#endTools(isCut) + this.#close() + this.#carryRest();
     const reason = this.#finish ?? (this.#tools === undefined ? "stop" : "tool_calls");
     const stop = isCut ? "max_tokens" : this.#isRefusal ? "refusal" : stopReasons[reason];
@@ -135,10 +135,10 @@ export class MessageEventWriter implements ChatWriter {
       this.#block === "thinking"
         ? ""
         : this.#open("thinking", { type: "thinking", thinking: "", signature: "" });
-    // What is hidden is no part of what was said: the vendor's count covers it.
-    if (this.#hidesThoughts) return start;
+    // Counted though nobody sees it: the vendor bills it, and the cap is for all that it writes.
     this.said.add(thought);
     this.reasoningChars += thought.length;
+    if (this.#hidesThoughts) return start;
     return `${start}${this.#head}${JSON.stringify(thought)}}}\n\n`;
   }
 
@@ -228,7 +228,7 @@ export class MessageEventWriter implements ChatWriter {
   }
 
   #native(event: NativeEvent): string {
-    this.#isNative = true;
+    this.isNative = true;
     this.#hasBegun = true;
     const { text, data, words, isReasoning, isLast } = event;
     if (isLast === true) {

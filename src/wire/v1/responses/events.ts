@@ -76,6 +76,10 @@ export class ResponseEventWriter implements ChatWriter {
     return this.#hasBegun;
   }
 
+  get isNative(): boolean {
+    return this.#native !== undefined;
+  }
+
   get isFinished(): boolean {
     return this.#finish !== undefined;
   }

@@ -7,9 +7,10 @@ import { describe, expect, test } from "bun:test";
 import type { Bytes } from "../fake/http/reply.ts";
 import { Dice } from "../fuzz/cases/dice.ts";
 import { clockCall, fullCounts, weatherCall } from "../providers/calls.ts";
+import type { VendorReply } from "../providers/dialect.ts";
 import { framed } from "../providers/stage.ts";
 import { tools } from "./cases/words.ts";
-import { type Caller, Stage } from "./stage.ts";
+import { type Caller, type Form, forms, reply, Stage } from "./stage.ts";
 import { type Pair, sceneName, scenes } from "./vendors.ts";
 
 const seed = 20_261_118;
@@ -147,4 +148,94 @@ async function expectBounded(caller: Caller, packets: readonly Bytes[]): Promise
     tail: "",
   });
   expect(text).toEndWith("\n\n");
+}
+
+/** Headers as bytes of Latin-1: names that we set ourselves, and values that would end a line. */
+const evilHeads: Readonly<Record<string, readonly string[]>> = {
+  "names of ours": [
+    "x-request-id: req_evil",
+    "request-id: req_evil",
+    "x-svc-max-tokens: evil",
+    "idempotent-replayed: true",
+    "x-ratelimit-remaining-requests: evil",
+    "access-control-allow-origin: *",
+    "set-cookie: evil=1",
+    "link: <https://evil.example>; rel=successor-version",
+    "location: https://evil.example",
+    "openai-evil: 1",
+    "anthropic-evil: 1",
+  ],
+  "a bare CR": ["x-request-id: a\rx-evil: 1", "retry-after: 1\rx-evil: 1"],
+  "a bare LF": ["x-request-id: a\nx-evil: 1", "retry-after: 1\nx-evil: 1"],
+  "a folded line": ["x-request-id: a\r\n\tx-evil: 1", "retry-after: 1\r\n x-evil: 1"],
+  "escaped line ends": ["retry-after: 1%0d%0ax-evil: 1", "retry-after-ms: 1\\r\\nx-evil: 1"],
+  "odd bytes": [
+    "x-request-id: \u0000evil\u0007\u007f",
+    "retry-after: \u00ff\u00fe evil",
+    "x-caf\u00e9: evil",
+  ],
+  "a content type with more in it": [
+    "content-type: application/json; evil=\u00e9\u0001",
+    "content-type: text/event-stream\rx-evil: 1",
+  ],
+  "numbers that cannot be": ["retry-after: 1e400", "retry-after-ms: -7", "retry-after: NaN evil"],
+};
+
+for (const pair of scenes)
+  describe(`${sceneName(pair)}: of an upstream's headers, nothing reaches the caller`, () => {
+    for (const [name, lines] of Object.entries(evilHeads))
+      test(`with ${name}`, async () => {
+        const caller = await stage.caller(pair);
+        const { operations } = stage.gateway.server;
+        let calls = 0;
+        for (const line of lines)
+          for (const form of forms)
+            for (const said of [goodReply(pair, form), limited(pair, form)]) {
+              stage.answer(pair, withLine(said, line));
+              await expectOwnHead(await caller.send({ cap: 500 }, form));
+              await operations.providers.reset({ name: pair.vendor.name });
+              calls++;
+            }
+        expect(stage.calls.length).toBeGreaterThanOrEqual(calls);
+        const receipts = await caller.payer.settled(calls);
+        for (const { charged, hold } of receipts) expect(charged <= hold).toBe(true);
+      });
+  });
+
+const goodReply = (pair: Pair, form: Form) =>
+  reply(pair, form, {
+    pieces: [{ text: "Hello" }],
+    finish: "stop",
+    usage: { input: 9, output: 2 },
+  });
+
+/** A refusal for which the vendor may name a time to wait. */
+function limited({ wire }: Pair, form: Form): VendorReply {
+  const said = wire.error("serverError", { words: "", streamed: form === "streamed" });
+  if (said === undefined) throw new Error("the vendor never fails");
+  return { ...said, status: 429 };
+}
+
+/** With one more line in its head, byte for byte. */
+function withLine(said: VendorReply, line: string): Bytes {
+  const { head, parts, end } = framed(said, { framing: "close" });
+  const before = Buffer.from(head).subarray(0, -2);
+  return Buffer.concat([before, Buffer.from(`${line}\r\n\r\n`, "latin1"), ...parts, end]);
+}
+
+/** Its head is made of what is ours, whatever became of the call. */
+async function expectOwnHead(response: Response): Promise<void> {
+  const { status, headers } = response;
+  const text = await response.text();
+  expect([200, 429, 502, 503]).toContain(status);
+  expect(headers.get("x-request-id")).toMatch(/^req_[0-9a-f]{32}$/);
+  for (const [name, value] of headers) {
+    expect(`${name}: ${value}`).not.toMatch(/evil|vendor/i);
+    expect(value).toMatch(/^[\x20-\x7e]*$/);
+  }
+  for (const name of ["idempotent-replayed", "access-control-allow-origin", "set-cookie"])
+    expect(headers.get(name)).toBeNull();
+  const wait = headers.get("retry-after");
+  if (wait !== null) expect(wait).toMatch(/^[1-9]\d*$/);
+  if (status !== 200) expect(text).not.toContain("evil");
 }

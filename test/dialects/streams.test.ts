@@ -65,6 +65,11 @@ describe("words", () => {
         expect(await caller.hear({}, "streamed")).toMatchObject({ text: plainText });
         stage.answer(pair, framed(saidBy(pair), { framing: "close" }));
         expect(await caller.hear({}, "streamed")).toMatchObject({ text: plainText });
+        const whole = framed(wire.whole(plainAnswer(wire.can)));
+        stage.answer(pair, [{ send: whole.bytes, everyByte: true }]);
+        expect(await caller.hear({}, "whole")).toMatchObject({ text: plainText });
+        const charged = (await caller.payer.settled(3)).map((receipt) => receipt.charged);
+        expect(new Set(charged).size).toBe(1);
       });
 
       test("who has read the whole stream aborts nothing, and its connection is used again", async () => {

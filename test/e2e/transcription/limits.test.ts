@@ -1,0 +1,139 @@
+/** Uploads are bodies like all others: what bounds those bounds them, and before they are read. */
+
+import { beforeEach, describe, expect, test } from "bun:test";
+import { transcriptionReplies } from "../../fake/recordings.ts";
+import { fixtureBytes } from "../../fixtures/media/fixture.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { openPayer, type Payer } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
+import { formOf, speechFile } from "./form.ts";
+
+const manifest = `
+providers:
+  fake: { kind: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
+models:
+  whisper: { endpoint: transcription, price: { audio_second: "0.0001" }, routes: [{ provider: fake, model: w }] }
+`;
+const gateway = useTestGateway({ manifest, environment: { SVC_MAX_BODIES_MB: "64" } });
+beforeEach(() => gateway.upstream.replyWith(transcriptionReplies.asAsked));
+
+const mebibyte = 1024 * 1024;
+
+const send = ({ key }: Payer, file = speechFile()) =>
+  fetch(`${gateway.baseUrl}/audio/transcriptions`, {
+    method: "POST",
+    body: formOf({ model: "whisper", file }),
+    headers: { authorization: `Bearer ${key}` },
+  });
+
+function largeFile(): File {
+  const wav = new Uint8Array(22 * mebibyte);
+  wav.set(fixtureBytes("speech.wav").subarray(0, 40));
+  return new File([wav], "large.wav");
+}
+
+/** Sends a head and some of a body, never its end; resolves with the start of the reply. */
+function sendUnfinished({ key }: Payer, head: string, body = Buffer.alloc(0)): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let left = body;
+  const push = (socket: Bun.Socket<undefined>) => {
+    while (left.length > 0) {
+      const written = socket.write(left);
+      if (written <= 0) return;
+      left = left.subarray(written);
+    }
+  };
+  const { hostname, port } = new URL(gateway.baseUrl);
+  Bun.connect({
+    hostname,
+    port: Number(port),
+    socket: {
+      open(socket) {
+        socket.write(
+          `POST /v1/audio/transcriptions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: multipart/form-data; boundary=b\r\n${head}\r\n\r\n`,
+        );
+        push(socket);
+      },
+      drain: push,
+      data(socket, data) {
+        resolve(data.toString());
+        socket.end();
+      },
+      close: () => resolve(""),
+    },
+  }).catch(reject);
+  return promise;
+}
+
+describe("bytes in flight", () => {
+  test("of uploads count, for their account and for all, until their calls end", async () => {
+    const gate = Promise.withResolvers<void>();
+    const { bytes } = transcriptionReplies.json();
+    gateway.upstream.replyWith([{ until: gate.promise }, { send: bytes }]);
+    const payers = [await openPayer(gateway), await openPayer(gateway)];
+    const held: Promise<Response>[] = [];
+    for (const payer of payers) {
+      const arrived = gateway.upstream.nextRequest();
+      held.push(send(payer, largeFile()));
+      await arrived;
+    }
+    const [first] = payers;
+    if (first === undefined) throw new Error("nobody pays");
+    expect(await refusalOf(send(first, largeFile()))).toMatchObject({
+      status: 429,
+      code: "rate_limit_exceeded",
+      message: expect.stringContaining("32 MiB of request bodies in flight"),
+    });
+    const third = await openPayer(gateway);
+    expect(await refusalOf(send(third, largeFile()))).toMatchObject({
+      status: 503,
+      code: "gateway_overloaded",
+    });
+    gate.resolve();
+    for (const response of held) expect((await response).status).toBe(200);
+    expect((await send(third, largeFile())).status).toBe(200);
+    expect(gateway.upstream.requests).toHaveLength(3);
+  });
+
+  test("are free again when an upload is refused", async () => {
+    const payer = await openPayer(gateway);
+    const noise = () => new File([new Uint8Array(22 * mebibyte)], "noise.wav");
+    for (let round = 0; round < 4; round++)
+      expect(await refusalOf(send(payer, noise()))).toMatchObject({ status: 400, param: "file" });
+    expect((await send(payer, largeFile())).status).toBe(200);
+  });
+});
+
+describe("an upload", () => {
+  test("beyond the requests per minute is 429 before it is read", async () => {
+    const payer = await openPayer(gateway);
+    await gateway.server.operations.keys.setLimits({ id: payer.keyId, rpm: "1" });
+    expect((await send(payer)).status).toBe(200);
+    expect(await refusalOf(send(payer))).toMatchObject({
+      status: 429,
+      code: "rate_limit_exceeded",
+    });
+    const announced = `content-length: ${20 * mebibyte}`;
+    expect(await sendUnfinished(payer, announced)).toStartWith("HTTP/1.1 429 ");
+    expect(gateway.upstream.requests).toHaveLength(1);
+  });
+
+  test("that the balance does not cover is 402, and no upstream gets it", async () => {
+    const poor = await openPayer(gateway, { credit: 1n });
+    expect(await refusalOf(send(poor))).toMatchObject({ status: 402, code: "insufficient_quota" });
+    expect(gateway.upstream.requests).toHaveLength(0);
+  });
+
+  test("larger than may be is 413: before it is read, or as soon as too much has come", async () => {
+    const payer = await openPayer(gateway);
+    const announced = await sendUnfinished(payer, `content-length: ${33 * mebibyte}`);
+    expect(announced).toStartWith("HTTP/1.1 413 ");
+    expect(announced).toContain("must not be larger than 32 MiB");
+    // One chunk that is announced as larger than all that may come, of which only so much comes.
+    const head = Buffer.from(`${(64 * mebibyte).toString(16)}\r\n`);
+    const body = Buffer.concat([head, Buffer.alloc(33 * mebibyte)]);
+    expect(await sendUnfinished(payer, "transfer-encoding: chunked", body)).toStartWith(
+      "HTTP/1.1 413 ",
+    );
+  });
+});

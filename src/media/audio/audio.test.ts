@@ -102,6 +102,23 @@ describe("inspectAudio", () => {
     expect(await problemOf(claimed)).toContain("more frames than it has bytes");
   });
 
+  test("an MP4 whose tables disagree on the number of frames is refused", async () => {
+    const m4a = fixtureBytes("speech.m4a");
+    const disagree = "tables do not agree";
+    for (const count of [0, 1, 255])
+      expect(await problemOf(edited(m4a, at(m4a, "stts") + 12, [0, 0, 0, count]))).toContain(
+        disagree,
+      );
+    // One frame has a size and 64 have a time: a decoder takes that size for all of them.
+    expect(await problemOf(edited(m4a, at(m4a, "stsz") + 12, [0, 0, 0, 1]))).toContain(disagree);
+    expect(await problemOf(edited(m4a, at(m4a, "stts") + 8, [0, 1, 0, 0]))).toContain(
+      "longer than its box",
+    );
+    for (const name of ["mvhd", "mdhd"])
+      for (const duration of [0, 255])
+        expect(await secondsOf(edited(m4a, at(m4a, name) + 20, Array(4).fill(duration)))).toBe(5);
+  });
+
   test("files that are cut or damaged end in a problem or a shorter duration", async () => {
     const random = seededRandom(7);
     for (const [name, , durationS] of whole) {

@@ -13,9 +13,15 @@ export function* m4aDurationS(bytes: Uint8Array): Reading {
   const top = boxes.boxesAt({ position: 0, end: boxes.fileEnd });
   const movie = only(top, "moov");
   if (movie === undefined) throw new UnreadableMedia("is truncated: it has no moov box");
-  const tracks = all(boxes.boxesIn(movie), "trak").flatMap((box) => readTrack(boxes, box) ?? []);
+  const tracks: Track[] = [];
+  for (const box of all(boxes.boxesIn(movie), "trak")) {
+    const track = readTrack(boxes, box);
+    if (track === undefined) continue;
+    tracks.push(track);
+    if (tracks.length > maxTracks) throw damaged(`it has more than ${maxTracks} audio tracks`);
+    yield;
+  }
   if (tracks.length === 0) throw new UnreadableMedia("has no audio track");
-  if (tracks.length > maxTracks) throw damaged(`it has more than ${maxTracks} audio tracks`);
   let steps = 0;
   for (const fragment of all(top, "moof"))
     for (const part of all(boxes.boxesIn(fragment), "traf")) {
@@ -52,11 +58,26 @@ function readTrack(boxes: BoxReader, track: Box): Track | undefined {
   const tables = boxes.boxesIn(required(boxes.boxesIn(required(inMedia, "minf")), "stbl"));
   if (only(tables, "stz2") !== undefined) throw damaged("its frame sizes have an unusual form");
   const sizes = only(tables, "stsz");
+  const times = only(tables, "stts");
+  const frames = sizes === undefined ? 0 : countFrames(boxes, sizes);
+  // Some decoders play as many frames as have a size, others as many as have a time.
+  if (frames !== (times === undefined ? 0 : countTimes(boxes, times)))
+    throw damaged("its tables do not agree on the number of its frames");
   return {
     id: boxes.uint32(header, boxes.isVersion1(header) ? 20 : 12),
     format: readFormat(boxes, required(tables, "stsd")),
-    frames: sizes === undefined ? 0 : countFrames(boxes, sizes),
+    frames,
   };
+}
+
+/** All frames of AAC last equally long, so there are one or two runs of them. */
+function countTimes(boxes: BoxReader, times: Box): number {
+  const runs = boxes.uint32(times, 4);
+  if (times.contentStart + 8 + runs * 8 > times.end) throw longerThanBox(times);
+  if (runs > stepsPerTurn) throw damaged("it has too many runs of frames");
+  let frames = 0;
+  for (let run = 0; run < runs; run++) frames += boxes.uint32(times, 8 + run * 8);
+  return frames;
 }
 
 function countFrames(boxes: BoxReader, sizes: Box): number {

@@ -53,7 +53,12 @@ function tablesOf(video: Uint8Array): readonly Buffer[] {
   return stretches;
 }
 
+/** To find one frame, the reader adds up the sizes of all frames of its chunk, claimed or real. */
+const maxFramesPerChunk = 2 ** 18;
+
 function isTrackEndless(track: Buffer, maxFrames: number): boolean {
+  const chunked = partsAt(track, "stsc").slice(1);
+  if (chunked.some((table) => largestChunk(table) > maxFramesPerChunk)) return true;
   const isCompact = partsAt(track, "stz2").slice(1);
   if (isCompact.some((table) => ![4, 8, 16].includes(table[11] ?? 0))) return true;
   const shifted = partsAt(track, "ctts").slice(1);
@@ -71,6 +76,15 @@ function framesIn(table: Buffer): number {
   for (let i = 0; i < count && 20 + i * 8 <= table.length; i++)
     sum += table.readUInt32BE(12 + i * 8);
   return sum;
+}
+
+/** Entries are a first chunk, the frames in each from there on, and a description. */
+function largestChunk(table: Buffer): number {
+  let largest = 0;
+  const count = table.length < 12 ? 0 : table.readUInt32BE(8);
+  for (let i = 0; i < count && 20 + i * 12 <= table.length; i++)
+    largest = Math.max(largest, table.readUInt32BE(16 + i * 12));
+  return largest;
 }
 
 /** Frames of fragments that have no entry of their own, and so cost the file nothing. */

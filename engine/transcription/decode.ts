@@ -15,6 +15,7 @@ import { melRate } from "./log-mel.ts";
 import { openPacketDecoder } from "./packet-decoder.ts";
 import { Resampler } from "./resample.ts";
 import { type AudioFormat, audioRefusal, type Sound } from "./sound.ts";
+import { toWholeFile } from "./whole-file.ts";
 
 export interface DecodeOptions {
   readonly audio: Uint8Array;
@@ -30,7 +31,7 @@ const maxRate = 192_000;
 /** The sound of a file as 16 kHz samples of one channel, piece by piece. */
 export async function* decodeAudio({ audio, signal }: DecodeOptions): AsyncGenerator<Float32Array> {
   if (hasEndlessTables({ video: audio, maxFrames })) throw audioRefusal("it lists too many frames");
-  const whole = withWholeSize(audio);
+  const whole = toWholeFile(audio);
   const reads = new ReadBudget();
   const input = new Input({
     formats: [WAVE, MP3, FLAC, OGG, MP4, WEBM],
@@ -58,15 +59,6 @@ export async function* decodeAudio({ audio, signal }: DecodeOptions): AsyncGener
   } finally {
     decoder.close();
   }
-}
-
-/** Recorders that stream leave the size of a WAV open or wrong: what is there counts, as in the bill. */
-function withWholeSize(audio: Uint8Array): Uint8Array {
-  const isWav = audio.length > 44 && Buffer.from(audio.subarray(0, 4)).toString() === "RIFF";
-  if (!isWav) return audio;
-  const own = audio.slice();
-  new DataView(own.buffer).setUint32(4, own.length - 8, true);
-  return own;
 }
 
 async function describe(track: InputAudioTrack): Promise<AudioFormat> {

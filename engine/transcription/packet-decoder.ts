@@ -1,5 +1,6 @@
 import { loadBinding } from "../image/decoder.ts";
-import { type AudioFormat, audioRefusal, type Sound } from "./sound.ts";
+import { mp3FrameAt } from "./mp3-frame.ts";
+import { type AudioFormat, audioRefusal, changesMidway, type Sound } from "./sound.ts";
 
 /** Turns packets into samples of one channel. */
 export interface PacketDecoder {
@@ -70,8 +71,7 @@ class NativeDecoder implements PacketDecoder {
     const form = this.#check(packet);
     if (form === undefined) throw audioRefusal("one of its frames is damaged");
     this.#form ??= form;
-    if (form !== this.#form)
-      throw audioRefusal("it changes its channels or its samples midway, which is not supported");
+    if (form !== this.#form) throw changesMidway();
     this.#native.decode(Buffer.from(packet), true, 0, 0);
     // The first frames of a cut may lean on what is gone.
     if (this.#failures > maxFailures) throw audioRefusal("too many of its frames are damaged");
@@ -127,24 +127,11 @@ const checks = {
   aac: () => "aac",
 } as const;
 
-const bitrates = [
-  [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
-  [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
-];
-
 /** Layer III, one frame and nothing behind it. */
 function mp3Form(packet: Uint8Array): string | undefined {
-  const [sync = 0, kind = 0, rates = 0, mode = 0] = packet;
-  const isLayer3 = sync === 0xff && (kind & 0xe6) === 0xe2;
-  const version = (kind >> 3) & 3;
-  const hertz = [44_100, 48_000, 32_000][(rates >> 2) & 3];
-  const kbits = bitrates[version === 3 ? 1 : 0]?.[rates >> 4] ?? 0;
-  if (!isLayer3 || version === 1 || hertz === undefined || kbits === 0) return undefined;
-  const rate = version === 3 ? hertz : version === 2 ? hertz / 2 : hertz / 4;
-  const sizeBytes =
-    Math.floor(((version === 3 ? 144_000 : 72_000) * kbits) / rate) + ((rates >> 1) & 1);
-  const isMono = mode >> 6 === 3;
-  return packet.length <= sizeBytes ? `${isMono} ${rate}` : undefined;
+  const frame = mp3FrameAt(packet, 0);
+  const isWhole = frame?.layer === 3 && packet.length <= frame.sizeBytes;
+  return isWhole ? frame.form : undefined;
 }
 
 /** A frame does not say where it ends: whatever may be a header in it counts. */

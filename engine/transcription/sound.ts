@@ -17,3 +17,6 @@ export interface AudioFormat {
 export function audioRefusal(reason: string): EngineError {
   return new EngineError({ message: `file cannot be decoded: ${reason}.`, param: "file" });
 }
+
+export const changesMidway = () =>
+  audioRefusal("it changes its channels or its samples midway, which is not supported");

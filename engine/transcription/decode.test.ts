@@ -1,0 +1,134 @@
+/** What a caller pays for is heard, or the file is refused; and nothing breaks the decoder. */
+
+import { describe, expect, test } from "bun:test";
+import { inspectAudio } from "../../src/media/audio/audio.ts";
+import { fixtureBytes, seededRandom } from "../../test/fixtures/media/fixture.ts";
+import { EngineError } from "../contract.ts";
+import { decodeAudio } from "./decode.ts";
+
+const cbr = fixtureBytes("speech-cbr.mp3");
+const vbr = fixtureBytes("speech-vbr.mp3");
+const wav = fixtureBytes("speech.wav");
+const flac = fixtureBytes("speech.flac");
+const opus = fixtureBytes("speech-opus.ogg");
+const vorbis = fixtureBytes("speech-vorbis.ogg");
+const m4a = fixtureBytes("speech.m4a");
+const webm = fixtureBytes("speech-opus.webm");
+
+const join = (...pieces: readonly Uint8Array[]) => new Uint8Array(Buffer.concat(pieces));
+const at = (bytes: Uint8Array, text: string) => Buffer.from(bytes).indexOf(text, 0, "latin1");
+const most = [255, 255, 255, 255];
+
+function edited(bytes: Uint8Array, offset: number, values: readonly number[]): Uint8Array {
+  const copy = bytes.slice();
+  copy.set(values, offset);
+  return copy;
+}
+
+/** The seconds that come out, and the message of the refusal that ends them. */
+async function hear(audio: Uint8Array): Promise<{ seconds: number; refusal?: string }> {
+  let samples = 0;
+  try {
+    for await (const piece of decodeAudio({ audio, signal: new AbortController().signal }))
+      samples += piece.length;
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    expect(error).toMatchObject({ status: 400, param: "file" });
+    return { seconds: samples / 16_000, refusal: error.message };
+  }
+  return { seconds: samples / 16_000 };
+}
+
+function withPositions(ogg: Uint8Array, position: bigint): Uint8Array {
+  const copy = Buffer.from(ogg);
+  for (let page = 0; page !== -1; page = copy.indexOf("OggS", page + 1))
+    copy.writeBigInt64LE(position, page + 6);
+  return copy;
+}
+
+/** An index in place of sound, with a number of frames and of bytes. */
+function indexed(frames: number, sizeBytes: number): Uint8Array {
+  const head = Buffer.from(cbr.slice(0, 108).fill(0, 4));
+  head.write("Xing", 13);
+  head.writeUInt32BE(3, 17);
+  head.writeUInt32BE(frames, 21);
+  head.writeUInt32BE(sizeBytes, 25);
+  return join(head, cbr);
+}
+
+const webmDuration = at(webm, "\x44\x89");
+
+const liars: readonly (readonly [string, Uint8Array])[] = [
+  ["MP3 that becomes stereo", join(cbr, vbr)],
+  ["MP3 that becomes mono", join(vbr, cbr)],
+  ["MP3 that alternates", join(...Array.from({ length: 6 }, (_, i) => (i % 2 ? cbr : vbr)))],
+  ["MP3 with noise within", join(cbr, Buffer.alloc(70_000), cbr)],
+  ["MP3 with a tag within", join(cbr, Buffer.from([73, 68, 51, 4, 0, 0, 0, 0, 1, 0]), cbr)],
+  [
+    "MP3 whose tag is longer than the file",
+    join(Buffer.from([73, 68, 51, 4, 0, 0, 127, 127, 127, 127]), cbr),
+  ],
+  [
+    "MP3 whose tag has a wrong size",
+    join(Buffer.from([73, 68, 51, 4, 0, 0, 255, 127, 127, 127]), cbr),
+  ],
+  ["MP3 whose index claims little", indexed(1, 100)],
+  ["MP3 whose index claims much", indexed(0xffff_ffff, 0xffff_ffff)],
+  ["WAV of no size", edited(wav, 40, [0, 0, 0, 0])],
+  ["WAV of a small size", edited(wav, 40, [0, 4, 0, 0])],
+  ["WAV of unknown sizes", edited(edited(wav, 40, most), 4, most)],
+  ["FLAC without a total", edited(flac, 22, [0, 0, 0, 0])],
+  ["FLAC of a large total", edited(flac, 22, most)],
+  ["FLAC and another", join(flac, flac)],
+  ["Ogg Opus and another", join(opus, opus)],
+  ["Ogg Opus, then Vorbis", join(opus, vorbis)],
+  ["Ogg Vorbis with noise and another", join(vorbis, Buffer.alloc(70_000), vorbis)],
+  ...[opus, vorbis].flatMap((ogg) =>
+    [0n, 1n, -1n, 2n ** 62n].map(
+      (position) => [`Ogg at ${position}`, withPositions(ogg, position)] as const,
+    ),
+  ),
+  ...["mvhd", "mdhd"].flatMap((name) =>
+    [[0, 0, 0, 0], most].map(
+      (value) => [`M4A with ${name} ${value[0]}`, edited(m4a, at(m4a, name) + 20, value)] as const,
+    ),
+  ),
+  ["M4A with a scale of 0", edited(m4a, at(m4a, "mdhd") + 16, [0, 0, 0, 0])],
+  ["M4A with times for one frame", edited(m4a, at(m4a, "stts") + 12, [0, 0, 0, 1])],
+  ["M4A with a size for one frame", edited(m4a, at(m4a, "stsz") + 12, [0, 0, 0, 1])],
+  ["M4A with one frame per chunk", edited(m4a, at(m4a, "stsc") + 16, [0, 0, 0, 1])],
+  ["M4A with all frames in a chunk", edited(m4a, at(m4a, "stsc") + 16, most)],
+  ["M4A with too many chunks", edited(m4a, at(m4a, "stco") + 8, most)],
+  ["WebM without a duration", edited(webm, webmDuration, [0xec])],
+  ["WebM of no duration", edited(webm, webmDuration + 3, [0, 0, 0, 0])],
+];
+
+describe("a file that lies about its duration", () => {
+  test.each(liars)("is heard as it is billed, or refused: %s", async (_, audio) => {
+    const billed = await inspectAudio(audio);
+    const { seconds, refusal } = await hear(audio);
+    if (!billed.ok || refusal !== undefined) return;
+    // Less than a packet is trimmed, or not, at either end.
+    expect(Math.abs(seconds - billed.durationS)).toBeLessThan(0.05);
+  });
+
+  test("is refused before anything is heard where only its start would be", async () => {
+    for (const audio of [join(cbr, vbr), join(vbr, cbr)])
+      expect(await hear(audio)).toEqual({
+        seconds: 0,
+        refusal: expect.stringContaining("changes its channels or its samples midway"),
+      });
+    expect(await hear(join(opus, vorbis))).toEqual({
+      seconds: 0,
+      refusal: expect.stringContaining("more than one stream"),
+    });
+    const endless = edited(m4a, at(m4a, "stsc") + 16, most);
+    expect((await hear(endless)).refusal).toContain("too many frames");
+  });
+
+  test("a picture in front of an MP3 is no change of its frames", async () => {
+    const picture = Buffer.from(vbr.subarray(0, 4000));
+    const tag = Buffer.from([73, 68, 51, 4, 0, 0, 0, 0, picture.length >> 7, picture.length & 127]);
+    expect(await hear(join(tag, picture, cbr))).toEqual({ seconds: expect.closeTo(4.068, 2) });
+  });
+});

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { inspectAudio } from "../../src/media/audio/audio.ts";
-import { fixtureBytes, seededRandom } from "../../test/fixtures/media/fixture.ts";
+import { fixtureBytes } from "../../test/fixtures/media/fixture.ts";
 import { EngineError } from "../contract.ts";
 import { decodeAudio } from "./decode.ts";
 

@@ -39,6 +39,7 @@ class NativeDecoder implements PacketDecoder {
   #form: string | undefined;
   #sounds: Sound[] = [];
   #channels: number | undefined;
+  #packets = 0;
   #failures = 0;
 
   constructor({ rate, channels, description }: AudioFormat, codec: Codec) {
@@ -72,14 +73,16 @@ class NativeDecoder implements PacketDecoder {
     if (form === undefined) throw audioRefusal("one of its frames is damaged");
     this.#form ??= form;
     if (form !== this.#form) throw changesMidway();
+    this.#packets++;
     this.#native.decode(Buffer.from(packet), true, 0, 0);
     // The first frames of a cut may lean on what is gone.
-    if (this.#failures > maxFailures) throw audioRefusal("too many of its frames are damaged");
+    if (this.#failures > maxFailures) throw tooDamaged();
     return this.#taken();
   }
 
   end(): readonly Sound[] {
     this.#native.flush(() => undefined);
+    if (this.#failures > this.#packets / 2) throw tooDamaged();
     return this.#taken();
   }
 
@@ -115,6 +118,8 @@ interface NativeFrame {
 }
 
 const maxFailures = 100;
+
+const tooDamaged = () => audioRefusal("too many of its frames are damaged");
 
 /** What a packet says of its channels and samples; undefined where it is no whole frame. */
 const checks = {

@@ -2,8 +2,8 @@ import { expect, setDefaultTimeout } from "bun:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { generateText, isStepCount, streamText, tool } from "ai";
 import { z } from "zod";
-import { chatAnswers, chatChunk, chatStream, chatStreams, DONE } from "../fake/recordings.ts";
-import { openStage, type Stage, sentUpstream } from "./stage.ts";
+import { chatAnswers, chatStreams } from "../fake/recordings.ts";
+import { openStage, type Stage, sentUpstream, weatherCall } from "./stage.ts";
 import { clientSuite } from "./suite.ts";
 
 setDefaultTimeout(60_000);
@@ -31,22 +31,7 @@ clientSuite("@ai-sdk/anthropic", (check) => {
   });
 
   check("streams a tool call and sends its result, with the model's thoughts", async () => {
-    const called = {
-      index: 0,
-      id: "call_1",
-      type: "function",
-      function: { name: "get_weather", arguments: '{"city":"Oslo"}' },
-    };
-    stage.gateway.upstream.replyOnce(
-      chatStream({
-        events: [
-          chatChunk({ delta: { reasoning_content: "I look." } }),
-          chatChunk({ delta: { tool_calls: [called] } }),
-          chatChunk({ finish: "tool_calls" }),
-          DONE,
-        ],
-      }),
-    );
+    stage.gateway.upstream.replyOnce(weatherCall("I look."));
     stage.gateway.upstream.replyOnce(chatStreams.openai());
     const result = streamText({
       model: modelAt(stage),

@@ -1,15 +1,8 @@
 import { expect, setDefaultTimeout } from "bun:test";
 import Anthropic, { BadRequestError } from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
-import {
-  badRequests,
-  chatAnswers,
-  chatChunk,
-  chatStream,
-  chatStreams,
-  DONE,
-} from "../fake/recordings.ts";
-import { failureOf, openStage, type Stage, sentUpstream } from "./stage.ts";
+import { badRequests, chatAnswers, chatStreams } from "../fake/recordings.ts";
+import { failureOf, openStage, type Stage, sentUpstream, weatherCall } from "./stage.ts";
 import { type Check, clientSuite } from "./suite.ts";
 
 setDefaultTimeout(60_000);
@@ -70,21 +63,7 @@ clientSuite("@anthropic-ai/sdk", (check) => {
 
 function toolChecks(check: Check, stage: Stage): void {
   check("runs tools with its runner, streamed", async () => {
-    const called = {
-      index: 0,
-      id: "call_1",
-      type: "function",
-      function: { name: "get_weather", arguments: '{"city":"Oslo"}' },
-    };
-    stage.gateway.upstream.replyOnce(
-      chatStream({
-        events: [
-          chatChunk({ delta: { tool_calls: [called] } }),
-          chatChunk({ finish: "tool_calls" }),
-          DONE,
-        ],
-      }),
-    );
+    stage.gateway.upstream.replyOnce(weatherCall());
     stage.gateway.upstream.replyOnce(chatStreams.openai());
     const asked: unknown[] = [];
     const weather = betaTool({

@@ -1,15 +1,10 @@
 import { expect, setDefaultTimeout } from "bun:test";
 import { ChatAnthropic } from "@langchain/anthropic";
-import {
-  type AIMessageChunk,
-  HumanMessage,
-  ToolMessage,
-  type UsageMetadata,
-} from "@langchain/core/messages";
+import { HumanMessage, ToolMessage, type UsageMetadata } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { z } from "zod";
-import { chatAnswers, chatChunk, chatStream, chatStreams, DONE } from "../fake/recordings.ts";
-import { openStage, type Stage, sentUpstream } from "./stage.ts";
+import { chatAnswers, chatStreams } from "../fake/recordings.ts";
+import { collect, openStage, type Stage, sentUpstream, weatherCall } from "./stage.ts";
 import { clientSuite } from "./suite.ts";
 
 setDefaultTimeout(60_000);
@@ -31,13 +26,6 @@ const weather = tool(({ city }) => `7 degrees in ${city}`, {
 const inputTokens = (usage: UsageMetadata | undefined) => usage?.input_tokens;
 const outputTokens = (usage: UsageMetadata | undefined) => usage?.output_tokens;
 
-async function collect(stream: AsyncIterable<AIMessageChunk>): Promise<AIMessageChunk> {
-  let whole: AIMessageChunk | undefined;
-  for await (const chunk of stream) whole = whole === undefined ? chunk : whole.concat(chunk);
-  if (whole === undefined) throw new Error("the stream was empty");
-  return whole;
-}
-
 clientSuite("@langchain/anthropic", (check) => {
   const stage = openStage();
 
@@ -58,22 +46,7 @@ clientSuite("@langchain/anthropic", (check) => {
   });
 
   check("streams a tool call and sends its result, with the model's thoughts", async () => {
-    const called = {
-      index: 0,
-      id: "call_1",
-      type: "function",
-      function: { name: "get_weather", arguments: '{"city":"Oslo"}' },
-    };
-    stage.gateway.upstream.replyOnce(
-      chatStream({
-        events: [
-          chatChunk({ delta: { reasoning_content: "I look." } }),
-          chatChunk({ delta: { tool_calls: [called] } }),
-          chatChunk({ finish: "tool_calls" }),
-          DONE,
-        ],
-      }),
-    );
+    stage.gateway.upstream.replyOnce(weatherCall("I look."));
     const chat = chatAt(stage).bindTools([weather]);
     const first = await collect(await chat.stream("The weather?"));
     expect(first.tool_calls).toMatchObject([{ name: "get_weather", args: { city: "Oslo" } }]);

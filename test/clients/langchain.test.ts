@@ -24,7 +24,7 @@ import {
 import { pausedAfter } from "../fake/script.ts";
 import { fixtureBytes } from "../fixtures/media/fixture.ts";
 
-import { failureOf, openStage, type Stage, sentUpstream } from "./stage.ts";
+import { collect, failureOf, openStage, type Stage, sentUpstream } from "./stage.ts";
 import { type Check, clientSuite } from "./suite.ts";
 
 setDefaultTimeout(60_000);
@@ -49,13 +49,6 @@ const chatAt = ({ gateway }: Stage, options: Partial<ChatOptions> = {}) =>
   });
 
 const outputTokens = (usage: UsageMetadata | undefined) => usage?.output_tokens;
-
-async function collect(stream: AsyncIterable<AIMessageChunk>): Promise<AIMessageChunk> {
-  let whole: AIMessageChunk | undefined;
-  for await (const chunk of stream) whole = whole === undefined ? chunk : whole.concat(chunk);
-  if (whole === undefined) throw new Error("the stream was empty");
-  return whole;
-}
 
 clientSuite("@langchain/openai", (check) => {
   const stage = openStage();

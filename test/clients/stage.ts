@@ -1,4 +1,5 @@
 import { spyOn } from "bun:test";
+import { chatChunk, chatStream, DONE, type Recording } from "../fake/recordings.ts";
 import type { TestGateway } from "../setup/harness.ts";
 import { useTestGateway } from "../setup/use-gateway.ts";
 
@@ -13,6 +14,34 @@ export const openStage = (): Stage => ({ gateway: useTestGateway() });
 /** A JSON body that the upstream received. Default: the last one. */
 export function sentUpstream({ upstream }: TestGateway, at = -1): Record<string, unknown> {
   return upstream.requests.at(at)?.json as Record<string, unknown>;
+}
+
+/** A stream in which the model calls get_weather for Oslo, after a thought if there is one. */
+export function weatherCall(thought?: string): Recording {
+  const called = {
+    index: 0,
+    id: "call_1",
+    type: "function",
+    function: { name: "get_weather", arguments: '{"city":"Oslo"}' },
+  };
+  return chatStream({
+    events: [
+      ...(thought === undefined ? [] : [chatChunk({ delta: { reasoning_content: thought } })]),
+      chatChunk({ delta: { tool_calls: [called] } }),
+      chatChunk({ finish: "tool_calls" }),
+      DONE,
+    ],
+  });
+}
+
+/** The chunks of a LangChain stream as one. */
+export async function collect<T extends { concat(next: T): T }>(
+  stream: AsyncIterable<T>,
+): Promise<T> {
+  let whole: T | undefined;
+  for await (const chunk of stream) whole = whole === undefined ? chunk : whole.concat(chunk);
+  if (whole === undefined) throw new Error("the stream was empty");
+  return whole;
 }
 
 /** The error that a call throws, of any class. */

@@ -88,3 +88,15 @@ export interface ChatBodyOptions {
   readonly history: readonly Exchange[];
   readonly question: Question;
 }
+
+/** The conversation with its new question. Formats differ in how they write the content of one. */
+export function toTurns(
+  { history, question }: Pick<ChatBodyOptions, "history" | "question">,
+  toContent: (question: Question) => unknown,
+) {
+  const earlier = history.flatMap(({ question: asked, answer }) => [
+    { role: "user", content: toContent(asked) },
+    { role: "assistant", content: answer.text },
+  ]);
+  return [...earlier, { role: "user", content: toContent(question) }];
+}

@@ -73,3 +73,12 @@ async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<str
 export const fieldsOf = (value: unknown): Fields => (isRecord(value) ? value : {});
 export const textOf = (value: unknown) => (typeof value === "string" ? value : "");
 export const countOf = (value: unknown) => (typeof value === "number" ? value : undefined);
+
+/** Undefined unless both are known. */
+export function usageOf(input: unknown, output: unknown): ChatUsage | undefined {
+  const prompt_tokens = countOf(input);
+  const completion_tokens = countOf(output);
+  return prompt_tokens === undefined || completion_tokens === undefined
+    ? undefined
+    : { prompt_tokens, completion_tokens };
+}

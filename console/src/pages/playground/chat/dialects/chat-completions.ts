@@ -1,23 +1,21 @@
-import type { ChatBodyOptions, Exchange, Question } from "../conversation.ts";
+import { type ChatBodyOptions, type Question, toTurns } from "../conversation.ts";
 import {
   type ChatPart,
-  type ChatUsage,
-  countOf,
   type EventReader,
   type Fields,
   fieldsOf,
   textOf,
+  usageOf,
 } from "./answer-events.ts";
 
 export function toChatBody(options: ChatBodyOptions): Fields {
-  const { model, parameters, history, question } = options;
+  const { model, parameters } = options;
   const { system, temperature, topP, maxTokens, seed, effort, isJson, stop } = parameters;
   return {
     model,
     messages: [
       ...(system === "" ? [] : [{ role: "system", content: system }]),
-      ...history.flatMap(toMessages),
-      { role: "user", content: toContent(question) },
+      ...toTurns(options, toContent),
     ],
     max_tokens: maxTokens,
     temperature,
@@ -33,11 +31,6 @@ export function toChatBody(options: ChatBodyOptions): Fields {
   };
 }
 
-const toMessages = ({ question, answer }: Exchange) => [
-  { role: "user", content: toContent(question) },
-  { role: "assistant", content: answer.text },
-];
-
 function toContent({ text, pictures }: Question): unknown {
   if (pictures.length === 0) return text;
   return [
@@ -51,19 +44,12 @@ export const createChatReader = (): EventReader => (event) => {
   const [choice]: readonly unknown[] = Array.isArray(event["choices"]) ? event["choices"] : [];
   const { delta, finish_reason: finish } = fieldsOf(choice);
   const { content, refusal, reasoning_content: thought, reasoning } = fieldsOf(delta);
+  const usage = fieldsOf(event["usage"]);
   const part: ChatPart = {
     text: textOf(content) + textOf(refusal),
     reasoning: textOf(thought ?? reasoning),
     finishReason: typeof finish === "string" ? finish : undefined,
-    usage: toUsage(fieldsOf(event["usage"])),
+    usage: usageOf(usage["prompt_tokens"], usage["completion_tokens"]),
   };
   return part;
 };
-
-function toUsage(usage: Fields): ChatUsage | undefined {
-  const prompt_tokens = countOf(usage["prompt_tokens"]);
-  const completion_tokens = countOf(usage["completion_tokens"]);
-  return prompt_tokens === undefined || completion_tokens === undefined
-    ? undefined
-    : { prompt_tokens, completion_tokens };
-}

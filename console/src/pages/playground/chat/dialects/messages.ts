@@ -1,5 +1,12 @@
-import type { ChatBodyOptions, Exchange, Question } from "../conversation.ts";
-import { countOf, type EventReader, type Fields, fieldsOf, textOf } from "./answer-events.ts";
+import { type ChatBodyOptions, type Question, toTurns } from "../conversation.ts";
+import {
+  countOf,
+  type EventReader,
+  type Fields,
+  fieldsOf,
+  textOf,
+  usageOf,
+} from "./answer-events.ts";
 
 /** The format requires a limit; this one is used where none is set. */
 const usualMaxTokens = 4_096;
@@ -13,7 +20,7 @@ const budgets: Readonly<Record<string, number>> = {
 };
 
 export function toMessagesBody(options: ChatBodyOptions): Fields {
-  const { model, parameters, history, question, mostTokens } = options;
+  const { model, parameters, mostTokens } = options;
   const { system, temperature, topP, maxTokens, effort = "", stop } = parameters;
   const budget = budgets[effort];
   const most = mostTokens ?? Number.POSITIVE_INFINITY;
@@ -22,7 +29,7 @@ export function toMessagesBody(options: ChatBodyOptions): Fields {
     model,
     max_tokens: limit,
     system: system === "" ? undefined : system,
-    messages: [...history.flatMap(toTurns), { role: "user", content: toContent(question) }],
+    messages: toTurns(options, toContent),
     temperature,
     top_p: topP,
     stop_sequences: stop,
@@ -36,11 +43,6 @@ export function toMessagesBody(options: ChatBodyOptions): Fields {
     stream: true,
   };
 }
-
-const toTurns = ({ question, answer }: Exchange) => [
-  { role: "user", content: toContent(question) },
-  { role: "assistant", content: answer.text },
-];
 
 function toContent({ text, pictures }: Question): unknown {
   if (pictures.length === 0) return text;
@@ -83,12 +85,10 @@ export function createMessagesReader(): EventReader {
       case "message_delta": {
         const usage = fieldsOf(event["usage"]);
         note(usage);
-        const output = countOf(usage["output_tokens"]);
         const reason = textOf(fieldsOf(event["delta"])["stop_reason"]);
         return {
           finishReason: reason === "" ? undefined : (ends[reason] ?? reason),
-          usage:
-            output === undefined ? undefined : { prompt_tokens: input, completion_tokens: output },
+          usage: usageOf(input, usage["output_tokens"]),
         };
       }
       case "message_stop":

@@ -1,21 +1,14 @@
-import type { ChatBodyOptions, Exchange, Question } from "../conversation.ts";
-import {
-  type ChatUsage,
-  countOf,
-  type EventReader,
-  type Fields,
-  fieldsOf,
-  textOf,
-} from "./answer-events.ts";
+import { type ChatBodyOptions, type Question, toTurns } from "../conversation.ts";
+import { type EventReader, type Fields, fieldsOf, textOf, usageOf } from "./answer-events.ts";
 
 /** Nothing is kept at the gateway: the page sends the whole conversation each time. */
 export function toResponsesBody(options: ChatBodyOptions): Fields {
-  const { model, parameters, history, question } = options;
+  const { model, parameters } = options;
   const { system, temperature, topP, maxTokens, effort, isJson } = parameters;
   return {
     model,
     instructions: system === "" ? undefined : system,
-    input: [...history.flatMap(toItems), { role: "user", content: toContent(question) }],
+    input: toTurns(options, toContent),
     max_output_tokens: maxTokens,
     temperature,
     top_p: topP,
@@ -25,11 +18,6 @@ export function toResponsesBody(options: ChatBodyOptions): Fields {
     stream: true,
   };
 }
-
-const toItems = ({ question, answer }: Exchange) => [
-  { role: "user", content: toContent(question) },
-  { role: "assistant", content: answer.text },
-];
 
 function toContent({ text, pictures }: Question): unknown {
   if (pictures.length === 0) return text;
@@ -58,17 +46,10 @@ export const createResponsesReader = (): EventReader => (event) => {
       const { usage, incomplete_details: details } = fieldsOf(event["response"]);
       const reason = textOf(fieldsOf(details)["reason"]);
       const finishReason = reason === "" ? "stop" : (ends[reason] ?? reason);
-      return { finishReason, usage: toUsage(fieldsOf(usage)), isLast: true };
+      const { input_tokens: input, output_tokens: output } = fieldsOf(usage);
+      return { finishReason, usage: usageOf(input, output), isLast: true };
     }
     default:
       return {};
   }
 };
-
-function toUsage(usage: Fields): ChatUsage | undefined {
-  const prompt_tokens = countOf(usage["input_tokens"]);
-  const completion_tokens = countOf(usage["output_tokens"]);
-  return prompt_tokens === undefined || completion_tokens === undefined
-    ? undefined
-    : { prompt_tokens, completion_tokens };
-}

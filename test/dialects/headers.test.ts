@@ -43,7 +43,7 @@ function requestIdCases(pair: Pair): void {
       expect(response.headers.get("x-request-id")).toBe((await caller.payer.receipt()).id);
     });
 
-  test("a bad field is 400 by its name, before anything is asked or held", async () => {
+  test("an invalid field is a 400 that names it, before the upstream is called or money is held", async () => {
     const caller = await stage.caller(pair);
     for (const form of forms)
       expect(await caller.refusal(wrong, form)).toMatchObject({
@@ -66,7 +66,7 @@ function lifecycleCases(pair: Pair): void {
     );
   };
 
-  test("a deprecated model tells so on replies, streams and errors", async () => {
+  test("a deprecated model is marked on replies, streams and errors", async () => {
     const caller = await stage.caller(pair);
     const model = twinOf(pair.vendor);
     for (const form of forms) {
@@ -83,7 +83,7 @@ function lifecycleCases(pair: Pair): void {
     expect(other.headers.get("deprecation")).toBeNull();
   });
 
-  test("a model that is not there is refused by the name of the field", async () => {
+  test("an unknown model is refused with the name of the field", async () => {
     const caller = await stage.caller(pair);
     const refusal = await caller.refusal({ model: "no-such-model" }, "whole");
     expect(refusal.param).toBe("model");
@@ -100,7 +100,7 @@ function limitCases(pair: Pair): void {
   };
 
   for (const form of forms)
-    test(`${form}: requests per minute hold, and every reply tells what is left`, async () => {
+    test(`${form}: the limit of requests per minute applies, and every reply shows what remains`, async () => {
       const caller = await limited({ rpm: "2", tpm: "100000" });
       stage.answer(pair, answered(pair, form));
       const first = await caller.send({}, form);
@@ -115,7 +115,7 @@ function limitCases(pair: Pair): void {
       await caller.payer.settled(2);
     });
 
-  test("tokens per minute hold, by what was really used", async () => {
+  test("the limit of tokens per minute counts the tokens used", async () => {
     const caller = await limited({ tpm: "3000" });
     const usage = { input: 2_500, output: 40 };
     stage.answer(pair, reply(pair, "whole", { pieces: [{ text: "Hi" }], finish: "stop", usage }));
@@ -128,7 +128,7 @@ function limitCases(pair: Pair): void {
     expect(refusal.message).toContain("3,000 tokens per minute");
   });
 
-  test("one place is one call at a time, and is free again after it", async () => {
+  test("a concurrency limit of one allows one call at a time", async () => {
     const caller = await limited({ concurrency: "1" });
     const gate = Promise.withResolvers<void>();
     const usage = { input: 9, output: 1 };
@@ -163,7 +163,7 @@ function keyCases(pair: Pair): void {
     });
   });
 
-  test("bodies that are not JSON, not objects or not of its type are refused in its form", async () => {
+  test("bodies that are not JSON, not objects or of another type are refused in the dialect's form", async () => {
     const caller = await stage.caller(pair);
     const { driver } = pair;
     for (const [body, status, type] of [

@@ -126,7 +126,7 @@ function holdCases(pair: Pair): void {
       else expect(held).toBe(worst(cap));
     });
 
-    test(`${form}: one nano-USD short of the worst case is 402, and nothing is asked or written`, async () => {
+    test(`${form}: one nano-USD short of the worst case is 402: no upstream call, no receipt`, async () => {
       const probe = await stage.caller(pair);
       stage.answer(pair, reply(pair, form, answer));
       await probe.hear({ cap }, form);
@@ -147,7 +147,7 @@ function holdCases(pair: Pair): void {
 
   // In Messages a request always names its cap, and completions have a small one of their own.
   if (driver.name === "messages" || driver.name === "completions") return;
-  test("who names no cap gets a shorter answer for want of money, and is told", async () => {
+  test("a caller who sets no cap gets a shorter answer when the balance is low, and a header shows it", async () => {
     const caller = await stage.caller(pair, { credit: 10_000_000n });
     stage.answer(pair, reply(pair, "whole", answer));
     const response = await caller.send({}, "whole");
@@ -202,18 +202,18 @@ function cutCases(pair: Pair): void {
     return heard;
   }
 
-  test("more pieces than the cap has tokens are cut, end as such, and cost the cap", async () => {
+  test("a stream with more chunks than the cap has tokens is cut, ends as cut, and costs the cap", async () => {
     const { text } = await cutAt(wire.streamed({ pieces: many(3), finish: "stop" }), lastWord);
     expect(text).toStartWith(word.repeat(cap - 1) + lastWord);
   });
 
-  test("a few huge pieces are cut as well", async () => {
+  test("a few huge chunks are cut as well", async () => {
     const pieces = [{ text: "a!" }, { text: "x".repeat(32 * cap - 1) }, { text: "y" }];
     const { text } = await cutAt(wire.streamed({ pieces, finish: "stop" }), "a!");
     expect(text).not.toContain("y");
   });
 
-  test("as many pieces as the cap has tokens are let through", async () => {
+  test("a stream with as many chunks as the cap has tokens is not cut", async () => {
     const caller = await stage.caller(pair);
     const usage = { input: 9, output: cap };
     stage.answer(pair, wire.streamed({ pieces: many(0), finish: "stop", usage }));
@@ -224,7 +224,7 @@ function cutCases(pair: Pair): void {
 
 function chargeCases(pair: Pair): void {
   for (const form of forms)
-    test(`${form}: what an upstream counts beyond the worst case is the operator's loss`, async () => {
+    test(`${form}: usage beyond the worst case is the operator's loss`, async () => {
       const caller = await stage.caller(pair);
       const usage = { input: helloMost, output: 400 };
       stage.answer(pair, reply(pair, form, { pieces: [{ text: "Hi" }], finish: "stop", usage }));
@@ -235,7 +235,7 @@ function chargeCases(pair: Pair): void {
       expect((await caller.payer.standing()).shortfall).toBe(cost - hold);
     });
 
-  test("words that nobody counted are counted exactly", async () => {
+  test("text without reported usage is counted exactly", async () => {
     for (const form of forms) {
       const caller = await stage.caller(pair);
       const text = "one two three four five six seven";
@@ -252,7 +252,7 @@ function chargeCases(pair: Pair): void {
   });
 
   if (pair.driver.can.thinking)
-    test("thoughts count by their words, and not twice", async () => {
+    test("reasoning is counted by its text, and only once", async () => {
       for (const form of forms) {
         const caller = await stage.caller(pair);
         const pieces = [{ reasoning: "First I count." }, { text: "Seven" }];
@@ -270,7 +270,7 @@ function leavingCases(pair: Pair): void {
   const words = Array.from({ length: 12 }, (_, at) => ` word${at}`);
   const pieces = words.map((text) => ({ text }));
 
-  test("a caller who leaves in the middle pays what was produced until then", async () => {
+  test("a caller who disconnects in the middle pays for what was produced until then", async () => {
     const caller = await stage.caller(pair);
     const said = wire.streamed({ pieces, finish: "stop" });
     const { steps } = inTwoParts(said, " word11", 0);
@@ -287,7 +287,7 @@ function leavingCases(pair: Pair): void {
   });
 
   if (!wire.can.reasoningTokens || !pair.driver.can.thinking) return;
-  test("a model that hides its thoughts is read on for its count when the caller has left", async () => {
+  test("a model with hidden reasoning is read to the end for its usage after the caller disconnects", async () => {
     const caller = await stage.caller(pair);
     const usage = { input: 10, output: 8_000, reasoning: 7_900 };
     const said = wire.streamed({ pieces, finish: "stop", usage });

@@ -58,7 +58,7 @@ describe("words", () => {
         expect(driver.fromStream(writes.join(""))).toMatchObject({ text: plainText, isDone: true });
       });
 
-      test("a reply that comes byte by byte says the same", async () => {
+      test("a reply that arrives byte by byte is the same", async () => {
         const caller = await stage.caller(pair);
         const { bytes } = framed(saidBy(pair));
         stage.answer(pair, [{ send: bytes, everyByte: true }]);
@@ -72,7 +72,7 @@ describe("words", () => {
         expect(new Set(charged).size).toBe(1);
       });
 
-      test("who has read the whole stream aborts nothing, and its connection is used again", async () => {
+      test("a caller who reads the whole stream aborts nothing, and the connection is reused", async () => {
         const caller = await stage.caller(pair);
         stage.answer(pair, saidBy(pair));
         for (let round = 0; round < 3; round++) await caller.hear({}, "streamed");
@@ -82,11 +82,11 @@ describe("words", () => {
     });
 });
 
-describe("an upstream that says nothing at first", () => {
+describe("an upstream that sends nothing at first", () => {
   const stage = new Stage({ environment: { SVC_FIRST_BYTE_S: "0.1" } });
   for (const pair of scenes)
     for (const form of forms)
-      test(`${sceneName(pair)}, ${form}: is a 504, and is let go of`, async () => {
+      test(`${sceneName(pair)}, ${form}: is a 504, and the connection is closed`, async () => {
         const caller = await stage.caller(pair);
         const recording = framed(reply(pair, form, plainAnswer(pair.wire.can)));
         for (const silence of [
@@ -107,10 +107,10 @@ describe("an upstream that says nothing at first", () => {
       });
 });
 
-describe("an upstream that falls silent in the middle", () => {
+describe("an upstream that stops sending in the middle", () => {
   const stage = new Stage({ environment: { SVC_IDLE_S: "0.5" } });
   for (const pair of scenes)
-    test(`${sceneName(pair)}: is an error for the caller, and is let go of`, async () => {
+    test(`${sceneName(pair)}: is an error for the caller, and the connection is closed`, async () => {
       const caller = await stage.caller(pair);
       const said = saidBy(pair);
       const parts = packetsUntil(said, firstWords);
@@ -126,12 +126,12 @@ describe("an upstream that falls silent in the middle", () => {
     });
 });
 
-describe("silence is filled", () => {
+describe("keep-alives are sent", () => {
   const stage = new Stage({ environment: { SVC_KEEP_ALIVE_S: "0.05" } });
   for (const pair of scenes)
     describe(sceneName(pair), () => {
       const { driver } = pair;
-      test("before the first word, and the answer follows", async () => {
+      test("before the first token, and the answer follows", async () => {
         const gate = Promise.withResolvers<void>();
         stage.answer(pair, [{ until: gate.promise }, { send: framed(saidBy(pair)).bytes }]);
         const caller = await stage.caller(pair);
@@ -143,7 +143,7 @@ describe("silence is filled", () => {
         expect(heard.keepAlives).toBeGreaterThanOrEqual(2);
       });
 
-      test("between words", async () => {
+      test("between tokens", async () => {
         const gate = Promise.withResolvers<void>();
         const said = saidBy(pair);
         const parts = packetsUntil(said, firstWords);
@@ -159,7 +159,7 @@ describe("silence is filled", () => {
         });
       });
 
-      test("a failure after it is an error in the stream: the status is gone", async () => {
+      test("a failure after one is an error in the stream, because the status was sent", async () => {
         const gate = Promise.withResolvers<void>();
         stage.answer(pair, [{ until: gate.promise }, { reset: true }]);
         const caller = await stage.caller(pair);
@@ -172,7 +172,7 @@ describe("silence is filled", () => {
         expect((await caller.payer.receipt()).charged).toBe(0n);
       });
 
-      test("a caller who leaves after it aborts the upstream", async () => {
+      test("a caller who disconnects after one aborts the upstream", async () => {
         stage.answer(pair, [{ hang: true }]);
         const arrived = stage.nextCall();
         const caller = await stage.caller(pair);

@@ -26,7 +26,7 @@ export function dialectContract(driver: Driver): void {
 
   for (const { name, wires } of vendors)
     if (wires[driver.name] === undefined)
-      test(`${driver.name} on ${name} is refused by the name of the model`, async () => {
+      test(`${driver.name} on ${name} is refused with the name of the model`, async () => {
         const payer = await openPayer(stage.gateway);
         const body = driver.toBody({ ...plainQuestion, model: name });
         const refusal = await refusalOf(

@@ -82,7 +82,7 @@ export const unsupported = (advice: string) =>
     Type.Unsafe<null>({ enum: [null], ...told("Not supported.", `omitted. ${advice}`) }),
   );
 
-/** One field tells the kinds apart, so that an error speaks of the kind that was meant. */
+/** One field identifies the kind, so that an error is about the kind that was meant. */
 export function tagged(
   tag: string,
   kinds: TSchema[],

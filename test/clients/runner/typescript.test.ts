@@ -78,7 +78,7 @@ test("a suite that cannot start fails every check of its last run", async () => 
   ]);
 });
 
-test("a suite that does not stop well says so, beside its checks", async () => {
+test("a suite that does not stop cleanly is reported beside its checks", async () => {
   expect(await outcomesOf("not stopped", ["one"])).toEqual([
     ["one", true],
     ["the suite starts and stops", false],

@@ -58,7 +58,7 @@ function lateCases(stage: Stage, pair: Pair): void {
   const { said, parts } = begun(pair);
   const fault = wire.fault("failed", secret);
   if (fault !== undefined)
-    test("an error of the vendor within the stream is one for the caller", async () => {
+    test("an error in the vendor's stream is an error in the caller's stream", async () => {
       const caller = await stage.caller(pair);
       stage.answer(pair, { ...said, packets: [...said.packets.slice(0, parts), fault] });
       const response = await caller.send({}, "streamed");
@@ -139,7 +139,7 @@ function leavingCases(stage: Stage, pair: Pair): void {
     expect({ outcome, charged }).toEqual({ outcome: "left", charged: 0n });
   });
 
-  test("a caller who leaves a whole reply pays it in full", async () => {
+  test("a caller who disconnects from a non-streamed reply pays for all of it", async () => {
     const caller = await stage.caller(pair);
     const gate = Promise.withResolvers<void>();
     const recording = framed(reply(pair, "whole", plainAnswer(pair.wire.can)));

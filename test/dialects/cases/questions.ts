@@ -45,7 +45,7 @@ async function arrivalOf(stage: Stage, pair: Pair, question: Ask): Promise<Asked
 }
 
 function wordCases({ driver, vendor }: Pair, ask: Arrival): void {
-  test("a question reaches the model that was named, word for word", async () => {
+  test("a question reaches the requested model word for word", async () => {
     const text = 'Grüße an "alle" 👋\n\tund <mehr> & \\ \u2028';
     const asked = await ask({ turns: [{ by: "user", content: [text] }] });
     expect(asked.model).toBe(upstreamModel(vendor));
@@ -75,7 +75,7 @@ function wordCases({ driver, vendor }: Pair, ask: Arrival): void {
 }
 
 function settingCases({ driver, wire }: Pair, ask: Arrival): void {
-  test("the cap of the answer and its sampling go along", async () => {
+  test("the output cap and the sampling options are forwarded", async () => {
     const asked = await ask({ cap: 123, temperature: 0.5 });
     expect([asked.cap, asked.temperature, asked.topP]).toEqual([123, 0.5, undefined]);
     const other = await ask({ cap: 77, topP: 0.25 });
@@ -83,12 +83,12 @@ function settingCases({ driver, wire }: Pair, ask: Arrival): void {
   });
 
   if (driver.can.stop)
-    test("words that end the answer go along", async () => {
+    test("stop sequences are forwarded", async () => {
       expect((await ask({ stop: ["END", "HALT"] })).stop).toEqual(["END", "HALT"]);
     });
 
   if (driver.can.schemas && wire.can.schemas)
-    test("a schema for the answer goes along", async () => {
+    test("a schema for the answer is forwarded", async () => {
       const schema = weatherTool.function.parameters;
       expect((await ask({ schema })).answerForm).toEqual({ schema });
     });
@@ -101,16 +101,16 @@ const call = (id: string, name: string, city: string): CalledTool => ({
 });
 
 function toolCases(ask: Arrival): void {
-  test("tools go along with their names, descriptions and parameters", async () => {
+  test("tools are forwarded with their names, descriptions and parameters", async () => {
     expect((await ask({ tools })).tools).toEqual(tools);
   });
 
   for (const toolChoice of ["auto", "required", { name: "get_weather" }] as const)
-    test(`the choice of tools goes along: ${JSON.stringify(toolChoice)}`, async () => {
+    test(`the tool choice is forwarded: ${JSON.stringify(toolChoice)}`, async () => {
       expect((await ask({ tools, toolChoice })).toolChoice).toEqual(toolChoice);
     });
 
-  test("a choice of no tool keeps the model from calling any", async () => {
+  test('the tool choice "none" keeps the model from calling tools', async () => {
     const { tools: sent, toolChoice } = await ask({ tools, toolChoice: "none" });
     expect(toolChoice === "none" || sent.length === 0).toBe(true);
   });
@@ -148,7 +148,7 @@ function toolCases(ask: Arrival): void {
 }
 
 function imageCases(stage: Stage, pair: Pair, ask: Arrival): void {
-  test("an image goes along in its place between the words", async () => {
+  test("an image is forwarded in its place in the text", async () => {
     const asked = await ask({
       turns: [{ by: "user", content: ["What is this?", pixel, "Be brief."] }],
     });
@@ -162,7 +162,7 @@ function imageCases(stage: Stage, pair: Pair, ask: Arrival): void {
   // In chat completions the result of a tool is text alone.
   if (pair.driver.name === "chat") return;
   for (const form of forms)
-    test(`${form}: an image that a tool gives reaches the vendor, or is refused by its field`, async () => {
+    test(`${form}: an image in a tool result reaches the vendor, or the error names its field`, async () => {
       const caller = await stage.caller(pair);
       stage.answer(pair, reply(pair, form, plainAnswer(pair.wire.can)));
       const response = await caller.send(

@@ -77,7 +77,7 @@ export function signatureCases(stage: Stage, pair: Pair): void {
       });
 
       const [other] = vendors.filter(({ name }) => name === "compatible");
-      test(`${form}: are left out for a model that did not make them`, async () => {
+      test(`${form}: are left out for a model that did not write them`, async () => {
         const wire = other?.wires[driver.name];
         if (other === undefined || wire === undefined) throw new Error("no other vendor");
         const sent = await converse({ stage, pair, form, signer, to: other.name, toWire: wire });

@@ -89,7 +89,7 @@ function textCases(stage: Stage, pair: Pair): void {
       expect((await caller.hear({}, form)).text).toBe(texts.join(""));
     });
 
-    test(`${form}: an answer of no words is one`, async () => {
+    test(`${form}: an empty answer is a valid answer`, async () => {
       const answer: Answer = { pieces: [], finish: "stop", usage: { input: 41, output: 5 } };
       const caller = await stage.caller(pair);
       stage.answer(pair, reply(pair, form, answer));
@@ -116,7 +116,7 @@ function endCases(stage: Stage, pair: Pair): void {
   for (const form of forms)
     for (const finish of finishReasons)
       if (finish !== "tool_calls")
-        test(`${form}: it ends for the reason ${finish}`, async () => {
+        test(`${form}: the finish reason is ${finish}`, async () => {
           const usage = fullCounts(pair.wire.can);
           const caller = await stage.caller(pair);
           stage.answer(pair, reply(pair, form, { pieces: [{ text: "Once" }], finish, usage }));
@@ -127,7 +127,7 @@ function endCases(stage: Stage, pair: Pair): void {
 
 function usageCases(stage: Stage, pair: Pair): void {
   for (const form of forms)
-    test(`${form}: what the vendor does not count is counted here, for reply and receipt alike`, async () => {
+    test(`${form}: tokens that the vendor does not report are counted here, for reply and receipt alike`, async () => {
       const caller = await stage.caller(pair);
       stage.answer(pair, reply(pair, form, { pieces: [{ text: "Hi there" }], finish: "stop" }));
       const { usage, text } = await caller.hear({}, form);
@@ -144,7 +144,7 @@ function toolCases(stage: Stage, pair: Pair): void {
   const weather = { name: "get_weather", arguments: { city: "Zürich", days: 2 } };
   const clock = { name: "get_time", arguments: { city: "Oslo" } };
   for (const form of forms) {
-    test(`${form}: a tool call behind words has its name, its arguments and an id`, async () => {
+    test(`${form}: a tool call after text has its name, its arguments and an id`, async () => {
       const pieces = [{ text: "I look." }, { call: weatherCall }];
       const caller = await stage.caller(pair);
       const answer: Answer = { pieces, finish: "tool_calls", usage: fullCounts(can) };
@@ -154,7 +154,7 @@ function toolCases(stage: Stage, pair: Pair): void {
       expect(heard.calls[0]?.id).not.toBe("");
     });
 
-    test(`${form}: calls of several tools at once stay apart, each with an id of its own`, async () => {
+    test(`${form}: parallel tool calls stay separate, each with its own id`, async () => {
       const again = { ...weatherCall, id: "call_w3", pieces: ['{"city":"Bern","days":1}'] };
       const caller = await stage.caller(pair);
       stage.answer(pair, reply(pair, form, toolAnswer(can, [weatherCall, clockCall, again])));
@@ -164,7 +164,7 @@ function toolCases(stage: Stage, pair: Pair): void {
       expect(new Set(heard.calls.map(({ id }) => id)).size).toBe(3);
     });
 
-    test(`${form}: a call without arguments has arguments that can be read`, async () => {
+    test(`${form}: a call without arguments has arguments that parse`, async () => {
       const call = { id: "call_n", name: "get_time", pieces: ["{}"] };
       const caller = await stage.caller(pair);
       stage.answer(pair, reply(pair, form, toolAnswer(can, [call])));
@@ -177,7 +177,7 @@ function toolCases(stage: Stage, pair: Pair): void {
 function thoughtCases(stage: Stage, pair: Pair): void {
   if (!pair.wire.can.reasoning) return;
   for (const form of forms)
-    test(`${form}: thoughts are told apart from the answer`, async () => {
+    test(`${form}: reasoning is separate from the answer`, async () => {
       const caller = await stage.caller(pair);
       const pieces = [{ reasoning: "Six times " }, { reasoning: "seven." }, { text: "42" }];
       const usage = fullCounts(pair.wire.can);

@@ -86,7 +86,7 @@ for (const driver of [responsesDriver, messagesDriver])
     });
 
     for (const form of forms)
-      test(`${form}: ${cases} replies say what chat's say (seed ${seed})`, async () => {
+      test(`${form}: ${cases} replies match those of chat (seed ${seed})`, async () => {
         for (let number = 0; number < cases; number++) {
           const dice = new Dice(seed, number);
           const answer = randomAnswer(dice);

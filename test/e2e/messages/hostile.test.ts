@@ -27,7 +27,7 @@ const answer = (block: object) => ({
   messages: [user, { role: "assistant", content: [block] }, user],
 });
 
-describe("what only the vendor reads is held for", () => {
+describe("the hold covers what only the vendor reads", () => {
   const cases: Readonly<Record<string, object>> = {
     "examples of a tool": { tools: [{ ...tool, input_examples: [{ text: long }] }] },
     "sources of a text": answer({ type: "text", text: "x", citations: [{ cited_text: long }] }),
@@ -68,7 +68,7 @@ describe("what only the vendor reads is held for", () => {
     });
 });
 
-describe("what is not known stays here", () => {
+describe("unknown fields are not forwarded", () => {
   const cases: Readonly<Record<string, object>> = {
     "fields of a source that is another's": {
       messages: [
@@ -157,8 +157,8 @@ const last = {
 const end = { type: "message_stop" };
 const count = (text: string, what: string) => text.split(what).length - 1;
 
-describe("a stream of the vendor's", () => {
-  test("ends once, and nothing that follows is told", async () => {
+describe("a stream from the vendor", () => {
+  test("ends once, and later events are dropped", async () => {
     gateway.upstream.replyOnce(
       events(begin, start, delta, stop, last, end, start, delta, last, end),
     );

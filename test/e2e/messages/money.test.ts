@@ -40,7 +40,7 @@ const base = { model: "claude", max_tokens: 100, messages: [ask] };
 const hello = { blocks: [{ type: "text", text: "Hello there" }], usage } as const;
 
 for (const form of ["whole", "streamed"] as const)
-  test(`the vendor's own counts are what is paid: ${form}`, async () => {
+  test(`the caller pays for the vendor's usage: ${form}`, async () => {
     const payer = await openPayer(gateway);
     gateway.upstream.replyOnce(form === "whole" ? nativeWhole(hello) : nativeStream(hello));
     const { messages } = anthropicAt(gateway, { apiKey: payer.key });
@@ -55,7 +55,7 @@ for (const form of ["whole", "streamed"] as const)
     });
   });
 
-test("a translated stream is paid by its upstream's counts", async () => {
+test("a translated stream is charged by its upstream's usage", async () => {
   const payer = await openPayer(gateway);
   gateway.upstream.replyOnce(
     chatStream({
@@ -84,7 +84,7 @@ test("an idempotent request is served and paid once", async () => {
   await payer.receipt();
 });
 
-test("what a balance does not cover is refused in the format's words, and nobody is asked", async () => {
+test("a call that the balance does not cover is refused in the format, with no upstream call", async () => {
   const payer = await openPayer(gateway, { credit: 1_000n });
   const reply = await payer.call("/messages", base);
   expect(reply.status).toBe(402);
@@ -94,7 +94,7 @@ test("what a balance does not cover is refused in the format's words, and nobody
   expect(gateway.upstream.requests).toHaveLength(0);
 });
 
-test("a vendor that passes the cap is cut, and what was allowed is paid", async () => {
+test("a vendor that exceeds the cap is cut, and the caller pays for the cap", async () => {
   const payer = await openPayer(gateway);
   const words = Array<string>(40).fill(" marmalade");
   const long = { type: "text", text: words.join(""), pieces: words } as const;
@@ -122,7 +122,7 @@ test("a vendor that passes the cap is cut, and what was allowed is paid", async 
   expect(charged).toBe(cost - 20n * 15_000n);
 });
 
-test("a caller who leaves pays for what the vendor told and for the words until then", async () => {
+test("a caller who disconnects pays for the reported input and for the text until then", async () => {
   const payer = await openPayer(gateway);
   const recording = nativeStream({
     blocks: [{ type: "text", text: "Hello there", pieces: ["Hello", " there"] }],
@@ -142,7 +142,7 @@ test("a caller who leaves pays for what the vendor told and for the words until 
   expect(charged).toBe(cost - (30n - output) * 15_000n);
 });
 
-test("a stream that breaks off is paid as far as it went, and ends with an error", async () => {
+test("a stream that breaks off is charged up to the break, and ends with an error", async () => {
   const payer = await openPayer(gateway);
   const events = anthropicEvents({ ...hello, stopReason: "end_turn" });
   gateway.upstream.replyOnce(

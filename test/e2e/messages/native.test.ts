@@ -85,7 +85,7 @@ test("a stream has the vendor's events in their order, byte for byte but for id 
   expect(rest).toEqual(events.slice(1));
 });
 
-test("the stream helper puts thoughts, text and tool calls together", async () => {
+test("the stream helper assembles reasoning, text and tool calls", async () => {
   gateway.upstream.replyOnce(nativeStream({ blocks: thoughts, stopReason: "tool_use", usage }));
   const stream = anthropicAt(gateway).messages.stream({ ...base, tools });
   const message = await stream.finalMessage();
@@ -141,7 +141,7 @@ test("signed thoughts go back as they came, with the tool's result", async () =>
   });
 });
 
-test("what would change the vendor's bill stays here", async () => {
+test("fields that would change the vendor's bill are not forwarded", async () => {
   gateway.upstream.replyOnce(nativeWhole({ blocks: [{ type: "text", text: "Hi" }] }));
   const cache_control = { type: "ephemeral", ttl: "1h" };
   const plain = { type: "ephemeral" };
@@ -216,7 +216,7 @@ test("a budget of thoughts stays below the cap that the model has", async () => 
   }
 });
 
-test("tools of the vendor's own go to it and to nobody else", async () => {
+test("a vendor's own tools go to that vendor only", async () => {
   gateway.upstream.replyOnce(nativeWhole({ blocks: [{ type: "text", text: "Hi" }] }));
   const own = [{ type: "bash_20250124", name: "bash" }];
   expect((await gateway.call("/messages", { ...base, tools: own })).status).toBe(200);
@@ -229,7 +229,7 @@ test("tools of the vendor's own go to it and to nobody else", async () => {
   expect(await reply.json()).toMatchObject({ error: { param: "tools[0].type" } });
 });
 
-test("a failure within the stream is told in the format, and never as an end", async () => {
+test("an error in the stream is sent in the format, and never looks like a clean end", async () => {
   const events = anthropicEvents({ blocks: thoughts, stopReason: "tool_use", usage }).slice(0, 4);
   const error =
     'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"vendor words"}}\n\n';
@@ -251,7 +251,7 @@ test("a failure within the stream is told in the format, and never as an end", a
   expect(text).not.toContain("message_stop");
 });
 
-test("a failure before the first word keeps its status", async () => {
+test("a failure before the first token keeps its status", async () => {
   const [start = "", ping = ""] = anthropicEvents({ blocks: [], stopReason: null, usage });
   const error =
     'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"x"}}\n\n';

@@ -166,7 +166,7 @@ describe("errors have the format's own types", () => {
     expect(large).toMatchObject({ status: 413, type: "request_too_large" });
   });
 
-  test("on every path, for who names the format's version", async () => {
+  test("on every path, for a caller who sends anthropic-version", async () => {
     const headers = { "anthropic-version": "2023-06-01" };
     expect(await errorOf({}, "/embeddings", { headers })).toMatchObject({
       status: 400,
@@ -175,7 +175,7 @@ describe("errors have the format's own types", () => {
     });
   });
 
-  test("an embedding model serves no messages", async () => {
+  test("an embeddings model does not serve messages", async () => {
     expect(await errorOf({ ...base, model: "vectors" })).toMatchObject({
       status: 400,
       code: "wrong_endpoint",
@@ -261,7 +261,7 @@ describe("models", () => {
     expect(await failureOf(models.retrieve("none"))).toBeInstanceOf(NotFoundError);
   });
 
-  test("stay as they are for who does not name the format's version", async () => {
+  test("are in OpenAI's form for a caller who sends no anthropic-version", async () => {
     const headers = { authorization: `Bearer ${gateway.key}` };
     const reply = await fetch(`${gateway.baseUrl}/models`, { headers });
     expect(await reply.json()).toMatchObject({ object: "list" });

@@ -7,7 +7,7 @@ import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const gateway = useTestGateway({ manifest: messagesManifest });
 
-test("arguments that are no object are kept as they are", async () => {
+test("arguments that are not an object are kept as they are", async () => {
   const call = (id: string, text: string) => ({
     id,
     type: "function",

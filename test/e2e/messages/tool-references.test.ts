@@ -61,7 +61,7 @@ test("are known to the model that must call them", async () => {
   ]);
 });
 
-test("are held for at each reference: the vendor may read them there again", async () => {
+test("are part of the hold at each reference, because the vendor may read them again there", async () => {
   const payer = await openPayer(gateway, { credit: 200_000_000n });
   const large = { ...fetchTool, description: "a".repeat(10_000) };
   const body = (count: number) => ({

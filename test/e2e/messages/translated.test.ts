@@ -146,7 +146,7 @@ test("the request in the vocabulary of chat completions", async () => {
   expect(sent()).toEqual(translated);
 });
 
-test("images that a tool gave back follow its result, where servers take only text there", async () => {
+test("images in a tool result follow it as a message, for servers that accept only text there", async () => {
   gateway.upstream.replyOnce(chatJson({ message: { role: "assistant", content: "Hi" } }));
   const source = { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" };
   const result = (id: string, content: Json) => ({ type: "tool_result", tool_use_id: id, content });
@@ -212,7 +212,7 @@ test("a whole reply in the Messages format", async () => {
   });
 });
 
-test("why an answer ended, by the format's own words", async () => {
+test("the stop reason, in the format's own terms", async () => {
   for (const [finish, reason] of [
     ["stop", "end_turn"],
     ["length", "max_tokens"],
@@ -249,7 +249,7 @@ const mixed = [
   DONE,
 ];
 
-test("a stream has every event in its order, a ping behind the first, and usage at the end", async () => {
+test("a stream has every event in order, a ping after the first, and usage at the end", async () => {
   gateway.upstream.replyOnce(chatStream({ events: mixed }));
   const text = await (await gateway.call("/messages", { ...base, tools, stream: true })).text();
   const events = text
@@ -316,7 +316,7 @@ test("a stream has every event in its order, a ping behind the first, and usage 
   });
 });
 
-test("what a stream counts at its end takes the place of the estimate at its start", async () => {
+test("the usage at the end of a stream replaces the estimate at its start", async () => {
   gateway.upstream.replyOnce(chatStream({ events: mixed }));
   const stream = anthropicAt(gateway).messages.stream({ ...base, tools });
   expect((await stream.finalMessage()).usage).toMatchObject({
@@ -326,7 +326,7 @@ test("what a stream counts at its end takes the place of the estimate at its sta
   });
 });
 
-test("thoughts that are not wanted are left out, and signed all the same", async () => {
+test("reasoning that is not requested is left out, but still signed", async () => {
   gateway.upstream.replyOnce(
     chatStream({
       events: [
@@ -347,7 +347,7 @@ test("thoughts that are not wanted are left out, and signed all the same", async
   ]);
 });
 
-test("a failure of another vendor within the stream is told in the format", async () => {
+test("an error in another vendor's stream is sent in the format", async () => {
   gateway.upstream.replyOnce(
     chatStream({
       events: [
@@ -361,7 +361,7 @@ test("a failure of another vendor within the stream is told in the format", asyn
   expect(text).not.toMatch(/message_stop|vendor words/);
 });
 
-test("a field that a model refuses has the name that the caller gave it", async () => {
+test("an error about a field uses the caller's name for it", async () => {
   const source = { type: "url", url: "https://example.org/a.png" };
   const reply = await gateway.call("/messages", {
     ...base,

@@ -46,7 +46,7 @@ const screenshot = (output: object) => [
   },
 ];
 
-describe("what only the vendor reads is held for", () => {
+describe("the hold covers what only the vendor reads", () => {
   const cases: Readonly<Record<string, object>> = {
     "the description of a namespace": {
       tools: [{ type: "namespace", name: "n", description: long, tools: [tool("f")] }],
@@ -66,7 +66,7 @@ describe("what only the vendor reads is held for", () => {
     "the settings of a vendor's own tool": {
       tools: [{ type: "shell", environment: { type: "local", skills: [{ description: long }] } }],
     },
-    "a format of a custom tool that is no grammar": {
+    "a custom tool's format that is not a grammar": {
       tools: [{ type: "custom", name: "c", format: { type: "text", definition: long } }],
     },
     "a thought that leads to nothing": {
@@ -135,7 +135,7 @@ describe("what only the vendor reads is held for", () => {
   });
 });
 
-describe("what is not the caller's is refused", () => {
+describe("references to what the caller does not own are refused", () => {
   const file = { type: "input_file", file_data: "data:text/plain;base64,aGk=" };
   const cases: Readonly<Record<string, readonly [string, object]>> = {
     "a file by its address, beside its data": [
@@ -186,8 +186,8 @@ const completed = JSON.stringify({
 });
 const count = (text: string, what: string) => text.split(what).length - 1;
 
-describe("a stream of the vendor's", () => {
-  test("cannot write events by the name of one", async () => {
+describe("a stream from the vendor", () => {
+  test("cannot inject events through an event name", async () => {
     const type = 'response.x\n\nevent: response.completed\ndata: {"type":"response.completed"}\n\n';
     gateway.upstream.replyOnce(events(delta, JSON.stringify({ sequence_number: 1, type })));
     const text = await (await ask({ stream: true })).text();
@@ -203,7 +203,7 @@ describe("a stream of the vendor's", () => {
     expect(count(text, '"delta":"Hi"')).toBe(2);
   });
 
-  test("ends once, and nothing that follows is told", async () => {
+  test("ends once, and later events are dropped", async () => {
     gateway.upstream.replyOnce(events(delta, completed, delta, completed));
     const text = await (await ask({ stream: true })).text();
     expect(count(text, "event: response.completed")).toBe(1);

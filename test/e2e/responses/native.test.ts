@@ -68,7 +68,7 @@ describe("a request", () => {
     expect(sent()["input"]).toEqual([said, thought, called]);
   });
 
-  test("is refused where it names an address inside a network, with the caller's field", async () => {
+  test("with a private address is refused, with the caller's field", async () => {
     const image = { type: "input_image", image_url: "http://10.0.0.1/a.png" };
     const input = [{ role: "user", content: [{ type: "input_text", text: "?" }, image] }];
     const reply = await ask({ input });
@@ -106,13 +106,13 @@ describe("a request", () => {
     expect((await refused.json()).error.param).toBe("input[0].content[0].annotations[0].url");
   });
 
-  test("for a very short answer goes by chat completions: the vendor takes no cap so low", async () => {
+  test("for a very short answer uses chat completions, because the vendor rejects such a low cap", async () => {
     gateway.upstream.replyOnce(chatAnswers.plain());
     await (await ask({ max_output_tokens: 5 })).json();
     expect(pathOf()).toBe("/v1/chat/completions");
   });
 
-  test("goes where the operator's setting says so", async () => {
+  test("follows the operator's setting", async () => {
     gateway.upstream.replyOnce(wholeResponse([messageItem]));
     await (await ask({ model: "own" })).json();
     expect(pathOf()).toBe("/v1/responses");
@@ -130,7 +130,7 @@ describe("a request", () => {
     expect((await refused.json()).error.param).toBe("tools[0].type");
   });
 
-  test("with a tool that is billed apart is refused everywhere", async () => {
+  test("with a tool that is billed separately is refused everywhere", async () => {
     const function_ = { type: "function", name: "f" };
     for (const type of ["web_search", "code_interpreter", "file_search", "mcp"]) {
       const reply = await ask({ tools: [function_, { type }] });
@@ -169,7 +169,7 @@ describe("a whole reply", () => {
     });
   });
 
-  test("without a count is counted here, and says so with ours", async () => {
+  test("without usage gets the usage counted here", async () => {
     const payer = await openPayer(gateway);
     gateway.upstream.replyOnce(wholeResponse([messageItem], { usage: null }));
     const reply = await (await payer.call("/responses", { model: "gpt", input: "Hi" })).json();
@@ -245,7 +245,7 @@ describe("a stream", () => {
     });
   });
 
-  test("past its cap is cut: the open item ends, and is told with those that were done", async () => {
+  test("past its cap is cut: the open item ends, and is listed with the finished ones", async () => {
     const delta = answerEvents[10];
     const many = Array.from({ length: 300 }, () => ({ ...delta, delta: "word word word " }));
     gateway.upstream.replyOnce(responseEvents([...answerEvents.slice(0, 10), ...many]));
@@ -286,7 +286,7 @@ describe("a stream", () => {
   });
 });
 
-test("what the vendor refuses is told in our words", async () => {
+test("an error of the vendor is rewritten as ours", async () => {
   gateway.upstream.replyOnce(failures.internal());
   const reply = await ask();
   expect(reply.status).toBe(502);

@@ -59,7 +59,7 @@ describe("a whole reply", () => {
     ]);
   });
 
-  test("tells of an answer that was cut, and of one that was filtered", async () => {
+  test("reports an answer that was cut, and one that was filtered", async () => {
     for (const [finish, reason] of [
       ["length", "max_output_tokens"],
       ["content_filter", "content_filter"],
@@ -176,7 +176,7 @@ describe("a stream", () => {
     ]);
   });
 
-  test("has the probabilities of tokens where they were asked for", async () => {
+  test("has log probabilities when they were requested", async () => {
     const content = [{ token: "Hi", logprob: -0.1, bytes: [72, 105], top_logprobs: [] }];
     const choices = [{ index: 0, delta: { content: "Hi" }, logprobs: { content } }];
     gateway.upstream.replyOnce(
@@ -267,7 +267,7 @@ describe("tools that chat completions do not have", () => {
     ]);
   });
 
-  test("are so in a stream, too", async () => {
+  test("are the same in a stream", async () => {
     const delta = { tool_calls: called };
     gateway.upstream.replyOnce(
       chatStream({ events: [chatChunk({ delta }), chatChunk({ finish: "tool_calls" }), DONE] }),

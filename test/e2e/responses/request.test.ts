@@ -206,7 +206,7 @@ test("stored responses are not found where none are stored", async () => {
   expect((await reply.json()).error.code).toBe("response_not_found");
 });
 
-test("a page of another origin may delete", async () => {
+test("a page from another origin can delete", async () => {
   const reply = await fetch(`${gateway.baseUrl}/responses/resp_1`, {
     method: "OPTIONS",
     headers: { origin: gateway.platformUrl, "access-control-request-method": "DELETE" },

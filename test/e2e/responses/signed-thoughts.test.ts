@@ -161,14 +161,14 @@ describe("thoughts that come as signed details alone", () => {
   };
 
   for (const isStreamed of [true, false])
-    test(`can be read where a summary was asked for, ${isStreamed ? "streamed" : "whole"}`, async () => {
+    test(`are readable when a summary was requested, ${isStreamed ? "streamed" : "whole"}`, async () => {
       const text = { type: "summary_text", text: "First this." };
       expect(await read(isStreamed, "auto")).toEqual([text]);
       expect(await read(isStreamed, undefined)).toEqual([]);
     });
 });
 
-test("another vendor gets no word of what it cannot read", async () => {
+test("another vendor gets nothing that it cannot read", async () => {
   gateway.upstream.replyOnce(claudeWhole(thoughts, "tool_use"));
   gateway.upstream.replyOnce(chatAnswers.plain());
   const input = await nextInput(await ask("claude", [question]), false);
@@ -179,7 +179,7 @@ test("another vendor gets no word of what it cannot read", async () => {
   expect(body).toContain("One moment.");
 });
 
-test("thoughts are asked of Gemini where a summary is", async () => {
+test("Gemini is asked for reasoning when a summary is requested", async () => {
   for (const [summary, expected] of [
     ["auto", true],
     [undefined, undefined],

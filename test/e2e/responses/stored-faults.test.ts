@@ -23,7 +23,7 @@ const find = (id: string) =>
   });
 const idOf = ({ headers }: Response) => `resp_${headers.get("x-request-id")?.slice("req_".length)}`;
 
-test("a reply that cannot be stored goes out, and says that it is not", async () => {
+test("a reply that cannot be stored is sent, with store set to false", async () => {
   disk.setRefusing("stored_responses", true);
   const reply = await ask();
   expect(reply.status).toBe(200);

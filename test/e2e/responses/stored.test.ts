@@ -199,7 +199,7 @@ test("references to one item many times are refused before they are written out"
   expect((await reply.json()).error.param).toMatch(/^input\[\d+\]\.id$/);
 });
 
-test("a path behind an id that is no word of ours is unknown", async () => {
+test("an unknown path after an id is not found", async () => {
   for (const action of ["constructor", "__proto__", "toString"])
     expect((await manage(`resp_1/${action}`)).status).toBe(404);
 });

@@ -172,8 +172,8 @@ function addToolChoice(options: Record<string, Json | undefined>, choice: Json |
 }
 
 /**
- * An effort is worth more than a wish to think at all, because it says how much. A model that is not
- * to think has none.
+ * An effort has priority over adaptive thinking, because it is more specific. Where thinking is
+ * disabled, it has no meaning.
  */
 function addThinking(options: Record<string, Json | undefined>, body: JsonObject): void {
   const { type, budget_tokens: budget } = fieldsOf(body["thinking"]);

@@ -16,7 +16,7 @@ export interface MessagesError {
 /** By these words, SDKs send the whole conversation instead of what was added to it. */
 const unthreaded = { error_code: "thread_unsupported_request", unsupported: ["thread"] };
 
-/** Where the status alone does not say it. */
+/** Where the status alone is ambiguous. */
 const typesByCode: Readonly<Partial<Record<ErrorCode, string>>> = {
   gateway_overloaded: "overloaded_error",
   upstream_overloaded: "overloaded_error",

@@ -29,7 +29,7 @@ type BlockKind = "text" | "thinking" | "tool_use";
 /**
  * Turns parts into the events of the Messages format: the message begins, its blocks follow each
  * other, each with a start, its pieces and an end; then come the reason and the usage, which are held
- * until the call is settled. What an upstream says in this format goes out as it came.
+ * until the call is settled. Events that an upstream sends in this format go out unchanged.
  */
 export class MessageEventWriter implements ChatWriter {
   readonly keepAlive = pingEvent;

@@ -72,7 +72,7 @@ export function toOriginal(body: JsonObject): JsonObject {
   return sent;
 }
 
-/** To keep what was read for longer costs more than our prices know of. */
+/** A longer cache lifetime costs more than our prices cover. */
 const ephemeral = { type: "ephemeral" };
 
 function toOutputConfig({
@@ -112,7 +112,7 @@ const isResult = (content: Json | undefined) =>
   Array.isArray(content) &&
   content.some((block) => isJsonObject(block) && block["type"] === "tool_result");
 
-/** Thoughts that another vendor's model had, or that nobody has signed. */
+/** Thoughts that another vendor's model had, or that are not signed. */
 function isForeign(block: Json): boolean {
   if (!isJsonObject(block)) return false;
   const { type, signature, data } = block;

@@ -12,7 +12,7 @@ import { toWholeCalls } from "../chat/tool-pieces.ts";
 import type { ReplyIdentity, WholeReply } from "../dialect.ts";
 import type { MessagesOrder } from "./call.ts";
 
-/** In this format, what is read from or written to a cache is no part of `input_tokens`. */
+/** In this format, what is read from or written to a cache is not part of `input_tokens`. */
 export function toMessagesUsage(usage: Usage): JsonObject {
   const { inputTokens, outputTokens, reasoningTokens } = usage;
   const read = Math.min(usage.cachedInputTokens ?? 0, inputTokens);
@@ -109,7 +109,7 @@ function toToolUse({ id, function: called }: JsonObject): JsonObject {
 }
 
 /**
- * What is no object, or was cut off, cannot be told in this format. It is wrapped, as the vendor
+ * What is not an object, or was cut off, does not fit this format. It is wrapped, as the vendor
  * of the format proposes, so that tools refuse it and the model sees what it did.
  */
 function toInput(text: Json | undefined): JsonObject {

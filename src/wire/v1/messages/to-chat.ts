@@ -218,7 +218,7 @@ class ConversationWriter implements Conversation {
     this.#put({ type: "text", text: `The tool ${name} is available now.` }, path, into);
   }
 
-  /** Where a text comes from: no part of a chat says so. */
+  /** Where a text comes from, which chat content parts cannot express. */
   #noteSources({ citations }: JsonObject): void {
     if (citations !== undefined && citations !== null) this.signedTokens += jsonBytes(citations);
   }

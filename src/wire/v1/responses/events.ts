@@ -282,7 +282,7 @@ export class ResponseEventWriter implements ChatWriter {
     events += this.#tell(this.#tools?.end() ?? [], status);
     this.#tools = undefined;
     events += this.#catchUp();
-    // An answer of nothing is a message all the same.
+    // An empty answer is still a message.
     if (this.#log.items === 0) events += this.#inMessage((message) => message.begin());
     events += this.#closeReasoning() + this.#closeMessage(status) + this.#closeCall(status);
     return events + this.#carry(true);

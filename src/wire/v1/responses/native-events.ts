@@ -18,11 +18,11 @@ export class NativeEvents {
   readonly #identity: ReplyIdentity;
   readonly #order: ResponseOrder;
   readonly #ids: StreamIds | undefined;
-  /** The response as it was told last. */
+  /** The response as the last event described it. */
   #response: JsonObject = {};
   #last: JsonObject | undefined;
   #lastText = "";
-  /** Items that are done, as events: looked at only if the end does not tell of them. */
+  /** Items that are done, as events: read only if the last event does not list them. */
   readonly #done: string[] = [];
   #doneChars = 0;
   #open: NativeItem | undefined;

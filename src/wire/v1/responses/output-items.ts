@@ -18,7 +18,7 @@ export const itemId = (kind: keyof typeof idPrefixes, responseId: string, at: nu
 
 const idForm = /^[a-z]{2,4}_([A-Za-z0-9]{16,64})_(?:in_)?\d{1,6}$/;
 
-/** The response that an item belongs to, as far as its id tells. */
+/** The response that an item belongs to, as far as its id shows. */
 export function responseIdOf(id: string): string | undefined {
   const inner = idForm.exec(id)?.[1];
   return inner === undefined ? undefined : `resp_${inner}`;

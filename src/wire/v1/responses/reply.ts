@@ -18,7 +18,7 @@ import {
 import { outcomeOf, ResponseObject, toResponseUsage } from "./response-object.ts";
 import { withOwnIds } from "./stored-ids.ts";
 
-/** Keeps a reply for later requests; false: it was not kept, which the reply then says. */
+/** Keeps a reply for later requests; false: it was not kept, and the reply reports that. */
 export type KeepReply = (reply: JsonObject) => Promise<boolean>;
 
 /** A whole reply as JSON; a promise where it is stored first. */

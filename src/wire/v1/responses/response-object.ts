@@ -22,7 +22,7 @@ export function outcomeOf(finish: FinishReason): Pick<Outcome, "status" | "reaso
   return { status: "completed" };
 }
 
-/** The object that describes a response, as JSON. What the request said is written once for all. */
+/** The object that describes a response, as JSON. The fields of the request are written once. */
 export class ResponseObject {
   readonly #head: string;
   readonly #echo: string;
@@ -45,7 +45,7 @@ export class ResponseObject {
 const orNull = (value: unknown) =>
   value === undefined || value === null ? "null" : JSON.stringify(value);
 
-/** What every response says of its request, as fields that follow others: most of them are absent. */
+/** The fields of the request that every response repeats. Most of them are absent. */
 function echoOf({ request }: ResponseOrder): string {
   const { reasoning, text, tools, tool_choice: choice, metadata } = request;
   const summary = reasoning?.summary ?? reasoning?.generate_summary;

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts"
 
 /**
  * Items of a stored reply are found by their ids, which name the response. A vendor's own ids are
- * replaced where a reply is stored, keeping what tells their kind.
+ * replaced where a reply is stored, keeping the prefix of their kind.
  */
 export function toOwnId(given: string, responseId: string, at: number): string {
   const kind = given.slice(0, Math.max(0, given.indexOf("_"))) || "item";

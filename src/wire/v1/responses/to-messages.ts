@@ -30,7 +30,7 @@ const partFields: Readonly<Record<string, ReadonlySet<string>>> = {
   input_file: new Set(["type", "file_data", "filename"]),
 };
 
-/** One turn of the model, of which several items tell. */
+/** One turn of the model, which can consist of several items. */
 class Turn {
   readonly field: string;
   readonly texts: string[] = [];

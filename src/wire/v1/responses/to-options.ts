@@ -45,7 +45,7 @@ function toFormat(format: JsonObject | undefined): JsonObject | undefined {
   };
 }
 
-/** Servers refuse what is said of tools where there are none. */
+/** Servers refuse tool options in a request without tools. */
 function addTools(
   options: Record<string, Json | undefined>,
   { tool_choice: choice, parallel_tool_calls: isParallel }: ResponseRequest,

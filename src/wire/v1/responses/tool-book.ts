@@ -61,7 +61,7 @@ export class ToolBook {
   /** Of what no function has, and a vendor that gets the tools reads. */
   nativeBytes = 0;
 
-  /** Refuses what would be billed apart. Runs before the schema: its words are better. */
+  /** Refuses what is billed separately. Runs before the schema: its message is clearer. */
   static check(tools: Json | undefined, field: string): void {
     if (!Array.isArray(tools)) return;
     for (const [at, tool] of tools.entries()) {
@@ -87,7 +87,7 @@ export class ToolBook {
       if (isJsonObject(tool)) this.#add(tool, { field: `${field}[${at}]`, namespace: undefined });
   }
 
-  /** A name that nobody declared is a function's: models make some up. */
+  /** A name that was not declared is a function's: models invent some. */
   find(chatName: string): KnownTool {
     return this.#known.get(chatName) ?? { kind: "function", name: chatName, namespace: undefined };
   }

@@ -110,6 +110,27 @@ for (const pair of scenes)
       });
   });
 
+/** Longer than an event may be, or slower to parse: whatever is in it, it is not passed on. */
+const heavyTexts: Readonly<Record<string, string>> = {
+  "700,000 escapes": "\n".repeat(700_000),
+  "17 MB": "x".repeat(17_000_000),
+};
+
+for (const pair of scenes.filter(({ driver, isNative }) => isNative && driver.can.thinking))
+  for (const [name, text] of Object.entries(heavyTexts))
+    test(`${sceneName(pair)}: an event with ${name} is an error, and what went before is charged`, async () => {
+      const caller = await stage.caller(pair);
+      const pieces = [{ text: "Hello" }, { text }];
+      const said = pair.wire.streamed({ pieces, finish: "stop" });
+      stage.answer(pair, framed(said, { framing: "close" }));
+      const heard = await caller.listen({ cap: 8_000 });
+      expect(heard).toMatchObject({ text: "Hello", isDone: false });
+      expect(heard.error?.code).toBe("upstream_error");
+      const { outcome, charged, hold } = await caller.payer.receipt();
+      expect(outcome).toBe("upstream_error");
+      expect(charged > 0n && charged < hold).toBe(true);
+    });
+
 /** With thoughts and calls, or with words alone. */
 function goodPackets({ wire, driver }: Pair, number: number): readonly string[] {
   const hasMore = number % 2 === 0 && driver.can.tools;

@@ -20,6 +20,12 @@ describe("JSON that somebody else wrote is not parsed", () => {
     expect(() => parseBounded(`[${"0,".repeat(1_000_000)}0]`)).toThrow(RangeError);
   });
 
+  test("where its texts have more escapes than any answer", () => {
+    const escaped = (count: number) => `{"text":"${"\\n".repeat(count)}"}`;
+    expect(() => parseBounded(escaped(700_000))).toThrow(RangeError);
+    expect(parseBounded(escaped(500_000))).toEqual({ text: "\n".repeat(500_000) });
+  });
+
   test("and else it is: numbers, texts full of brackets, and what is small", () => {
     expect(parseBounded(`[${"0,".repeat(820_000)}0]`)).toHaveLength(820_001);
     const text = '[[\\"[{'.repeat(20_000);

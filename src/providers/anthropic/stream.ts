@@ -2,12 +2,18 @@ import type { ChatPart } from "../../call/chat.ts";
 import { EventStream, type EventStreamOptions } from "../kit/event-stream.ts";
 import { NativeEvents } from "./events.ts";
 
+/**
+ * Longer than the longest answer in one event; none repeats the prompt. Each is parsed and written
+ * again in one turn of the event loop.
+ */
+const maxEventChars = 4 * 1024 * 1024;
+
 /** The vendor's own events, for callers who speak its format. */
 export class NativeChatStream extends EventStream {
   readonly #events: NativeEvents;
 
   constructor(options: EventStreamOptions) {
-    super(options);
+    super({ ...options, maxEventChars });
     this.#events = new NativeEvents(options.provider);
   }
 

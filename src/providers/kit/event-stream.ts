@@ -14,6 +14,8 @@ export interface EventStreamOptions {
   readonly provider: string;
   readonly reply: UpstreamReply;
   readonly signal: Signal;
+  /** Absent: what the reader of events has as its own. */
+  readonly maxEventChars?: number;
 }
 
 /** Reads an upstream's events one packet at a time; nothing is read ahead of the caller. */
@@ -22,16 +24,17 @@ export abstract class EventStream implements ChatStream {
   readonly #signal: Signal;
   readonly #reply: UpstreamReply;
   readonly #packets: PacketReader;
-  readonly #sse = new SseReader();
+  readonly #sse: SseReader;
   #isEnded = false;
   /** Found in a packet that also held good events: those go first. */
   #failure: unknown;
 
-  constructor({ provider, reply, signal }: EventStreamOptions) {
+  constructor({ provider, reply, signal, maxEventChars }: EventStreamOptions) {
     this.provider = provider;
     this.#signal = signal;
     this.#reply = reply;
     this.#packets = new PacketReader(reply);
+    this.#sse = new SseReader(maxEventChars);
   }
 
   /** Adds the parts of one event, which may be empty. */

@@ -14,3 +14,26 @@ test("many strings of one request are read together no further than one may go",
   const read = Array.from({ length: 5 }, () => reader.read(heavy) !== undefined);
   expect(read).toEqual([true, true, false, false, false]);
 });
+
+test("what is slow to parse counts over all strings of a request, and nothing is read behind it", () => {
+  const light = toOpaque({ details: [{ text: "t" }] });
+  for (const heavy of [
+    toOpaque({ details: [{ text: "\n".repeat(150_000) }] }),
+    toOpaque({ extra: Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [at, 1])) }),
+    toOpaque({ details: [{ text: "x".repeat(4_000_000) }] }),
+  ]) {
+    const reader = new CarriedReader();
+    const read = [light, heavy, light, heavy, light].map((one) => reader.read(one) !== undefined);
+    expect(read).toEqual([true, true, true, false, false]);
+  }
+});
+
+test("of thousands of strings the first are read, and those that carry nothing cost nothing", () => {
+  const reader = new CarriedReader();
+  const read = (text: string, count: number) =>
+    Array.from({ length: count }, () => reader.read(text)).filter((one) => one !== undefined)
+      .length;
+  expect(read(toOpaque({}), 10_000)).toBe(10_000);
+  expect(read(toOpaque({ extra: {} }), 5_000)).toBe(4_000);
+  expect(read(toOpaque({}), 1)).toBe(1);
+});

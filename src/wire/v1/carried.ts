@@ -1,4 +1,4 @@
-import { parseBounded } from "../../base/json/bounds.ts";
+import { countUpTo, parseBounded } from "../../base/json/bounds.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
 
 /**
@@ -20,9 +20,14 @@ export interface Carried {
 /** No vendor's own string begins so. */
 const mark = "svc1.";
 /** Of one request, in all: what is inside was not weighed with its body. */
+const maxStrings = 4_000;
 const maxChars = 8 * 1024 * 1024;
 const maxGroups = 20_000;
 const maxFields = 60_000;
+const maxEscapes = 200_000;
+/** What goes out where nothing is signed: by far the most frequent, so it is not decoded. */
+const empty: Carried = {};
+const emptyText = toOpaque(empty);
 
 /** Whether such a string is one of ours: no vendor may get it. */
 export const isCarried = (text: Json | undefined): text is string =>
@@ -34,27 +39,32 @@ export function toOpaque(carried: Carried): string {
 
 /** Reads the strings of one request, as far as these are together no work worth the name. */
 export class CarriedReader {
+  #strings = 0;
   #chars = 0;
   #groups = 0;
   #fields = 0;
+  #escapes = 0;
 
   /** Undefined: it is not ours, was changed on its way, or is more than answers ever had. */
   read(text: Json | undefined): Carried | undefined {
-    if (!isCarried(text)) return undefined;
+    if (text === emptyText) return empty;
+    if (!isCarried(text) || this.#isFull) return undefined;
+    this.#strings++;
     this.#chars += text.length;
-    if (this.#chars > maxChars) return undefined;
+    if (this.#isFull) return undefined;
     const json = Buffer.from(text.slice(mark.length), "base64url").toString();
-    this.#groups += countOf(json, "{") + countOf(json, "[");
-    this.#fields += countOf(json, ":");
-    if (this.#groups > maxGroups || this.#fields > maxFields) return undefined;
-    return fromJson(json);
+    this.#groups += countUpTo(json, "{", maxGroups) + countUpTo(json, "[", maxGroups);
+    this.#fields += countUpTo(json, ":", maxFields);
+    this.#escapes += countUpTo(json, "\\", maxEscapes);
+    return this.#isFull ? undefined : fromJson(json);
   }
-}
 
-function countOf(text: string, char: string): number {
-  let count = 0;
-  for (let at = text.indexOf(char); at !== -1; at = text.indexOf(char, at + 1)) count++;
-  return count;
+  /** Nothing is even decoded from then on. */
+  get #isFull(): boolean {
+    const isLong = this.#strings > maxStrings || this.#chars > maxChars;
+    const isHeavy = this.#groups > maxGroups || this.#fields > maxFields;
+    return isLong || isHeavy || this.#escapes > maxEscapes;
+  }
 }
 
 function fromJson(json: string): Carried | undefined {

@@ -1,3 +1,4 @@
+import { toOpaque } from "../../../../src/wire/v1/carried.ts";
 import { fill, largestBytes, type StallCase, type StallRequest } from "./stall-case.ts";
 import { eventsReply, rawReply } from "./upstream-bytes.ts";
 import { vendorModels } from "./vendor-cases.ts";
@@ -26,8 +27,102 @@ const toolUse =
   '{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"y"}]}';
 const called =
   '{"type":"function_call","call_id":"a","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"a","output":"y"}';
-/** Looks like a string of ours that carries what vendors sign. */
-const carried = `svc1.${"QUJD".repeat(1_000_000)}`;
+/** What a vendor signs, in a string of ours. */
+const signedThought = { type: "reasoning.text", text: "t", signature: "s" };
+/** Strings of ours of about 4 MB, each heavy in another way. */
+const heavyStrings: Readonly<Record<string, () => string>> = {
+  "4mb-of-words": () =>
+    toOpaque({ details: [{ ...signedThought, text: fill("word ", 3_000_000) }] }),
+  "4mb-of-escapes": () =>
+    toOpaque({ details: [{ ...signedThought, text: fill('"\n', 1_500_000) }] }),
+  "4mb-of-unicode": () =>
+    toOpaque({ details: [{ ...signedThought, text: fill("\u0301\u4e16", 3_000_000) }] }),
+  "15000-thoughts": () => toOpaque({ details: Array(15_000).fill(signedThought) }),
+  "100000-thoughts": () => toOpaque({ details: Array(100_000).fill(signedThought) }),
+  "15000-calls": () =>
+    toOpaque({
+      calls: Object.fromEntries(Array.from({ length: 15_000 }, (_, at) => [`c${at}`, {}])),
+    }),
+  "4mb-of-brackets": () => `svc1.${Buffer.from("[".repeat(3_000_000)).toString("base64url")}`,
+  "4mb-that-is-not-json": () => `svc1.${"QUJD".repeat(1_000_000)}`,
+};
+const reasoning = (opaque: string) =>
+  `{"type":"reasoning","summary":[],"encrypted_content":"${opaque}"}`;
+const thinking = (opaque: string) => `{"type":"thinking","thinking":"t","signature":"${opaque}"}`;
+/** A turn of the model between two of the user. */
+const inTurn = (blocks: string) =>
+  `"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[${blocks},{"type":"text","text":"y"}]},{"role":"user","content":"x"}]`;
+const saidY = '{"role":"assistant","content":"y"}';
+
+const carriedCases = Object.entries(heavyStrings).flatMap(([name, opaque]) => [
+  asked(
+    "responses",
+    `encrypted-${name}`,
+    () => `"input":[${reasoning(opaque())},${saidY},{"role":"user","content":"x"}]`,
+  ),
+  asked("messages", `signature-${name}`, () => inTurn(thinking(opaque()))),
+]);
+
+/** Several that are together as much as is read of one request. */
+const sharedCases = Object.entries({
+  words: fill("word ", 700_000),
+  escapes: fill('"', 24_000),
+  unicode: fill("\u0301\u4e16", 700_000),
+}).flatMap(([name, text]) => {
+  const opaque = toOpaque({ details: [{ ...signedThought, text }] });
+  return [
+    asked(
+      "responses",
+      `8-carried-texts-of-${name}`,
+      () => `"input":[${list(reasoning(opaque), 8)},${saidY},{"role":"user","content":"x"}]`,
+    ),
+    asked("messages", `8-carried-texts-of-${name}`, () => inTurn(list(thinking(opaque), 8))),
+  ];
+});
+
+/** As many strings of ours as a body may have: in one turn of the model, or in a turn of its own each. */
+const manyCarried = Object.entries({
+  thoughts: toOpaque({ details: [signedThought] }),
+  nothings: toOpaque({}),
+}).flatMap(([name, opaque]) => [
+  asked(
+    "responses",
+    `16000-carried-${name}`,
+    () => `"input":[${list(reasoning(opaque), 16_000)},${saidY},{"role":"user","content":"x"}]`,
+  ),
+  asked(
+    "responses",
+    `9000-turns-with-carried-${name}`,
+    () => `"input":[${list(`${reasoning(opaque)},${saidY}`, 9_000)},{"role":"user","content":"x"}]`,
+  ),
+  asked("messages", `16000-carried-${name}`, () => inTurn(list(thinking(opaque), 16_000))),
+  asked(
+    "messages",
+    `5000-turns-with-carried-${name}`,
+    () =>
+      `"messages":[${list(`{"role":"user","content":"x"},{"role":"assistant","content":[${thinking(opaque)},{"type":"text","text":"y"}]}`, 5_000)},{"role":"user","content":"x"}]`,
+  ),
+]);
+
+/** Thoughts that no string of ours is with, all in one message. */
+const manyThoughts: readonly StallCase[] = [
+  asked("messages", "16000-thoughts-in-one-message", () => inTurn(list(thinking("s"), 16_000))),
+  asked("messages", "500-thoughts-of-30kb-in-one-message", () =>
+    inTurn(list(thinking("s").replace('"t"', `"${fill("hm ", 30_000)}"`), 500)),
+  ),
+  asked(
+    "responses",
+    "9000-thoughts-in-one-turn",
+    () =>
+      `"input":[${list('{"type":"reasoning","summary":[{"type":"summary_text","text":"t"}]}', 9_000)},${saidY},{"role":"user","content":"x"}]`,
+  ),
+  asked(
+    "responses",
+    "25000-summaries-in-one-thought",
+    () =>
+      `"input":[{"type":"reasoning","summary":[${list('{"type":"summary_text","text":"t"}', 25_000)}]},${saidY},{"role":"user","content":"x"}]`,
+  ),
+];
 
 const requests: readonly StallCase[] = [
   asked("responses", "input-of-31mb", () => `"input":"${fill("hello world ", largestBytes)}"`),
@@ -44,12 +139,6 @@ const requests: readonly StallCase[] = [
   ),
   asked(
     "responses",
-    "encrypted-content-of-4mb",
-    () =>
-      `"input":[{"type":"reasoning","id":"r","summary":[],"encrypted_content":"${carried}"},{"role":"user","content":"x"}]`,
-  ),
-  asked(
-    "responses",
     "instructions-of-31mb",
     () => `"instructions":"${fill("x", largestBytes)}","input":"x"`,
   ),
@@ -57,6 +146,11 @@ const requests: readonly StallCase[] = [
     "messages",
     "content-of-31mb",
     () => `"messages":[{"role":"user","content":"${fill("hello world ", largestBytes)}"}]`,
+  ),
+  asked(
+    "messages",
+    "content-of-15mb",
+    () => `"messages":[{"role":"user","content":"${fill("hello world ", 15_000_000)}"}]`,
   ),
   asked(
     "messages",
@@ -68,12 +162,6 @@ const requests: readonly StallCase[] = [
     "messages",
     "100000-blocks",
     () => `"messages":[{"role":"user","content":[${list('{"type":"text","text":"x"}', 100_000)}]}]`,
-  ),
-  asked(
-    "messages",
-    "signature-of-4mb",
-    () =>
-      `"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"${carried}"}]},{"role":"user","content":"x"}]`,
   ),
   asked(
     "messages",
@@ -103,6 +191,9 @@ const natives = {
   responses: {
     model: responsesModel,
     start: event("response.created", { sequence_number: 0, response: { id: "r", output: [] } }),
+    large: (text: string) =>
+      event("response.created", { response: { id: "r", instructions: text, output: [] } }) +
+      event("response.completed", { response: { id: "r", instructions: text, output: [] } }),
     delta: (text: string) => event("response.output_text.delta", { ...at, delta: text }),
     question: '"input":"Hi","stream":true',
   },
@@ -111,6 +202,10 @@ const natives = {
     start: event("message_start", {
       message: { id: "m", type: "message", role: "assistant", content: [], usage: {} },
     }),
+    large: (text: string) =>
+      event("message_start", { message: { id: "m", odd: text, content: [], usage: {} } }) +
+      event("message_delta", { delta: { stop_reason: "end_turn", odd: text }, usage: {} }) +
+      event("message_stop", {}),
     delta: (text: string) =>
       event("content_block_delta", { index: 0, delta: { type: "text_delta", text } }),
     question: '"messages":[{"role":"user","content":"Hi"}],"stream":true',
@@ -119,7 +214,7 @@ const natives = {
 
 /** Streams of a vendor that speaks the caller's dialect, without an end. */
 const replies = (["responses", "messages"] as const).flatMap((dialect): readonly StallCase[] => {
-  const { model, start, delta, question } = natives[dialect];
+  const { model, start, large, delta, question } = natives[dialect];
   const answered = (name: string, body: () => readonly string[]): StallCase => ({
     name: `${dialect}-native-${name}`,
     attacks: "reader of native streams (src/providers)",
@@ -131,6 +226,15 @@ const replies = (["responses", "messages"] as const).flatMap((dialect): readonly
     answered("stream-event-of-10mb", () => [start, delta("a".repeat(10_000_000))]),
     answered("stream-event-of-10mb-of-escapes", () => [start, delta('"'.repeat(5_000_000))]),
     answered("stream-of-15mb-without-a-line-end", () => [start, "a".repeat(15_000_000)]),
+    answered("stream-event-of-4mb-of-escapes", () => [start, delta('"'.repeat(2_097_000))]),
+    answered("stream-event-of-1mb-of-escapes", () => [start, delta('"'.repeat(599_000))]),
+    answered("stream-event-of-4mb-of-unicode-escapes", () => [
+      start,
+      delta("\u0001".repeat(699_000)),
+    ]),
+    answered("stream-with-15mb-at-both-ends", () => [large("a".repeat(15_000_000))]),
+    answered("stream-with-4mb-at-both-ends", () => [large("a".repeat(4_190_000))]),
+    answered("stream-with-escapes-at-both-ends", () => [large('"'.repeat(595_000))]),
     answered("stream-of-20000-ends", () => [
       start,
       `${event("message_stop", {})}${event("response.completed", { response: {} })}`.repeat(20_000),
@@ -144,4 +248,11 @@ const replies = (["responses", "messages"] as const).flatMap((dialect): readonly
   ];
 });
 
-export const dialectCases: readonly StallCase[] = [...requests, ...replies];
+export const dialectCases: readonly StallCase[] = [
+  ...requests,
+  ...carriedCases,
+  ...sharedCases,
+  ...manyCarried,
+  ...manyThoughts,
+  ...replies,
+];

@@ -69,6 +69,45 @@ describe("parts", () => {
     expect(() => partsOf(body)).toThrow(problem);
   });
 
+  test.each(["\r", "\r\n", "\r\n--", "\r\n--b\r", "-", "\r\n--c--"])(
+    "25 MiB of %j are content, and others have their turn",
+    (miss) => {
+      const count = Math.floor((25 * 1024 * 1024) / miss.length);
+      const head = '--bb\r\nContent-Disposition: form-data; name="file"\r\n\r\n';
+      const body = Buffer.from(`${head}${miss.repeat(count)}\r\n--bb--`, "latin1");
+      const reading = readParts(new Uint8Array(body), "bb");
+      let turns = 0;
+      let step = reading.next();
+      for (; step.done !== true; step = reading.next()) turns++;
+      expect(turns).toBeGreaterThan(23);
+      expect(step.value.map(({ bytes }) => bytes.length)).toEqual([count * miss.length]);
+    },
+  );
+
+  test("100,000 tiny ones, or headers of 1 MB, are refused without reading on", () => {
+    const tiny = `${part('form-data; name="a"', "").repeat(100_000)}--b--`;
+    expect(() => partsOf(tiny)).toThrow("more than 64 parts");
+    const long = part(`form-data; name="a"\r\nX: ${"x".repeat(1024 * 1024)}`, "1");
+    expect(() => partsOf(`${long}--b--`)).toThrow("more than 8192 bytes");
+  });
+
+  test("have names with quotes, semicolons and characters of any language", () => {
+    for (const [filename, read] of [
+      ['a\\"b.wav', 'a"b.wav'],
+      ["a%22b.wav", "a%22b.wav"],
+      ["a; name=model; b.wav", "a; name=model; b.wav"],
+      ["C:\\\\audio\\\\x.wav", "C:\\audio\\x.wav"],
+      ["録音 🎙.wav", "録音 🎙.wav"],
+    ] as const) {
+      const head = `form-data; name="file"; filename="${filename}"`;
+      const body = new Uint8Array(Buffer.from(`${part(head, "1")}--b--`));
+      expect(named(partsOf(body))).toEqual([["file", read, "1"]]);
+    }
+    // A line break ends a header: the rest is another one, which nobody knows.
+    const broken = part('form-data; name="file"; filename="a\r\nX-Other: b.wav"', "1");
+    expect(named(partsOf(`${broken}--b--`)).map(([name]) => name)).toEqual(["file"]);
+  });
+
   test("32 MiB of near misses give others their turn", () => {
     const boundary = "a".repeat(70);
     const miss = `\r\n--${"a".repeat(69)}b`;

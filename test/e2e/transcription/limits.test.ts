@@ -136,4 +136,12 @@ describe("an upload", () => {
       "HTTP/1.1 413 ",
     );
   });
+
+  test("that is longer than it announces is read as far as it announces", async () => {
+    const payer = await openPayer(gateway);
+    const form = '--b\r\nContent-Disposition: form-data; name="model"\r\n\r\nwhisper\r\n--b--';
+    const reply = await sendUnfinished(payer, "content-length: 60", Buffer.from(form));
+    expect(reply).toStartWith("HTTP/1.1 400 ");
+    expect(reply).toContain("its last part has no end");
+  });
 });

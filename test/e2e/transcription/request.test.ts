@@ -85,6 +85,66 @@ describe("a request", () => {
     expect(await refusalOf(post("x", packed))).toMatchObject({ status: 415 });
   });
 
+  const disposition = (name: string) => `Content-Disposition: form-data; name="${name}"`;
+  /** Model first, or last, with further parts between them. */
+  const written = (options: { further?: string; end?: string; isFileFirst?: boolean } = {}) => {
+    const { further = "", end = "--b--\r\n", isFileFirst = false } = options;
+    const wav = Buffer.from(fixtureBytes("speech.wav")).toString("latin1");
+    const model = `--b\r\n${disposition("model")}\r\n\r\nwhisper\r\n`;
+    const file = `--b\r\n${disposition("file")}; filename="a.wav"\r\n\r\n${wav}\r\n`;
+    const body = isFileFirst ? file + further + model : model + further + file;
+    return new Uint8Array(Buffer.from(body + end, "latin1"));
+  };
+  const multipart = { "content-type": "multipart/form-data; boundary=b" };
+
+  test("may have its file first or last, and come in single bytes", async () => {
+    for (const isFileFirst of [true, false])
+      expect((await post(written({ isFileFirst }), multipart)).status).toBe(200);
+    const bytes = written();
+    let at = 0;
+    const stream = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (at === bytes.length) return controller.close();
+        // The file in one piece: single bytes are for what has to be understood.
+        const end = at > 200 && at < bytes.length - 100 ? bytes.length - 100 : at + 1;
+        controller.enqueue(bytes.subarray(at, end));
+        at = end;
+      },
+    });
+    expect(await (await post(stream, multipart)).json()).toMatchObject({ usage: { seconds: 4 } });
+  });
+
+  test("whose form is cut, nested, encoded or ambiguous gets 400", async () => {
+    const field = (head: string) => `--b\r\n${head}\r\n\r\nx\r\n`;
+    const nested = field(`${disposition("file")}\r\nContent-Type: multipart/mixed; boundary=c`);
+    for (const [body, param] of [
+      [written({ end: "" }), null],
+      [written({ end: "--b" }), null],
+      [written({ end: "--b-" }), null],
+      [written({ further: field(`${disposition("file")}; filename="b.wav"`) }), "file"],
+      [written({ further: field(disposition("model")) }), "model"],
+      [written({ further: nested }), "file"],
+      [written({ further: field("X: y") }), null],
+      [
+        written({ further: field(`${disposition("a")}\r\nContent-Transfer-Encoding: base64`) }),
+        null,
+      ],
+      [written({ further: field(disposition("a")).repeat(100_000) }), null],
+    ] as const)
+      expect(await refusalOf(post(body, multipart))).toMatchObject({
+        status: 400,
+        code: "invalid_request",
+        param,
+      });
+    for (const boundary of ["", '""', "x".repeat(200), "other"])
+      expect(
+        await refusalOf(
+          post(written(), { "content-type": `multipart/form-data; boundary=${boundary}` }),
+        ),
+      ).toMatchObject({ status: 400, code: "invalid_request" });
+    expect(gateway.upstream.requests).toHaveLength(0);
+  });
+
   test("larger than 32 MiB gets 413, with a length or without", async () => {
     const type = { "content-type": "multipart/form-data; boundary=b" };
     expect((await refusalOf(post(new Uint8Array(33 * 1024 * 1024), type))).status).toBe(413);

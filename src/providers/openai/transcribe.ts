@@ -221,12 +221,17 @@ class OpenAiTranscriptStream implements TranscriptStream {
     const piece = type === "transcript.text.delta" ? delta : chunkText(json);
     if (typeof piece !== "string" || piece === "") return;
     this.#text += piece;
-    if (this.#text.length > maxTextChars)
-      throw broken(`${this.#options.provider} sent an endless transcript`);
+    this.#check(this.#text);
     parts.push({ type: "text-delta", text: piece });
   }
 
+  #check(text: string): void {
+    if (text.length > maxTextChars)
+      throw broken(`${this.#options.provider} sent an endless transcript`);
+  }
+
   #end(text: string, parts: TranscriptPart[]): void {
+    this.#check(text);
     this.#isDone = true;
     parts.push({ type: "done", text });
     this.cancel();

@@ -137,10 +137,11 @@ describe("an upload", () => {
     );
   });
 
-  test("that is longer than it announces is read as far as it announces", async () => {
+  test("that announces less than its form is cut there", async () => {
     const payer = await openPayer(gateway);
     const form = '--b\r\nContent-Disposition: form-data; name="model"\r\n\r\nwhisper\r\n--b--';
-    const reply = await sendUnfinished(payer, "content-length: 60", Buffer.from(form));
+    const cut = Buffer.from(form).subarray(0, 60);
+    const reply = await sendUnfinished(payer, `content-length: ${cut.length}`, cut);
     expect(reply).toStartWith("HTTP/1.1 400 ");
     expect(reply).toContain("its last part has no end");
   });

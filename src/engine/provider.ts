@@ -6,6 +6,8 @@ import { createOpenAiProvider } from "../providers/openai/provider.ts";
 
 const connectTries = 20;
 const connectPauseMs = 50;
+/** More would not be done within the time that a call may take, on most machines. */
+const maxAudioS = 1_800;
 
 const unconnectedCodes = ["FailedToOpenSocket", "ConnectionRefused", "ENOENT", "ECONNREFUSED"];
 const lostCodes = ["ECONNRESET", "EPIPE", "ConnectionClosed"];
@@ -60,5 +62,6 @@ export function createEngineProvider({ socket, whenReady }: EngineProviderOption
     streamTranscript: ready(own.streamTranscript),
     // The times of sentences, not of words.
     transcriptDetail: () => "segments",
+    maxAudioS,
   };
 }

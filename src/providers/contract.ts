@@ -68,6 +68,8 @@ export interface Provider {
   streamTranscript?(options: ProviderCall<TranscribeCall>): Promise<TranscriptStream>;
   /** The most detail that a model gives; absent: all. */
   transcriptDetail?(model: string): TranscriptDetail;
+  /** The longest audio that it transcribes, in seconds; undefined where that is not known. */
+  readonly maxAudioS?: number;
   /** What it offers, for the operator to choose from. */
   listModels?(signal: Signal): Promise<readonly UpstreamModel[]>;
 }

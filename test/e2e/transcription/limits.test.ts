@@ -146,3 +146,29 @@ describe("an upload", () => {
     expect(reply).toContain("its last part has no end");
   });
 });
+
+describe("audio for the embedded recognizer", () => {
+  const own = useTestGateway({
+    environment: { SVC_ENGINE: "on" },
+    manifest:
+      'models: { svc-transcribe-1: { endpoint: transcription, price: { audio_second: "0.0001" }, routes: [{ provider: engine, model: svc-transcribe-1 }] } }',
+  });
+
+  test("that is longer than half an hour is 400, before the engine is asked", async () => {
+    const wav = new Uint8Array(44 + 8_000 * 1_801);
+    wav.set(fixtureBytes("speech.wav").subarray(0, 40));
+    const view = new DataView(wav.buffer);
+    // 8-bit samples, 8,000 of them per second.
+    view.setUint32(24, 8_000, true);
+    view.setUint16(34, 8, true);
+    const refused = await refusalOf(
+      fetch(`${own.baseUrl}/audio/transcriptions`, {
+        method: "POST",
+        body: formOf({ model: "svc-transcribe-1", file: new File([wav], "long.wav") }),
+        headers: { authorization: `Bearer ${own.key}` },
+      }),
+    );
+    expect(refused).toMatchObject({ status: 400, param: "file" });
+    expect(refused.message).toContain("must not last longer than 1800 seconds");
+  });
+});

@@ -32,7 +32,8 @@ export async function serveTranscription(served: ServedCall): Promise<Response> 
     ...(prompt === undefined ? {} : { prompt }),
     ...(temperature === undefined ? {} : { temperature }),
   };
-  const model = fitting(served.dependencies, served.model, call.detail);
+  const fit = fitting(served.dependencies, served.model, call.detail);
+  const model = longEnough(served.dependencies, fit, audio.durationS);
   const isStreamed = request.stream === true;
   if (isStreamed) served.stream();
   const seconds = billedAudioSeconds(audio.durationS);
@@ -153,4 +154,18 @@ function fitting({ router }: GatewayDependencies, model: Model, detail: Transcri
         "response_format",
         `must be json or text for ${model.id}, which does not report timestamps`,
       );
+}
+
+/** The model without the routes that do not take audio of this length. */
+function longEnough({ router }: GatewayDependencies, model: Model, durationS: number): Model {
+  let mostS = 0;
+  const fit = router.narrow(model, ({ maxAudioS = Number.POSITIVE_INFINITY }) => {
+    mostS = Math.max(mostS, maxAudioS);
+    return maxAudioS >= durationS;
+  });
+  if (fit.routes.length > 0 || model.routes.length === 0) return fit;
+  throw fieldError(
+    "file",
+    `must not last longer than ${mostS} seconds for ${model.id}. Send it in parts`,
+  );
 }

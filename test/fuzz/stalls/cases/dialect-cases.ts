@@ -29,6 +29,7 @@ const called =
   '{"type":"function_call","call_id":"a","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"a","output":"y"}';
 /** What a vendor signs, in a string of ours. */
 const signedThought = { type: "reasoning.text", text: "t", signature: "s" };
+const thoughtsOf = (count: number) => Array.from({ length: count }, () => signedThought);
 /** Strings of ours of about 4 MB, each heavy in another way. */
 const heavyStrings: Readonly<Record<string, () => string>> = {
   "4mb-of-words": () =>
@@ -37,8 +38,8 @@ const heavyStrings: Readonly<Record<string, () => string>> = {
     toOpaque({ details: [{ ...signedThought, text: fill('"\n', 1_500_000) }] }),
   "4mb-of-unicode": () =>
     toOpaque({ details: [{ ...signedThought, text: fill("\u0301\u4e16", 3_000_000) }] }),
-  "15000-thoughts": () => toOpaque({ details: Array(15_000).fill(signedThought) }),
-  "100000-thoughts": () => toOpaque({ details: Array(100_000).fill(signedThought) }),
+  "15000-thoughts": () => toOpaque({ details: thoughtsOf(15_000) }),
+  "100000-thoughts": () => toOpaque({ details: thoughtsOf(100_000) }),
   "15000-calls": () =>
     toOpaque({
       calls: Object.fromEntries(Array.from({ length: 15_000 }, (_, at) => [`c${at}`, {}])),

@@ -111,7 +111,9 @@ export function withDefinitions(schema: TSchema): TSchema {
       names.set(value, name);
       $defs[name] = fieldsOf(value);
     }
-    return { $ref: `#/$defs/${name}` };
+    const $ref = `#/$defs/${name}`;
+    // Where the whole field is missing, its words are read from here.
+    return "x-says" in value ? { $ref, "x-says": value["x-says"] } : { $ref };
   };
   return { ...fieldsOf(schema), $defs };
 }

@@ -63,6 +63,11 @@ describe("a field that is wrong is named, and the message says what is right", (
       "an object with a url",
     ],
     [
+      content({ role: "user", content: [{ type: "image_url" }] }),
+      "messages[0].content[0].image_url",
+      "is required and must be an object with a url",
+    ],
+    [
       content({ role: "user", content: [{ type: "image_url", image_url: {} }] }),
       "messages[0].content[0].image_url.url",
       "is required",

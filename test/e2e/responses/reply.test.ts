@@ -176,6 +176,24 @@ describe("a stream", () => {
     ]);
   });
 
+  test("has each part where it was announced, also where text follows a refusal", async () => {
+    const deltas = [{ refusal: "I cannot." }, { content: "Ask me another." }];
+    const pieces = deltas.map((delta) => chatChunk({ delta }));
+    gateway.upstream.replyOnce(
+      chatStream({ events: [...pieces, chatChunk({ finish: "stop" }), DONE] }),
+    );
+    const all = await events();
+    const content: unknown[] = [];
+    for (const event of all)
+      if (event.type === "response.content_part.done")
+        content[Number(event["content_index"])] = event["part"];
+    expect(content).toMatchObject([
+      { type: "refusal", refusal: "I cannot." },
+      { type: "output_text", text: "Ask me another." },
+    ]);
+    expect(lastResponse(all).output).toMatchObject([{ content }]);
+  });
+
   test("has log probabilities when they were requested", async () => {
     const content = [{ token: "Hi", logprob: -0.1, bytes: [72, 105], top_logprobs: [] }];
     const choices = [{ index: 0, delta: { content: "Hi" }, logprobs: { content } }];

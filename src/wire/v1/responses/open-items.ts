@@ -101,6 +101,7 @@ export class OpenMessage {
   #refusalPlace: string | undefined;
   #parts = 0;
   #textPart = 0;
+  #refusalPart = 0;
 
   constructor(log: EventLog, id: string) {
     this.#log = log;
@@ -133,7 +134,8 @@ export class OpenMessage {
     let before = "";
     if (this.#refusalPlace === undefined) {
       before = this.#open();
-      this.#refusalPlace = `${this.#place},"content_index":${this.#parts++}`;
+      this.#refusalPart = this.#parts++;
+      this.#refusalPlace = `${this.#place},"content_index":${this.#refusalPart}`;
       before += this.#log.event(
         "response.content_part.added",
         `${this.#refusalPlace},"part":${refusalPart('""')}`,
@@ -172,7 +174,7 @@ export class OpenMessage {
     if (this.#refusalPlace !== undefined) {
       const refusal = JSON.stringify(this.#refusal.text);
       const part = refusalPart(refusal);
-      parts.push(part);
+      parts[this.#refusalPart] = part;
       events += this.#log.event(
         "response.refusal.done",
         `${this.#refusalPlace},"refusal":${refusal}`,

@@ -178,6 +178,19 @@ describe("a whole reply", () => {
     expect(reply.usage.output_tokens).toBe(units.output);
   });
 
+  test("whose usage has no details, or ones of the wrong type, gets details that clients can read", async () => {
+    const counts = { input_tokens: 5, output_tokens: 2, total_tokens: 7 };
+    for (const details of [undefined, null, "none"]) {
+      const wrong = { input_tokens_details: details, output_tokens_details: details };
+      gateway.upstream.replyOnce(wholeResponse([messageItem], { usage: { ...counts, ...wrong } }));
+      expect((await (await ask()).json()).usage).toEqual({
+        ...counts,
+        input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+        output_tokens_details: { reasoning_tokens: 0 },
+      });
+    }
+  });
+
   test("that failed is an error", async () => {
     const error = { code: "server_error", message: "No." };
     gateway.upstream.replyOnce(wholeResponse([], { status: "failed", error }));

@@ -89,8 +89,8 @@ function toCounted(told: Json | undefined, usage: Usage): JsonObject {
   return {
     ...own,
     ...told,
-    input_tokens_details: input ?? own["input_tokens_details"],
-    output_tokens_details: output ?? own["output_tokens_details"],
+    input_tokens_details: isJsonObject(input) ? input : own["input_tokens_details"],
+    output_tokens_details: isJsonObject(output) ? output : own["output_tokens_details"],
   };
 }
 

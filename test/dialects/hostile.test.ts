@@ -10,6 +10,7 @@ import { clockCall, fullCounts, weatherCall } from "../providers/calls.ts";
 import type { VendorReply } from "../providers/dialect.ts";
 import { framed } from "../providers/stage.ts";
 import { tools } from "./cases/words.ts";
+import { messagesDriver } from "./drivers/messages.ts";
 import { type Caller, type Form, forms, reply, Stage } from "./stage.ts";
 import { type Pair, sceneName, scenes } from "./vendors.ts";
 
@@ -111,13 +112,16 @@ for (const pair of scenes)
   });
 
 /** Longer than an event may be, or slower to parse: whatever is in it, it is not passed on. */
-const heavyTexts: Readonly<Record<string, string>> = {
+const heavyTexts = ({ driver }: Pair): Readonly<Record<string, string>> => ({
   "700,000 escapes": "\n".repeat(700_000),
-  "17 MB": "x".repeat(17_000_000),
-};
+  // Events of Responses can repeat the whole prompt.
+  ...(driver === messagesDriver
+    ? { "5 MB": "x".repeat(5_000_000) }
+    : { "17 MB": "x".repeat(17_000_000) }),
+});
 
 for (const pair of scenes.filter(({ driver, isNative }) => isNative && driver.can.thinking))
-  for (const [name, text] of Object.entries(heavyTexts))
+  for (const [name, text] of Object.entries(heavyTexts(pair)))
     test(`${sceneName(pair)}: an event with ${name} is an error, and what went before is charged`, async () => {
       const caller = await stage.caller(pair);
       const pieces = [{ text: "Hello" }, { text }];

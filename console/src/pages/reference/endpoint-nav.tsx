@@ -1,7 +1,7 @@
 import { NativeSelect, TextInput } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { Fragment, useState } from "react";
 import type { Endpoint } from "./document.ts";
 import { Method } from "./endpoint/words.tsx";
 import classes from "./nav.module.css";
@@ -68,7 +68,8 @@ export function EndpointNav({ groups, current }: EndpointNavProps) {
                   >
                     <Method method={method} />
                     <span>
-                      {shortPath(path)} {isPreview && <em className={classes.preview}>Preview</em>}
+                      <Breakable path={shortPath(path)} />{" "}
+                      {isPreview && <em className={classes.preview}>Preview</em>}
                     </span>
                   </Link>
                 </li>
@@ -101,6 +102,16 @@ function EndpointSelect({ groups, current }: EndpointNavProps) {
       ]}
     />
   );
+}
+
+/** A long path wraps between its words, not inside them. */
+function Breakable({ path }: { readonly path: string }) {
+  return path.split(/(?<=[/_])/).map((piece, at) => (
+    <Fragment key={at}>
+      {piece}
+      <wbr />
+    </Fragment>
+  ));
 }
 
 /** What all of them begin with says nothing in a list. */

@@ -29,7 +29,8 @@ export function Intro({ gateway, platform, endpoints }: IntroProps) {
           </dd>
           <dt>Errors</dt>
           <dd>
-            <code>{`{ "error": { "message", "type", "param", "code" } }`}</code>
+            <code>{`{ "error": { "message", "type", "param", "code" } }`}</code>, and for Messages{" "}
+            <code>{`{ "type": "error", "error": { … }, "request_id" }`}</code>
           </dd>
         </dl>
         <ul className={classes.list}>

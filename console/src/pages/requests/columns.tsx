@@ -35,7 +35,7 @@ export function requestColumns(options: ColumnOptions): readonly Column<RequestR
     : { header: "Key", width: 132, cell: (row) => <Name text={keyName(row.key)} /> };
   const provider: Column<RequestRow> = {
     header: "Provider",
-    width: 76,
+    width: 92,
     cell: (row) => <Name text={providerName(row.provider ?? "–")} />,
   };
   return [

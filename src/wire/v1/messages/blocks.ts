@@ -73,7 +73,7 @@ export function blocks(kinds: TSchema[], names: string, least: 0 | 1 = 1) {
     "x-says": `a list of ${least === 1 ? "one or more " : ""}blocks`,
   });
   const says = `text, or a list of ${least === 1 ? "one or more " : ""}blocks (${names})`;
-  return Type.Union([Type.String(), list], told(`Text, or blocks: ${names}.`, says));
+  return Type.Union([Type.String(), list], told(`A string, or a list of blocks: ${names}.`, says));
 }
 
 const documentSource = tagged(

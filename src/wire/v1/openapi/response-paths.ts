@@ -84,7 +84,7 @@ export function toResponsePaths({ schemas, json, asked }: PathKit): JsonObject {
         ...stored,
         id: "cancelResponse",
         errors: [400, 401],
-        summary: "Always returns an error: only background responses can be cancelled",
+        summary: "Always returns an error: only background responses can be canceled",
         parameters: [idParameter],
         ok: json(responseReply, examples.reply),
       }),

@@ -70,13 +70,13 @@ export class ToolBook {
       if (billedApart.has(type))
         throw fieldError(
           `${field}[${at}].type`,
-          `must not be "${String(type)}". The vendor bills this tool apart from tokens; pass a function tool of your own instead`,
+          `must not be "${String(type)}". The vendor bills this tool separately from tokens; pass a function tool of your own instead`,
         );
       const place = isJsonObject(environment) ? environment["type"] : undefined;
       if (type === "shell" && place !== undefined && place !== "local")
         throw fieldError(
           `${field}[${at}].environment.type`,
-          'must be "local". The vendor bills its containers apart from tokens',
+          'must be "local". The vendor bills its containers separately from tokens',
         );
     }
   }

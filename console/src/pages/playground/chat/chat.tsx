@@ -119,7 +119,7 @@ function Beginning({ onStarter }: { readonly onStarter: (text: string) => void }
         <IconTerminal2 size={22} />
       </span>
       <h2>Send a message</h2>
-      <p>Replies stream in here, with their cost. Or start with an example:</p>
+      <p>Replies appear here with their cost. Or start with an example:</p>
       <div className={classes.starters}>
         {starters.map((text) => (
           <button

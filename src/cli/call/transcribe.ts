@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
-import { Problem } from "../../base/problem.ts";
+import { invalid, Problem } from "../../base/problem.ts";
 import { curlCommand, type FormField } from "../../base/text/curl.ts";
 import { eitherOf } from "../../base/text/list-text.ts";
 import { type TranscriptionFormat, transcriptionFormats } from "../../call/transcribe.ts";
@@ -31,7 +31,7 @@ export const transcribe: Command = {
     },
     language: { about: "language of the audio, such as en (default: detected)", value: "CODE" },
     ...callFlags,
-    json: { about: "print the reply as JSON; the same as --format json" },
+    json: { about: "print the reply as JSON (default format: json)" },
   },
   examples: [
     "svc transcribe speech.wav",
@@ -42,7 +42,11 @@ export const transcribe: Command = {
     const { flags, switches, positionals } = invocation;
     const [file = ""] = positionals;
     const { language, model: named } = flags;
-    const format = readFormat(flags["format"] ?? (switches.has("json") ? "json" : "text"));
+    const isJson = switches.has("json");
+    const format = readFormat(flags["format"] ?? (isJson ? "json" : "text"));
+    // A script that asks for JSON must not get subtitles.
+    if (isJson && !format.endsWith("json"))
+      throw invalid({ json: `json cannot be combined with --format ${format}.` });
     const audio = readAudio(file);
     const fields = (model: string): readonly FormField[] => [
       { name: "model", value: model },

@@ -57,6 +57,15 @@ test("names the flag of a format that does not exist", async () => {
   ]);
 });
 
+test("--json is never answered with subtitles", async () => {
+  const call = ["transcribe", file, "--json", "--format"];
+  const { code, stdout, stderr } = await home.svc([...call, "srt"]);
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toContain("json cannot be combined with --format srt.");
+  const verbose = await home.svc([...call, "verbose_json"]);
+  expect(JSON.parse(verbose.stdout)).toHaveProperty("segments");
+});
+
 test("says what is wrong with a file", async () => {
   const missing = await home.svc(["transcribe", join(folder, "none.wav")]);
   expect([missing.code, missing.stderr.includes("none.wav does not exist.")]).toEqual([2, true]);

@@ -1,6 +1,6 @@
 /** The same conversation in each dialect: what is asked, what the vendors of it answer, how it ends. */
 import { httpReply, type LoadDialect, marker, upstreamModel } from "../load/traffic.ts";
-import type { Answers } from "../providers/vendor-traffic.ts";
+import { type Answers, chunk, end, start } from "../providers/vendor-traffic.ts";
 
 const created = 1_780_000_000;
 const text = `I am sorry that a book was missing (${marker}). Please send me your order number, and the second one will leave our shop within two days.`;
@@ -164,18 +164,4 @@ export function dialectRequest(
     default:
       return dialect satisfies never;
   }
-}
-
-function start(event: string): Buffer {
-  const head =
-    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
-  return Buffer.concat([Buffer.from(head, "latin1"), chunk(event)]);
-}
-
-function chunk(event: string): Buffer {
-  return Buffer.from(`${event.length.toString(16)}\r\n${event}\r\n`, "latin1");
-}
-
-function end(events: readonly string[]): Buffer {
-  return Buffer.concat([...events.map(chunk), Buffer.from("0\r\n\r\n", "latin1")]);
 }

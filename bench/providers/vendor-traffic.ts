@@ -114,16 +114,16 @@ function whole(json: string): Buffer {
   );
 }
 
-function start(event: string): Buffer {
+export function start(event: string): Buffer {
   const head =
     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
   return Buffer.concat([Buffer.from(head, "latin1"), chunk(event)]);
 }
 
-function chunk(event: string): Buffer {
+export function chunk(event: string): Buffer {
   return Buffer.from(`${event.length.toString(16)}\r\n${event}\r\n`, "latin1");
 }
 
-function end(events: readonly string[]): Buffer {
+export function end(events: readonly string[]): Buffer {
   return Buffer.concat([...events.map(chunk), Buffer.from("0\r\n\r\n", "latin1")]);
 }

@@ -52,7 +52,9 @@ bench/README.md.
 `;
 const isQuick = values.quick === true;
 const rounds = Math.min(50, Math.max(1, Number(values.rounds ?? (isQuick ? 2 : 7))));
-const requests = isQuick ? 2_000 : 20_000;
+const requests = isQuick ? 5_000 : 20_000;
+/** Of the first round, which lets the compilers settle and is not counted. */
+const warmUpRequests = 20_000;
 const [streams, chunks] = isQuick ? [50, 50] : [100, 200];
 const only = values.only?.split(",");
 const measured = subjects.filter(
@@ -94,13 +96,20 @@ async function bench(): Promise<void> {
       for (const { name, dialect, model } of round % 2 === 0 ? measured : measured.toReversed()) {
         progress.step(`${name}: ${phase.label}`);
         const target: Target = { name: "gateway", port, model, keys, proxy, catchUp };
-        const whole = { ...phase, dialect, proxiesOnly: true, figures: () => ({}) };
+        const isWarmUp = round === 0 && phase.kind === "chat";
+        const count = isWarmUp ? warmUpRequests : phase.requests;
+        const whole = {
+          ...phase,
+          requests: count,
+          dialect,
+          proxiesOnly: true,
+          figures: () => ({}),
+        };
         const { proxyCpuMs = Number.NaN } = await measure({ generator, target, phase: whole });
-        // The first round lets the compilers settle.
         if (round === 0) continue;
         const isWhole = phase.kind === "chat";
-        const count = isWhole ? phase.requests : streams * chunks;
-        costs.get(name)?.[isWhole ? "request" : "chunk"].push((proxyCpuMs * 1000) / count);
+        const units = isWhole ? count : streams * chunks;
+        costs.get(name)?.[isWhole ? "request" : "chunk"].push((proxyCpuMs * 1000) / units);
       }
   await proxy.stop();
   checkReceipts(dataDir);
@@ -129,7 +138,8 @@ function addNatives(configPath: string, upstreamPort: number): void {
 /** Every call was charged; else nothing is true. */
 function checkReceipts(dataDir: string): void {
   const { ok, other } = countReceipts(dataDir);
-  const due = (rounds + 1) * measured.length * (requests + streams);
+  const calls = warmUpRequests + rounds * requests + (rounds + 1) * streams;
+  const due = measured.length * calls;
   if (ok !== due || other !== 0)
     throw new Error(`${ok} receipts of calls that went well and ${other} others; due were ${due}`);
 }

@@ -49,14 +49,14 @@ async function leaveAfter(pair: Pair, said: VendorReply, heard: string) {
 
 for (const pair of scenes)
   describe(sceneName(pair), () => {
-    test("a caller who leaves in the middle has the status that the reply began with", async () => {
+    test("a stream closed by the caller keeps the status that it started with", async () => {
       const caller = await leaveAfter(pair, saidBy(pair), lastWord);
       const { listed, onReceipt, receipt } = await statusesOf(caller);
       expect({ listed, onReceipt }).toEqual({ listed: 200, onReceipt: 200 });
       expect(receipt.outcome).toBe("left");
     });
 
-    test("a caller who leaves before the first word has no status, and pays for no words", async () => {
+    test("a stream closed before the first word has no status and no charge for output", async () => {
       const caller = await leaveAfter(pair, saidBy(pair), "");
       const { listed, onReceipt, receipt } = await statusesOf(caller);
       expect({ listed, onReceipt }).toEqual({ listed: null, onReceipt: null });

@@ -6,27 +6,15 @@ import { cutAfter } from "../fake/script.ts";
 import type { Answer } from "../providers/dialect.ts";
 import { framed, packetsUntil } from "../providers/stage.ts";
 import { BodyReader } from "../replies/event-stream.ts";
-import { countTokens, helloTokens, leaver, waitUntil } from "../setup/money-home.ts";
+import { countTokens, helloTokens, leaver } from "../setup/money-home.ts";
+import { untilCounted } from "./cases/counting.ts";
 import { costOf } from "./cases/words.ts";
 import { type Caller, type Form, forms, plainQuestion, post, reply, Stage } from "./stage.ts";
 import { type Pair, sceneName, scenes, twinOf } from "./vendors.ts";
 
 const stage = new Stage();
 
-/** The thread that counts starts with the first count, which may be over before it is ready. */
-beforeAll(async () => {
-  const [chat] = scenes;
-  if (chat === undefined) throw new Error("no scenes");
-  const caller = await stage.caller(chat);
-  const text = "one two three four";
-  let calls = 0;
-  await waitUntil("an exact count", async () => {
-    stage.answer(chat, chat.wire.whole({ pieces: [{ text }], finish: "stop" }));
-    await caller.hear({}, "whole");
-    const receipts = await caller.payer.settled(++calls);
-    return receipts.at(-1)?.units.output === countTokens(text);
-  });
-});
+beforeAll(() => untilCounted(stage));
 
 const signedChars = 40_000;
 const signed = "A".repeat(signedChars);

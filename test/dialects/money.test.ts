@@ -6,7 +6,8 @@ import { pausedAfter, type Step } from "../fake/script.ts";
 import type { VendorReply } from "../providers/dialect.ts";
 import { framed, packetsUntil } from "../providers/stage.ts";
 import { BodyReader } from "../replies/event-stream.ts";
-import { countTokens, helloMost, helloTokens, leaver, waitUntil } from "../setup/money-home.ts";
+import { countTokens, helloMost, helloTokens, leaver } from "../setup/money-home.ts";
+import { untilCounted } from "./cases/counting.ts";
 import { costOf } from "./cases/words.ts";
 import type { Driver } from "./driver.ts";
 import { messagesDriver } from "./drivers/messages.ts";
@@ -15,20 +16,7 @@ import { drivers, type Pair, prices, sceneName, scenes, twinOf } from "./vendors
 
 const stage = new Stage();
 
-/** The thread that counts starts with the first count, which may be over before it is ready. */
-beforeAll(async () => {
-  const [chat] = scenes;
-  if (chat === undefined) throw new Error("no scenes");
-  const caller = await stage.caller(chat);
-  const text = "one two three four";
-  let calls = 0;
-  await waitUntil("an exact count", async () => {
-    stage.answer(chat, chat.wire.whole({ pieces: [{ text }], finish: "stop" }));
-    await caller.hear({}, "whole");
-    const receipts = await caller.payer.settled(++calls);
-    return receipts.at(-1)?.units.output === countTokens(text);
-  });
-});
+beforeAll(() => untilCounted(stage));
 
 /** The dearest class of input counts for the worst case. */
 const worst = (cap: number) => BigInt(helloMost) * prices.written + BigInt(cap) * prices.output;

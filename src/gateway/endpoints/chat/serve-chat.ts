@@ -130,8 +130,8 @@ async function stream<Order extends ChatOrder>(admitted: AdmittedChat<Order>): P
   const source = new ChatSource({ opening, writer, call, charge, cap, count, onCounted });
   charge.measure = () => source.measure();
   call.hidesWork = () => charge.isTaken && !source.isCounted && mayHide();
-  // Before the first output, a failure returns its real status. But a caller who has received
-  // nothing for the length of a keep-alive gets the head of the reply and a comment.
+  // Before the first output, a failure returns its real status. If there is no output within the
+  // keep-alive interval, the caller gets the headers and a comment instead.
   source.startsSilent = await Promise.race([
     opening.then((opened) => {
       source.begin(opened);

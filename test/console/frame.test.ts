@@ -4,7 +4,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Browser } from "playwright-core";
 import { sharedBrowser } from "../setup/browser.ts";
 import { startTestGateway, type TestGateway } from "../setup/harness.ts";
-import { buildConsole, joinAsOperator, openTab, signIn, type Tab } from "./setup/tab.ts";
+import {
+  buildConsole,
+  chooseItem,
+  joinAsOperator,
+  openTab,
+  signIn,
+  type Tab,
+} from "./setup/tab.ts";
 
 let gateway: TestGateway;
 let browser: Browser;
@@ -47,7 +54,7 @@ describe("the door", () => {
     const { page } = tab;
     const email = await joinAsOperator(tab, gateway);
     await page.getByRole("button", { name: /^You:/ }).click();
-    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await chooseItem(page, "Sign out");
     await title("Sign in").waitFor();
     await page.goto("/me");
     await title("Sign in").waitFor();
@@ -73,7 +80,7 @@ describe("the door", () => {
     await tab.page.getByRole("dialog").getByRole("button", { name: "Sign out" }).click();
     await row.waitFor({ state: "detached" });
     await other.page.getByRole("button", { name: /^You:/ }).click();
-    await other.page.getByRole("menuitem", { name: "My profile" }).click();
+    await chooseItem(other.page, "My profile");
     await other.page.waitForURL("**/sign-in?then=%2Fme");
     await other.close();
   });
@@ -108,11 +115,11 @@ describe("the frame", () => {
     await joinAsOperator(tab, gateway);
     await page.getByRole("button", { name: "Account: All accounts" }).click();
     const [account] = await gateway.server.operations.accounts.list({});
-    await page.getByRole("menuitem", { name: account?.name ?? "" }).click();
+    await chooseItem(page, account?.name ?? "");
     await page.waitForURL(`**/a/${account?.id}/overview`);
     await page.getByRole("link", { name: "Keys" }).waitFor();
     await page.getByRole("button", { name: `Account: ${account?.name}` }).click();
-    await page.getByRole("menuitem", { name: "All accounts" }).click();
+    await chooseItem(page, "All accounts");
     await page.waitForURL("**/operator/overview");
   });
 

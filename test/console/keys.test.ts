@@ -7,6 +7,7 @@ import type { Window } from "./setup/console-home.ts";
 import { sendCurl } from "./setup/curl.ts";
 import { type MemberHome, MovedClock, shownDialog, startMemberHome } from "./setup/member-home.ts";
 import { expectRefusal, openedDialog } from "./setup/operator-home.ts";
+import { chooseItem } from "./setup/tab.ts";
 
 const dayMs = 86_400_000;
 const clock = new MovedClock();
@@ -58,7 +59,7 @@ async function stored(): Promise<void> {
 
 async function act(name: string, action: "Edit" | "Rotate"): Promise<Locator> {
   await window.page.getByRole("button", { name: `Actions for ${name}` }).click();
-  await window.page.getByRole("menuitem", { name: action }).click();
+  await chooseItem(window.page, action);
   return shownDialog(window, `${action} “${name}”`);
 }
 

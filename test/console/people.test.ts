@@ -6,6 +6,7 @@ import type { Window } from "./setup/console-home.ts";
 import { sendCurl } from "./setup/curl.ts";
 import { type MemberHome, shownDialog, startMemberHome } from "./setup/member-home.ts";
 import { expectRefusal, joinByLink, openedDialog } from "./setup/operator-home.ts";
+import { chooseItem } from "./setup/tab.ts";
 
 const email = "linus@example.com";
 
@@ -151,7 +152,7 @@ describe("the door", () => {
     const { page } = theirs;
     await page.getByRole("button", { name: /^You:/ }).click();
     const before = await asThem();
-    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await chooseItem(page, "Sign out");
     await title(theirs, "Sign in").waitFor();
     expect((await before.ask("GET /api/me/sessions")).status).toBe(401);
     await theirs.goto("/me");
@@ -189,7 +190,7 @@ describe("the door", () => {
     await question.getByRole("button", { name: "Sign out" }).click();
     await sessions.getByRole("button", { name: "Sign out" }).waitFor({ state: "detached" });
     await second.page.getByRole("button", { name: /^You:/ }).click();
-    await second.page.getByRole("menuitem", { name: "My profile" }).click();
+    await chooseItem(second.page, "My profile");
     await title(second, "Sign in").waitFor();
     await second.close();
   });

@@ -6,6 +6,7 @@ import { hello, openPayer, type Payer } from "../setup/money-home.ts";
 import { joinMember } from "../setup/platform-home.ts";
 import { type Window, windowOf } from "./setup/console-home.ts";
 import { type OperatorHome, openedDialog, startOperatorHome, told } from "./setup/operator-home.ts";
+import { chooseItem } from "./setup/tab.ts";
 
 let home: OperatorHome;
 let window: Window;
@@ -105,7 +106,7 @@ test("the operator's keys have rejections, spend and actions, as an account's ha
   await told(row, /\$0\.\d*[1-9]/);
   const act = async (name: string) => {
     await row.getByRole("button", { name: "Actions for mobile app" }).click();
-    await page.getByRole("menuitem", { name, exact: true }).click();
+    await chooseItem(page, new RegExp(`^${name}$`));
   };
   await act("Pause");
   await (await openedDialog(window, /Pause/)).getByRole("button", { name: /^Pause/ }).click();

@@ -7,6 +7,7 @@ import { standardManifest } from "../setup/harness.ts";
 import { hello } from "../setup/money-home.ts";
 import type { Window } from "./setup/console-home.ts";
 import { type MemberHome, shownDialog, startMemberHome } from "./setup/member-home.ts";
+import { chooseItem } from "./setup/tab.ts";
 
 /** More than the page asks for at once. */
 const pageSize = 50;
@@ -255,14 +256,14 @@ test("a call that is refused appears by itself, can be filtered and is exported"
 test("filters are saved as a view and come back", async () => {
   const { page } = window;
   await page.getByRole("button", { name: "Views" }).click();
-  await page.getByRole("menuitem", { name: "Save current view" }).click();
+  await chooseItem(page, "Save current view");
   const save = await shownDialog(window, "Save current view");
   await save.getByLabel("Name").fill("Bad requests");
   await save.getByRole("button", { name: "Save view" }).click();
   await page.getByRole("button", { name: "Bad requests" }).waitFor();
   await window.goto(home.path("requests"));
   await page.getByRole("button", { name: "Views" }).click();
-  await page.getByRole("menuitem", { name: "Bad requests" }).click();
+  await chooseItem(page, "Bad requests");
   await page.getByText("temperature must be").waitFor();
   expect(address().get("status")).toBe("400");
 });

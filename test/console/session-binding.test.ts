@@ -7,7 +7,14 @@ import { sharedBrowser } from "../setup/browser.ts";
 import { startTestGateway, type TestGateway } from "../setup/harness.ts";
 import { hello } from "../setup/money-home.ts";
 import { visitor } from "../setup/platform-home.ts";
-import { buildConsole, joinAsOperator, openTab, signIn, type Tab } from "./setup/tab.ts";
+import {
+  buildConsole,
+  chooseItem,
+  joinAsOperator,
+  openTab,
+  signIn,
+  type Tab,
+} from "./setup/tab.ts";
 
 let gateway: TestGateway;
 let browser: Browser;
@@ -113,7 +120,7 @@ test("signing out in one tab leads the others to the door, and signing in leads 
     await second.goto("/me");
     await heading(second, "My profile").waitFor();
     await page.getByRole("button", { name: /^You:/ }).click();
-    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await chooseItem(page, "Sign out");
     await heading(page, "Sign in").waitFor();
     await heading(second, "Sign in").waitFor();
     expect(await sessionKeys(page)).not.toContain("svc-session");
@@ -144,7 +151,7 @@ test("a browser that has signed in before is let in although its network has fai
     const { page } = tab;
     const email = await joinAsOperator(tab, gateway);
     await page.getByRole("button", { name: /^You:/ }).click();
-    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await chooseItem(page, "Sign out");
     await heading(page, "Sign in").waitFor();
     for (let at = 0; at < 11; at++)
       await visitor(gateway.platformUrl, {}).ask("POST /api/session", {

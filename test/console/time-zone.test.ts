@@ -7,6 +7,7 @@ import { hello } from "../setup/money-home.ts";
 import { joinMember, joinOperator, type Visitor } from "../setup/platform-home.ts";
 import { type ConsoleBrowser, openBrowser, type Window, windowOf } from "./setup/console-home.ts";
 import { openedDialog, tile } from "./setup/operator-home.ts";
+import { chooseItem } from "./setup/tab.ts";
 
 /** 00:05 on November 16 in Berlin. */
 const nowMs = Date.parse("2027-11-15T23:05:00Z");
@@ -95,17 +96,17 @@ test("days of one's own choice begin at midnight there, are in the address and c
 test("a view is saved, opened, renamed and deleted", async () => {
   const { page } = window;
   await page.getByRole("button", { name: "Views" }).click();
-  await page.getByRole("menuitem", { name: "Save current view" }).click();
+  await chooseItem(page, "Save current view");
   const save = await openedDialog(window, "Save current view");
   await save.getByLabel("Name").fill("Launch day");
   await save.getByRole("button", { name: "Save view" }).click();
   await page.getByRole("button", { name: "Launch day" }).waitFor();
   await window.goto(path("overview"));
   await page.getByRole("button", { name: "Views" }).click();
-  await page.getByRole("menuitem", { name: "Launch day" }).click();
+  await chooseItem(page, "Launch day");
   await page.getByText("Usage for this account, Nov 16, 2027.").waitFor();
   await page.getByRole("button", { name: "Launch day" }).click();
-  await page.getByRole("menuitem", { name: "Manage views" }).click();
+  await chooseItem(page, "Manage views");
   const manage = await openedDialog(window, "Saved views");
   await manage.getByLabel("Name of the view Launch day").fill("Launch");
   await manage.getByRole("button", { name: "Rename" }).click();

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type ConsoleBrowser, openBrowser, type Window } from "../console/setup/console-home.ts";
 import { sendCurl } from "../console/setup/curl.ts";
+import { chooseItem } from "../console/setup/tab.ts";
 import { type EngineHome, startEngineHome } from "../setup/engine-home.ts";
 
 setDefaultTimeout(300_000);
@@ -44,7 +45,7 @@ test("the link that the first start prints makes the operator", async () => {
 test("a key is made, and shown once with a call that is ready to send", async () => {
   const { page } = window;
   await page.getByRole("button", { name: /All accounts/ }).click();
-  await page.getByRole("menuitem", { name: /default/ }).click();
+  await chooseItem(page, /default/);
   await page.getByRole("link", { name: "Keys" }).click();
   account = /\/a\/(\w+)\//.exec(page.url())?.[1] ?? "";
   await button(/Create key/)
@@ -169,7 +170,7 @@ test("a key that is revoked is refused with the very next call", async () => {
   const { page } = window;
   await page.getByRole("link", { name: "Keys" }).click();
   await button("Actions for my app").click();
-  await page.getByRole("menuitem", { name: /Revoke/ }).click();
+  await chooseItem(page, /Revoke/);
   await page
     .getByRole("dialog")
     .getByRole("button", { name: /Revoke/ })

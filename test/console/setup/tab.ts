@@ -72,3 +72,19 @@ export async function signIn({ page }: Tab, email: string, given = password): Pr
   await page.getByLabel("Password", { exact: true }).fill(given);
   await page.getByRole("button", { name: "Sign in" }).click();
 }
+
+/**
+ * Clicks an item of the menu that is open, once the menu is beside its button. It is drawn before it
+ * is placed: a click in between scrolls to where it was, or misses the item.
+ */
+export async function chooseItem(page: Page, name: string | RegExp): Promise<void> {
+  await page.waitForFunction(() => {
+    const button = document.querySelector('[aria-haspopup="menu"][aria-expanded="true"]');
+    const menu = document.querySelector('[role="menu"]')?.getBoundingClientRect();
+    if (button === null || menu === undefined || menu.height === 0) return false;
+    const { top, bottom } = button.getBoundingClientRect();
+    const gap = Math.max(menu.top - bottom, top - menu.bottom);
+    return gap >= 0 && gap < 20;
+  });
+  await page.getByRole("menuitem", { name }).click();
+}

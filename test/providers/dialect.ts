@@ -49,6 +49,8 @@ export interface SaidCall {
   readonly name: string;
   /** Pieces of JSON text; a vendor that sends no pieces joins them. */
   readonly pieces: readonly string[];
+  /** Sent between the first piece and the second, by vendors that mix calls with other content. */
+  readonly between?: readonly Exclude<Piece, { readonly call: SaidCall }>[];
 }
 
 export type Piece =
@@ -169,6 +171,8 @@ export interface Asked {
 export interface Abilities {
   readonly tools: boolean;
   readonly parallelTools: boolean;
+  /** Text and reasoning may arrive between two pieces of one call. */
+  readonly mixedCalls?: true;
   readonly images: boolean;
   /** Answers of a given schema, natively. */
   readonly schemas: boolean;

@@ -27,6 +27,7 @@ export function answerCases(stage: Stage, pair: Pair): void {
     endCases(stage, pair);
     usageCases(stage, pair);
     if (pair.driver.can.tools) toolCases(stage, pair);
+    if (pair.driver.can.tools && pair.wire.can.mixedCalls) mixedCases(stage, pair);
     if (pair.driver.can.thinking) thoughtCases(stage, pair);
     if (pair.isNative && pair.driver.name !== "completions") nativeCases(stage, pair);
   });
@@ -172,6 +173,28 @@ function toolCases(stage: Stage, pair: Pair): void {
       expect(calls).toMatchObject([{ name: "get_time", arguments: {} }]);
     });
   }
+}
+
+/** Some servers send line breaks, or go on thinking, while a call is not complete. */
+function mixedCases(stage: Stage, pair: Pair): void {
+  test("text and reasoning between the pieces of a call leave its arguments intact", async () => {
+    const between = [{ text: "\n" }, { reasoning: "Rain?" }, { text: "I look." }];
+    const call = { ...weatherCall, between };
+    const pieces = [{ reasoning: "Hm. " }, { text: "Let me see." }, { call }, { call: clockCall }];
+    const caller = await stage.caller(pair);
+    const answer: Answer = { pieces, finish: "tool_calls", usage: fullCounts(pair.wire.can) };
+    stage.answer(pair, reply(pair, "streamed", answer));
+    const heard = await caller.hear({ tools, thinks: true, cap: 4_096 }, "streamed");
+    expect(heard).toMatchObject({
+      text: "Let me see.\nI look.",
+      reasoning: "Hm. Rain?",
+      calls: [
+        { name: "get_weather", arguments: { city: "Zürich", days: 2 } },
+        { name: "get_time", arguments: { city: "Oslo" } },
+      ],
+      finish: "tool_calls",
+    });
+  });
 }
 
 function thoughtCases(stage: Stage, pair: Pair): void {

@@ -13,7 +13,10 @@ const sse = { "content-type": "text/event-stream; charset=utf-8" };
 /** What the vendor encrypts of its thoughts; it wants it back. */
 export const sealedThought = "gAAAAABsealed-thought-of-the-vendor";
 
-const { can } = openAiDialect({ name: "", quirks: { capName: "max_completion_tokens" } });
+const { mixedCalls: _mixedCalls, ...can } = openAiDialect({
+  name: "",
+  quirks: { capName: "max_completion_tokens" },
+}).can;
 
 export const openAiResponses: Wire = {
   name: "openai responses",

@@ -12,6 +12,7 @@ import {
   type Counts,
   type Dialect,
   operatorKey,
+  type Piece,
   type SaidCall,
   type VendorReply,
   type VendorStream,
@@ -35,6 +36,7 @@ export function openAiDialect({ name, quirks }: OpenAiHabits): Dialect {
     can: {
       tools: true,
       parallelTools: true,
+      mixedCalls: true,
       images: true,
       schemas: true,
       anyJson: true,
@@ -145,16 +147,18 @@ function toChunks({ pieces, finish, finishWord, usage }: Answer): readonly JsonO
   const deltas: JsonObject[] = [{ role: "assistant", content: "", refusal: null }];
   let place = 0;
   for (const piece of pieces) {
-    if ("text" in piece) deltas.push({ content: piece.text });
-    else if ("reasoning" in piece) deltas.push({ reasoning_content: piece.reasoning });
-    else {
-      const { id, name, pieces: texts } = piece.call;
-      const opening = { index: place, id, type: "function", function: { name, arguments: "" } };
-      deltas.push({ tool_calls: [opening] });
-      for (const text of texts)
-        deltas.push({ tool_calls: [{ index: place, function: { arguments: text } }] });
-      place += 1;
+    if (!("call" in piece)) {
+      deltas.push(toWords(piece));
+      continue;
     }
+    const { id, name, pieces: texts, between = [] } = piece.call;
+    const opening = { index: place, id, type: "function", function: { name, arguments: "" } };
+    deltas.push({ tool_calls: [opening] });
+    for (const [at, text] of texts.entries()) {
+      deltas.push({ tool_calls: [{ index: place, function: { arguments: text } }] });
+      if (at === 0) deltas.push(...between.map(toWords));
+    }
+    place += 1;
   }
   const told = toUsage(usage);
   return [
@@ -163,6 +167,9 @@ function toChunks({ pieces, finish, finishWord, usage }: Answer): readonly JsonO
     ...(told === undefined ? [] : [{ ...toChunk({}), choices: [], usage: told }]),
   ];
 }
+
+const toWords = (piece: Exclude<Piece, { readonly call: SaidCall }>): JsonObject =>
+  "text" in piece ? { content: piece.text } : { reasoning_content: piece.reasoning };
 
 function toStream(chunks: readonly JsonObject[]): VendorStream {
   const events = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`);

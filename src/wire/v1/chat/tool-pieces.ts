@@ -28,6 +28,7 @@ export class ToolPieces {
   readonly #byId = new Map<string, Call>();
   readonly #byIndex = new Map<number, Call>();
   readonly #ids: CallIds;
+  #namelessCalls = 0;
 
   constructor(idPrefix: string) {
     this.#ids = new CallIds(idPrefix);
@@ -35,7 +36,7 @@ export class ToolPieces {
 
   /** Whether a call has begun whose name has not come: it has not been sent. */
   get hasNameless(): boolean {
-    return this.#calls.some(({ name }) => name === undefined);
+    return this.#namelessCalls > 0;
   }
 
   /** May be fewer: a call whose name has not come yet is held back until it does. */
@@ -45,6 +46,7 @@ export class ToolPieces {
       const call = found === undefined || isAnother(found, piece) ? this.#begin(piece) : found;
       const isFirst = call.name === undefined;
       call.name ??= nameOf(piece);
+      if (isFirst && call.name !== undefined) this.#namelessCalls--;
       const text = argumentsOf(piece);
       call.arguments.add(text ?? "");
       if (call.arguments.chars > maxArgumentChars)
@@ -77,6 +79,7 @@ export class ToolPieces {
       arguments: new JsonEnd(),
     };
     this.#calls.push(call);
+    this.#namelessCalls++;
     if (isText(givenId)) this.#byId.set(givenId, call);
     if (typeof givenIndex === "number") this.#byIndex.set(givenIndex, call);
     return call;

@@ -9,6 +9,7 @@ import {
 } from "../../../call/chat.ts";
 import type { Usage } from "../../../call/usage.ts";
 import { toOpaque } from "../carried.ts";
+import { HeldContent } from "../chat/held-content.ts";
 import { ToolBlocks, type ToolPiece } from "../chat/tool-blocks.ts";
 import type { ChatWriter, ReplyIdentity } from "../dialect.ts";
 import { Said } from "../said.ts";
@@ -47,6 +48,8 @@ export class MessageEventWriter implements ChatWriter {
   /** What a piece of the open block begins with. */
   #head = "";
   #tools: ToolBlocks | undefined;
+  /** Text and reasoning that arrived within a tool call. Blocks do not overlap. */
+  readonly #within = new HeldContent();
   #details: JsonObject[] = [];
   #extra: JsonObject | undefined;
   #isRefusal = false;
@@ -91,7 +94,8 @@ export class MessageEventWriter implements ChatWriter {
 
   end(usage: Usage, isCut = false): string {
     if (this.isNative) return this.#endNative(usage, isCut);
-    const tail = this.#begin() + this.#endTools(isCut) + this.#close() + this.#carryRest();
+    const calls = this.#begin() + this.#endTools(isCut) + this.#close();
+    const tail = calls + this.#writeHeld() + this.#close() + this.#carryRest();
     const reason = this.#finish ?? (this.#tools === undefined ? "stop" : "tool_calls");
     const stop = isCut ? "max_tokens" : this.#isRefusal ? "refusal" : stopReasons[reason];
     return tail + toLast(stop, usage) + stopEvent;
@@ -106,9 +110,17 @@ export class MessageEventWriter implements ChatWriter {
     if (this.isFinished) return "";
     if (text === "") return this.#begin();
     this.said.add(text);
-    const content = isPlain === true ? `"${text}"` : JSON.stringify(text);
-    if (this.#block === "text") return `${this.#head}${content}}}\n\n`;
-    return `${this.#open("text", { type: "text", text: "" })}${this.#head}${content}}}\n\n`;
+    return this.#writeText(text, isPlain);
+  }
+
+  #writeText(text: string, isPlain: true | undefined): string {
+    if (this.#block === "text") {
+      const content = isPlain === true ? `"${text}"` : JSON.stringify(text);
+      return `${this.#head}${content}}}\n\n`;
+    }
+    if (this.#isWithinCall) return this.#within.add({ text, isReasoning: false });
+    const start = this.#open("text", { type: "text", text: "" });
+    return `${start}${this.#head}${JSON.stringify(text)}}}\n\n`;
   }
 
   #delta(delta: JsonObject): string {
@@ -125,24 +137,44 @@ export class MessageEventWriter implements ChatWriter {
     }
     if (Array.isArray(calls) && calls.length > 0) {
       this.#tools ??= new ToolBlocks(toolIdPrefix(this.#identity));
-      text += this.#told(this.#tools.take(calls));
+      text += this.#writeCalls(this.#tools.take(calls));
+      if (!this.#isWithinCall) text += this.#writeHeld();
     }
     return text;
   }
 
   #thought(thought: string): string {
-    const start =
-      this.#block === "thinking"
-        ? ""
-        : this.#open("thinking", { type: "thinking", thinking: "", signature: "" });
-    // Counted though nobody sees it: the vendor bills it, and the cap is for all that it writes.
+    // Counted even if it is hidden: the vendor bills it, and the cap covers all output.
     this.said.add(thought);
     this.reasoningChars += thought.length;
+    return this.#writeThought(thought);
+  }
+
+  #writeThought(thought: string): string {
+    let start = "";
+    if (this.#block !== "thinking") {
+      if (this.#isWithinCall) return this.#within.add({ text: thought, isReasoning: true });
+      start = this.#open("thinking", { type: "thinking", thinking: "", signature: "" });
+    }
     if (this.#hidesThoughts) return start;
     return `${start}${this.#head}${JSON.stringify(thought)}}}\n\n`;
   }
 
-  #told(pieces: readonly ToolPiece[]): string {
+  /** The block of a call stays open until its arguments are complete. */
+  get #isWithinCall(): boolean {
+    return this.#block === "tool_use" && this.#tools?.isWhole === false;
+  }
+
+  #writeHeld(): string {
+    let text = "";
+    for (const held of this.#within.take())
+      text += held.isReasoning
+        ? this.#writeThought(held.text)
+        : this.#writeText(held.text, undefined);
+    return text;
+  }
+
+  #writeCalls(pieces: readonly ToolPiece[]): string {
     let text = "";
     for (const piece of pieces)
       if (piece.kind === "begin") {
@@ -151,7 +183,8 @@ export class MessageEventWriter implements ChatWriter {
         text += this.#open("tool_use", { type: "tool_use", id, name, input: {} });
       } else {
         this.said.add(piece.text);
-        text += `${this.#head}${JSON.stringify(piece.text)}}}\n\n`;
+        // After complete arguments, nothing but whitespace is valid; by then the block may be closed.
+        if (this.#block === "tool_use") text += `${this.#head}${JSON.stringify(piece.text)}}}\n\n`;
       }
     return text;
   }
@@ -163,7 +196,7 @@ export class MessageEventWriter implements ChatWriter {
         message: "The model's response ended early. Try again.",
         detail: "the provider sent a tool call without a name",
       });
-    return this.#tools === undefined ? "" : this.#told(this.#tools.end());
+    return this.#tools === undefined ? "" : this.#writeCalls(this.#tools.end());
   }
 
   #begin(): string {

@@ -2,7 +2,7 @@ import { parseBounded } from "../../base/json/bounds.ts";
 import { type ChatPart, isJsonObject, type JsonObject, wordsOf } from "../../call/chat.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { throwTold, toFinishReason } from "./from-reply.ts";
-import { fromAnthropicUsage, known } from "./usage.ts";
+import { fromAnthropicUsage, usageFields } from "./usage.ts";
 
 const deltaStart = '{"type":"content_block_delta","index":';
 const deltaForm = ',"delta":{"type":"';
@@ -12,20 +12,23 @@ const kinds = [
   { start: 'text_delta","text":"', isReasoning: undefined },
   { start: 'thinking_delta","thinking":"', isReasoning: true },
 ] as const;
-/** Before a message has content, a vendor sends its start and few pings. */
+/** Before a message has content, a vendor sends its start and a few pings. */
 const maxHeld = 16;
+/** The writer holds these until the call is settled. A vendor sends one. */
+const maxEnds = 100;
 const deltaEnd = /^"\s*\}\s*\}\s*$/;
 
-/** Turns the vendor's events into parts: each goes on as it came, with what was said in it. */
+/** Turns the vendor's events into parts: each is passed on unchanged, with the text in it. */
 export class NativeEvents {
   readonly #provider: string;
-  /** What the stream has told of its usage so far. */
+  /** The usage that the stream has reported so far. */
   #usage: JsonObject = {};
   #stopReason: JsonObject[string];
-  #hasSaid = false;
-  /** The message has come to its end: whatever follows is not told. */
+  #ends = 0;
+  #hasContent = false;
+  /** The message has ended: later events are ignored. */
   #isOver = false;
-  /** The start of a message is held until it has content: what fails before can go elsewhere. */
+  /** Held until the message has content: a call that fails before can move to another target. */
   #held: ChatPart[] = [];
 
   constructor(provider: string) {
@@ -38,7 +41,7 @@ export class NativeEvents {
     const event = this.#parse(data);
     throwTold(event, this.#provider);
     const type = typeof event["type"] === "string" ? event["type"] : "";
-    // What cannot stand in a line of its own is no name of an event.
+    // The type becomes the name of the event, which is a line of its own.
     if (!/^\w{1,64}$/.test(type)) return;
     const text = `event: ${type}\ndata: ${data.includes("\n") ? JSON.stringify(event) : data}\n\n`;
     switch (type) {
@@ -46,7 +49,7 @@ export class NativeEvents {
         this.#begin(event, text);
         return;
       case "ping":
-        if (this.#hasSaid) parts.push({ type: "native", text, words: "" });
+        if (this.#hasContent) parts.push({ type: "native", text, words: "" });
         else if (this.#held.length < maxHeld) this.#held.push({ type: "native", text, words: "" });
         return;
       case "message_delta":
@@ -54,7 +57,7 @@ export class NativeEvents {
         this.#takeEnd(event, text, parts);
         return;
       case "message_stop":
-        // A reply whose end was not told was cut.
+        // Without a stop reason, the reply was cut off.
         if (typeof this.#stopReason !== "string")
           throw upstreamError("upstream_error", {
             detail: `${this.#provider} ended a message without a stop reason`,
@@ -73,7 +76,7 @@ export class NativeEvents {
     }
   }
 
-  /** Nearly every event: a piece of text, told without parsing it. */
+  /** Nearly every event: a piece of text, found without parsing the event. */
   #takePlain(data: string, parts: ChatPart[]): boolean {
     if (!data.startsWith(deltaStart)) return false;
     const form = data.indexOf(deltaForm, deltaStart.length);
@@ -96,24 +99,28 @@ export class NativeEvents {
   #begin(event: JsonObject, text: string): void {
     if (this.#held.length >= maxHeld) return;
     const { message } = event;
-    this.#usage = known(isJsonObject(message) ? message["usage"] : undefined);
+    this.#usage = usageFields(isJsonObject(message) ? message["usage"] : undefined);
     const usage = fromAnthropicUsage(this.#usage);
     this.#held.push({ type: "native", text, data: event, words: "" });
     if (usage !== undefined) this.#held.push({ type: "usage", usage });
   }
 
   #takeEnd(event: JsonObject, text: string, parts: ChatPart[]): void {
-    const { delta, usage: told } = event;
+    const { delta, usage: given } = event;
+    if (++this.#ends > maxEnds)
+      throw upstreamError("upstream_error", {
+        detail: `${this.#provider} sent more than ${maxEnds} message_delta events`,
+      });
     this.#stopReason = isJsonObject(delta) ? delta["stop_reason"] : undefined;
     parts.push({ type: "native", text, data: event, words: "", isLast: true });
-    const usage = fromAnthropicUsage(told, this.#usage);
-    this.#usage = { ...this.#usage, ...known(told) };
+    const usage = fromAnthropicUsage(given, this.#usage);
+    this.#usage = { ...this.#usage, ...usageFields(given) };
     if (usage !== undefined) parts.push({ type: "usage", usage });
   }
 
   #release(parts: ChatPart[]): void {
-    if (this.#hasSaid) return;
-    this.#hasSaid = true;
+    if (this.#hasContent) return;
+    this.#hasContent = true;
     parts.push(...this.#held);
     this.#held = [];
   }
@@ -138,11 +145,11 @@ export class NativeEvents {
 function toPart(type: string, event: JsonObject, text: string): ChatPart {
   if (type === "content_block_stop") return { type: "native", text, words: "" };
   const { delta, content_block: block } = event;
-  const said = isJsonObject(delta) ? delta : isJsonObject(block) ? block : {};
-  const isReasoning = said["type"] === "thinking_delta" ? true : undefined;
-  // What a document says is not said by the model.
-  const words = said["type"] === "citations_delta" ? "" : wordsOf(said);
-  // Where a block begins, the writer notes its number.
+  const content = isJsonObject(delta) ? delta : isJsonObject(block) ? block : {};
+  const isReasoning = content["type"] === "thinking_delta" ? true : undefined;
+  // The text of a cited document is not output of the model.
+  const words = content["type"] === "citations_delta" ? "" : wordsOf(content);
+  // The writer needs the index of each block.
   const data = type === "content_block_start" ? event : undefined;
   return { type: "native", text, data, words, isReasoning };
 }

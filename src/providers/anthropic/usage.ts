@@ -3,33 +3,46 @@ import type { Usage } from "../../call/usage.ts";
 import { toCount } from "../kit/count.ts";
 
 /**
- * What the vendor counted; undefined where that cannot be relied on. It counts apart what it read
- * from a cache or wrote to one. A stream tells the input at its start and the output at its end, so
- * the fields of both are taken together.
+ * The vendor's counts; undefined if they are incomplete. Tokens that were read from a cache or
+ * written to one are counted separately. A stream reports the input at its start and the output at
+ * its end, so the fields of both are merged.
  */
 export function fromAnthropicUsage(
-  told: Json | undefined,
+  given: Json | undefined,
   earlier: JsonObject = {},
 ): Usage | undefined {
-  const usage = { ...earlier, ...known(told) };
+  const usage = { ...earlier, ...usageFields(given) };
   const fresh = toCount(usage["input_tokens"]);
   const outputTokens = toCount(usage["output_tokens"]);
   if (fresh === undefined || outputTokens === undefined) return undefined;
   const cachedInputTokens = toCount(usage["cache_read_input_tokens"]);
   const cacheWriteTokens = toCount(usage["cache_creation_input_tokens"]);
-  const { thinking_tokens: thought } = known(usage["output_tokens_details"]);
+  const details = usage["output_tokens_details"];
   return {
     inputTokens: fresh + (cachedInputTokens ?? 0) + (cacheWriteTokens ?? 0),
     outputTokens,
     cachedInputTokens,
     cacheWriteTokens,
-    reasoningTokens: toCount(thought),
+    reasoningTokens: isJsonObject(details) ? toCount(details["thinking_tokens"]) : undefined,
     estimated: false,
   };
 }
 
-/** Without what is null: it says nothing. */
-export function known(fields: Json | undefined): JsonObject {
-  if (!isJsonObject(fields)) return {};
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+const fields = [
+  "input_tokens",
+  "output_tokens",
+  "cache_read_input_tokens",
+  "cache_creation_input_tokens",
+  "output_tokens_details",
+] as const;
+
+/** The fields that are read, and no others: a stream may repeat its usage any number of times. */
+export function usageFields(usage: Json | undefined): JsonObject {
+  const known: Record<string, Json> = {};
+  if (!isJsonObject(usage)) return known;
+  for (const name of fields) {
+    const value = usage[name];
+    if (value !== undefined && value !== null) known[name] = value;
+  }
+  return known;
 }

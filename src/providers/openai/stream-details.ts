@@ -30,9 +30,10 @@ export class StreamDetails {
 
   #add(entry: Record<string, Json | undefined>, name: string, value: Json | undefined): void {
     if (name === "index" || value === undefined || value === null) return;
+    const known = entry[name];
+    if (known === undefined) this.#chars += name.length;
     if (typeof value === "string") this.#chars += value.length;
     if (this.#chars > maxChars) return;
-    const known = entry[name];
     const isLonger = joined.has(name) && typeof known === "string" && typeof value === "string";
     entry[name] = isLonger ? known + value : value;
   }

@@ -29,7 +29,7 @@ interface ToolCall {
 
 interface Thought {
   text: string;
-  metadata: Fields;
+  readonly metadata: Record<string, unknown>;
 }
 
 /** The parts of a package's stream, as they come; nothing is read ahead of the caller. */
@@ -155,10 +155,10 @@ export class AiSdkChatStream implements ChatStream {
     const { providerMetadata: metadata, delta } = part;
     let thought = this.#thoughts.get(id);
     if (thought === undefined) {
-      thought = { text: "", metadata: {} };
+      thought = { text: "", metadata: Object.create(null) };
       this.#thoughts.set(id, thought);
     }
-    if (isFields(metadata)) thought.metadata = { ...thought.metadata, ...metadata };
+    if (isFields(metadata)) Object.assign(thought.metadata, metadata);
     if (typeof delta === "string" && delta !== "") {
       thought.text += delta;
       parts.push(deltaOf({ reasoning_content: delta }));

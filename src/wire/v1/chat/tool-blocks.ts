@@ -67,7 +67,7 @@ export class ToolBlocks {
       call = { id: String(id), name: String(name), held: [], end: new JsonEnd() };
       this.#calls[place] = call;
     }
-    if (isJsonObject(extra)) (this.extras ??= {})[call.id] = extra;
+    if (isJsonObject(extra)) (this.extras ??= Object.create(null))[call.id] = extra;
     if (typeof text === "string" && text !== "") {
       call.end.add(text);
       if (place === this.#current) told.push({ kind: "arguments", text });

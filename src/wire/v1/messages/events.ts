@@ -129,7 +129,7 @@ export class MessageEventWriter implements ChatWriter {
     const { reasoning_content: thought } = delta;
     let text = this.#begin();
     if (isText(thought)) text += this.#thought(thought);
-    if (isJsonObject(extra)) this.#extra = { ...this.#extra, ...extra };
+    if (isJsonObject(extra)) this.#extra = extra;
     if (isText(content)) text += this.#text(content, undefined);
     if (isText(refusal)) {
       this.#isRefusal = true;

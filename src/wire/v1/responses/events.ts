@@ -230,7 +230,7 @@ export class ResponseEventWriter implements ChatWriter {
   #tell(pieces: readonly ToolPiece[], status: ItemStatus): string {
     const signed = this.#tools?.extras;
     if (this.#tools !== undefined && signed !== undefined) {
-      this.#signed = { ...this.#signed, ...signed };
+      this.#signed = Object.assign(this.#signed ?? Object.create(null), signed);
       this.#tools.extras = undefined;
     }
     let events = "";

@@ -1,6 +1,6 @@
 import { toOpaque } from "../../../../src/wire/v1/carried.ts";
 import { fill, largestBytes, type StallCase, type StallRequest } from "./stall-case.ts";
-import { eventsReply, rawReply } from "./upstream-bytes.ts";
+import { chatStreamReply, eventsReply, rawReply } from "./upstream-bytes.ts";
 import { vendorModels } from "./vendor-cases.ts";
 
 /** The model of a vendor that speaks Responses itself. */
@@ -249,6 +249,44 @@ const replies = (["responses", "messages"] as const).flatMap((dialect): readonly
   ];
 });
 
+const piece = (text: string, more: object = {}) => ({
+  tool_calls: [{ index: 0, function: { arguments: text }, ...more }],
+});
+const openCall = piece("", { id: "c", function: { name: "f", arguments: '{"a":"' } });
+
+/** Streams of a server that speaks chat completions, which are translated. */
+const translated = (["responses", "messages"] as const).flatMap((dialect): readonly StallCase[] => {
+  const answered = (name: string, deltas: () => readonly object[]): StallCase => ({
+    name: `${dialect}-${name}`,
+    attacks: `writer of events (src/wire/v1/${dialect})`,
+    request: () => raw(dialect, natives[dialect].question),
+    reply: () => chatStreamReply(deltas()),
+  });
+  return [
+    answered("stream-of-20000-extra-contents", () =>
+      Array.from({ length: 20_000 }, (_, index) => ({ extra_content: { [`k${index}`]: 1 } })),
+    ),
+    answered("stream-of-20000-signatures-of-one-call", () => [
+      openCall,
+      ...Array.from({ length: 20_000 }, (_, index) =>
+        piece("a", { extra_content: { [`k${index}`]: 1 } }),
+      ),
+    ]),
+    answered("stream-of-40000-texts-within-a-call", () => [
+      openCall,
+      ...Array.from({ length: 40_000 }, (_, index) =>
+        index % 2 === 0 ? { content: "a" } : { reasoning_content: "b" },
+      ),
+      piece('"}'),
+    ]),
+    answered("stream-of-20000-citations", () =>
+      Array.from({ length: 20_000 }, () => ({
+        annotations: [{ type: "url_citation", url_citation: { url: "https://a.example" } }],
+      })),
+    ),
+  ];
+});
+
 export const dialectCases: readonly StallCase[] = [
   ...requests,
   ...carriedCases,
@@ -256,4 +294,5 @@ export const dialectCases: readonly StallCase[] = [
   ...manyCarried,
   ...manyThoughts,
   ...replies,
+  ...translated,
 ];

@@ -14,6 +14,7 @@ import { ToolBlocks, type ToolPiece } from "../chat/tool-blocks.ts";
 import type { ChatWriter, ReplyIdentity } from "../dialect.ts";
 import { Said } from "../said.ts";
 import type { MessagesOrder } from "./call.ts";
+import { toCitations } from "./citations.ts";
 import { toMessagesError } from "./error-reply.ts";
 import { stopReasons, toMessagesUsage, toolIdPrefix } from "./reply.ts";
 
@@ -24,6 +25,9 @@ const stopEvent = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
 
 const toEvent = (type: string, fields: JsonObject) =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+
+/** Vendors send sources with the text that names them. */
+const maxWaitingCitations = 100;
 
 type BlockKind = "text" | "thinking" | "tool_use";
 
@@ -50,6 +54,8 @@ export class MessageEventWriter implements ChatWriter {
   #tools: ToolBlocks | undefined;
   /** Text and reasoning that arrived within a tool call. Blocks do not overlap. */
   readonly #within = new HeldContent();
+  /** Citations that wait for the next block of text. */
+  #citations: readonly JsonObject[] = [];
   #details: JsonObject[] = [];
   #extra: JsonObject | undefined;
   #isRefusal = false;
@@ -120,12 +126,12 @@ export class MessageEventWriter implements ChatWriter {
     }
     if (this.#isWithinCall) return this.#within.add({ text, isReasoning: false });
     const start = this.#open("text", { type: "text", text: "" });
-    return `${start}${this.#head}${JSON.stringify(text)}}}\n\n`;
+    return `${start}${this.#head}${JSON.stringify(text)}}}\n\n${this.#cite([])}`;
   }
 
   #delta(delta: JsonObject): string {
     if (this.isFinished) return "";
-    const { content, refusal, tool_calls: calls, extra_content: extra } = delta;
+    const { content, refusal, tool_calls: calls, annotations, extra_content: extra } = delta;
     const { reasoning_content: thought } = delta;
     let text = this.#begin();
     if (isText(thought)) text += this.#thought(thought);
@@ -135,11 +141,28 @@ export class MessageEventWriter implements ChatWriter {
       this.#isRefusal = true;
       text += this.#text(refusal, undefined);
     }
+    if (annotations !== undefined) text += this.#cite(toCitations(annotations));
     if (Array.isArray(calls) && calls.length > 0) {
       this.#tools ??= new ToolBlocks(toolIdPrefix(this.#identity));
       text += this.#writeCalls(this.#tools.take(calls));
       if (!this.#isWithinCall) text += this.#writeHeld();
     }
+    return text;
+  }
+
+  /** No block is opened for a citation: vendors reject empty text when clients send it back. */
+  #cite(citations: readonly JsonObject[]): string {
+    if (this.#block !== "text") {
+      const waiting = citations.length === 0 ? this.#citations : [...this.#citations, ...citations];
+      this.#citations = waiting.slice(0, maxWaitingCitations);
+      return "";
+    }
+    let text = "";
+    for (const citation of [...this.#citations, ...citations]) {
+      const delta = { type: "citations_delta", citation };
+      text += toEvent("content_block_delta", { index: this.#index, delta });
+    }
+    this.#citations = [];
     return text;
   }
 

@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
 import { isCarried } from "../carried.ts";
+import { isForeignCitation } from "./citations.ts";
 
 /**
  * The fields that an upstream gets that speaks the Messages format itself. What could change its
@@ -134,7 +135,11 @@ function toBlock(block: Json): Json {
   if (fields === undefined) return block;
   let sent = withFields(block, fields);
   if (!isJsonObject(sent)) return sent;
-  const { content, source } = sent;
+  const { content, source, citations } = sent;
+  if (Array.isArray(citations) && citations.some(isForeignCitation)) {
+    const own = citations.filter((citation) => !isForeignCitation(citation));
+    sent = { ...sent, citations: own.length === 0 ? null : own };
+  }
   if (Array.isArray(content)) {
     const inner = toBlocks(content);
     if (inner !== content) sent = { ...sent, content: inner };

@@ -22,7 +22,13 @@ const usage = Type.Object(
 
 const kinds: TSchema[] = [
   Type.Object(
-    { type: Type.Literal("text"), text: text("The text.") },
+    {
+      type: Type.Literal("text"),
+      text: text("The text."),
+      citations: Type.Optional(
+        nullable(Type.Array(anyObject(told("A citation."))), told("Sources of the text.")),
+      ),
+    },
     named("ReplyTextBlock", "Text."),
   ),
   Type.Object(

@@ -11,6 +11,7 @@ import { type Carried, toOpaque } from "../carried.ts";
 import { toWholeCalls } from "../chat/tool-pieces.ts";
 import type { ReplyIdentity, WholeReply } from "../dialect.ts";
 import type { MessagesOrder } from "./call.ts";
+import { toCitations } from "./citations.ts";
 
 /** In this format, what is read from or written to a cache is not part of `input_tokens`. */
 export function toMessagesUsage(usage: Usage): JsonObject {
@@ -83,7 +84,11 @@ function toContent(
     });
   else if (carried !== undefined)
     blocks.push({ type: "redacted_thinking", data: toOpaque(carried) });
-  if (isText(content)) blocks.push({ type: "text", text: content });
+  if (isText(content)) {
+    const citations = toCitations(message["annotations"]);
+    const cited = citations.length === 0 ? {} : { citations };
+    blocks.push({ type: "text", text: content, ...cited });
+  }
   if (isText(refusal)) blocks.push({ type: "text", text: refusal });
   for (const call of calls) blocks.push(toToolUse(call));
   return blocks;

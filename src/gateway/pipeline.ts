@@ -11,7 +11,7 @@ import { Exchange } from "./exchange.ts";
 import { noteFailure } from "./failures.ts";
 import { OpenClaim } from "./idempotency.ts";
 import { authenticate, bearerOf, invalidKey, unpaused } from "./request/authenticate.ts";
-import { announcedBytes, type BodyForm, readBody } from "./request/read-body.ts";
+import { announcedBytes, type BodyForm, type ParseBody, readBody } from "./request/read-body.ts";
 import { readUpload } from "./request/read-upload.ts";
 import { type BunServer, ServedCall, type ServedCallOptions } from "./served-call.ts";
 
@@ -55,6 +55,8 @@ export interface Surface {
   readonly dialect?: Dialect | undefined;
   /** How the body comes; JSON by default. */
   readonly form?: BodyForm;
+  /** Parses the JSON of a body; the runtime's parser by default. */
+  readonly parse?: ParseBody;
   /** Where a dialect has several paths: an Idempotency-Key of one must not replay another's reply. */
   readonly claimScope?: string;
 }
@@ -67,7 +69,7 @@ type Serve = (call: ServedCall) => Promise<Response>;
  */
 export function modelEndpoint(
   dependencies: GatewayDependencies,
-  { endpoint, dialect, form = "json", claimScope = dialect ?? endpoint }: Surface,
+  { endpoint, dialect, form = "json", claimScope = dialect ?? endpoint, parse }: Surface,
   serve: Serve,
 ): Work {
   const { keys, billing, bodies, clock } = dependencies;
@@ -80,7 +82,7 @@ export function modelEndpoint(
     exchange.heldBody = held;
     const header = request.headers.get("idempotency-key");
     const hashKey = header === null ? undefined : bearerOf(request);
-    const reading = { request, held, hashKey };
+    const reading = { request, held, hashKey, parse };
     const read = form === "json" ? readBody(reading, sizeBytes) : readUpload(reading);
     return read.then((body) => {
       // Reading a body may have taken long: the key's present state counts.

@@ -1,4 +1,5 @@
 import { requestPath } from "../base/network/address.ts";
+import { parseMessagesBody } from "../wire/v1/messages/exact-inputs.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
 import { serveChatCompletions } from "./endpoints/chat/chat.ts";
 import { serveCompletions } from "./endpoints/completions/completions.ts";
@@ -47,12 +48,21 @@ export const v1: ApiVersion = {
       modelEndpoint(dependencies, { endpoint: "chat", dialect: "completions" }, serveCompletions),
     ),
     "/messages": post(
-      modelEndpoint(dependencies, { endpoint: "chat", dialect: "messages" }, serveMessages),
+      modelEndpoint(
+        dependencies,
+        { endpoint: "chat", dialect: "messages", parse: parseMessagesBody },
+        serveMessages,
+      ),
     ),
     "/messages/count_tokens": post(
       modelEndpoint(
         dependencies,
-        { endpoint: "chat", dialect: "messages", claimScope: "count_tokens" },
+        {
+          endpoint: "chat",
+          dialect: "messages",
+          claimScope: "count_tokens",
+          parse: parseMessagesBody,
+        },
         serveCountTokens,
       ),
     ),

@@ -40,7 +40,12 @@ export interface ReadBodyOptions {
   readonly held: HeldBody;
   /** Asks for a hash of the bytes under this key. */
   readonly hashKey: string | undefined;
+  /** How the text is parsed; by default by the runtime, which need not make a string of it. */
+  readonly parse?: ParseBody | undefined;
 }
+
+/** A parser of JSON with rules of its own for some values. */
+export type ParseBody = (text: string) => unknown;
 
 /** Larger bodies are images: no model reads as much text, and parsing and writing it takes long. */
 const maxTextBytes = 16 * 1024 * 1024;
@@ -99,13 +104,16 @@ export function readBody(options: ReadBodyOptions, sizeBytes?: number): Promise<
   if (sizeBytes === undefined || sizeBytes > smallBodyBytes || options.hashKey !== undefined)
     return readInPieces(options).catch(notJson(request));
   held.grow(sizeBytes);
-  return request.json().then(toRequestBody, notJson(request));
+  const { parse } = options;
+  const body = parse === undefined ? request.json() : request.text().then(parse);
+  return body.then(toRequestBody, notJson(request));
 }
 
 const toRequestBody = (body: unknown): RequestBody => ({ fields: toFields(body), hash: undefined });
 
 /** Each piece is weighed, hashed and decoded when it has come; only the parsing is left to the end. */
-async function readInPieces({ request, held, hashKey }: ReadBodyOptions): Promise<RequestBody> {
+async function readInPieces(options: ReadBodyOptions): Promise<RequestBody> {
+  const { request, held, hashKey, parse = JSON.parse } = options;
   const text = new BodyText(hashKey);
   const reader = request.body?.getReader();
   try {
@@ -117,7 +125,7 @@ async function readInPieces({ request, held, hashKey }: ReadBodyOptions): Promis
   const isLarge = held.sizeBytes > largeBodyBytes;
   const whole = text.end();
   if (isLarge) await nextTurn();
-  const fields = toFields(JSON.parse(whole));
+  const fields = toFields(parse(whole));
   if (isLarge) await nextTurn();
   // A small one is hashed by what it says, however it came.
   return { fields, hash: held.sizeBytes > smallBodyBytes ? text.hash?.digest("hex") : undefined };

@@ -41,7 +41,7 @@ export function createAnthropicProvider(options: AiSdkOptions): Provider {
     async chat(given) {
       if (!isNative(given.call)) return whole(translated, given);
       const reply = await post("/messages", toMessagesBody(requestOf(given), false), given);
-      const read = { provider: name, signal: given.signal };
+      const read = { provider: name, signal: given.signal, keepsIntegers: true };
       return fromMessagesReply(await readJson(reply, read), name);
     },
     async streamChat(given) {

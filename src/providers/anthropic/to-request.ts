@@ -1,6 +1,7 @@
 import { type ChatCall, isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
 import { toCallerUrl } from "../kit/caller-url.ts";
 import { toBody } from "../kit/http.ts";
+import { toSafeCallId } from "../kit/tool-call-id.ts";
 
 export interface RequestOptions {
   readonly call: ChatCall;
@@ -8,10 +9,10 @@ export interface RequestOptions {
   readonly takesUrls: boolean;
 }
 
-/** The least that the vendor takes as a budget of thoughts. */
+/** The smallest thinking budget that the vendor accepts. */
 const leastBudget = 1_024;
 
-/** The caller's own request, with the model and the cap that it may have. */
+/** The caller's own request, with the target's model and the cap. */
 export function toMessagesBody(options: RequestOptions, stream: boolean): string {
   const { call, model } = options;
   const { maxOutputTokens: cap = leastBudget } = call;
@@ -30,7 +31,7 @@ const countedFields = [
   "cache_control",
 ] as const;
 
-/** The same for a prompt that is only to be counted. */
+/** The same for a prompt whose tokens are counted. */
 export function toCountBody(options: RequestOptions): string {
   const body = checkedBody(options);
   const counted: Record<string, Json | undefined> = { model: options.model };
@@ -41,11 +42,11 @@ export function toCountBody(options: RequestOptions): string {
 function checkedBody({ call: { original }, takesUrls }: RequestOptions): JsonObject {
   const body = original?.body ?? {};
   const { messages } = body;
-  const checked = withCallerUrls(messages, { param: "messages", takesUrls }, 0);
+  const checked = checkedEntries(messages, { param: "messages", takesUrls }, 0);
   return checked === messages ? body : { ...body, messages: checked };
 }
 
-/** Thoughts are part of the answer: the vendor wants their budget to be less than the whole. */
+/** Thinking is part of the output: the vendor requires its budget to be below max_tokens. */
 function withBudget(body: JsonObject, cap: number): JsonObject {
   const { thinking } = body;
   if (!isJsonObject(thinking)) return body;
@@ -63,8 +64,8 @@ interface UrlOptions {
   readonly takesUrls: boolean;
 }
 
-/** The vendor would fetch them. What needs no change is not copied. */
-function withCallerUrls(
+/** The vendor would fetch URLs, and rejects some ids. Entries that need no change are not copied. */
+function checkedEntries(
   value: Json | undefined,
   options: UrlOptions,
   depth: number,
@@ -74,7 +75,7 @@ function withCallerUrls(
   for (let at = 0; at < value.length; at++) {
     const entry: Json = value[at];
     if (!isJsonObject(entry)) continue;
-    const sent = withCallerUrl(entry, { ...options, param: `${options.param}[${at}]` }, depth);
+    const sent = checkedEntry(entry, { ...options, param: `${options.param}[${at}]` }, depth);
     if (sent === entry) continue;
     changed ??= [...value];
     changed[at] = sent;
@@ -82,12 +83,22 @@ function withCallerUrls(
   return changed ?? value;
 }
 
-function withCallerUrl(entry: JsonObject, options: UrlOptions, depth: number): JsonObject {
+/** A call of an earlier reply, or its result. */
+function withSafeId(entry: JsonObject): JsonObject {
+  const { type } = entry;
+  const name = type === "tool_use" ? "id" : type === "tool_result" ? "tool_use_id" : undefined;
+  const id = name === undefined ? undefined : entry[name];
+  if (name === undefined || typeof id !== "string") return entry;
+  const safe = toSafeCallId(id);
+  return safe === id ? entry : { ...entry, [name]: safe };
+}
+
+function checkedEntry(entry: JsonObject, options: UrlOptions, depth: number): JsonObject {
   const { source, content } = entry;
-  let sent = entry;
+  let sent = withSafeId(entry);
   if (Array.isArray(content)) {
     const param = `${options.param}.content`;
-    const inner = withCallerUrls(content, { ...options, param }, depth + 1);
+    const inner = checkedEntries(content, { ...options, param }, depth + 1);
     if (inner !== content) sent = { ...sent, content: inner };
   }
   if (!isJsonObject(source)) return sent;
@@ -97,6 +108,6 @@ function withCallerUrl(entry: JsonObject, options: UrlOptions, depth: number): J
     const address = toCallerUrl(url, { ...options, param: `${param}.url` });
     return address === url ? sent : { ...sent, source: { type, url: address } };
   }
-  const inner = withCallerUrls(nested, { ...options, param: `${param}.content` }, depth + 1);
+  const inner = checkedEntries(nested, { ...options, param: `${param}.content` }, depth + 1);
   return inner === nested ? sent : { ...sent, source: { ...source, content: inner } };
 }

@@ -1,4 +1,5 @@
 import { parseBoundedInTurns, smallJsonChars } from "../../base/json/bounds.ts";
+import { hasLongIntegers, parseExact } from "../../base/json/exact.ts";
 import type { Signal } from "../../call/signal.ts";
 import type { ReplyHeaders } from "./error-body.ts";
 import { upstreamError } from "./failure.ts";
@@ -172,9 +173,10 @@ export async function readReply(reply: UpstreamReply, maxBytes = maxReplyBytes):
 
 const byteOrderMark = 0xfeff;
 
-function parse(piece: Piece): unknown {
+function parse(piece: Piece, keepsIntegers = false): unknown {
   const raw = piece.text;
   const text = raw.charCodeAt(0) === byteOrderMark ? raw.slice(1) : raw;
+  if (keepsIntegers && hasLongIntegers(text)) return parseExact(text);
   return text.length <= smallJsonChars ? JSON.parse(text) : parseBoundedInTurns(text);
 }
 
@@ -186,6 +188,8 @@ interface ReadOptions {
   readonly provider: string;
   readonly signal: Signal;
   readonly maxBytes?: number | undefined;
+  /** Keeps integers that a number would round, as raw JSON: for replies that are written again. */
+  readonly keepsIntegers?: boolean | undefined;
 }
 
 /**
@@ -195,7 +199,8 @@ interface ReadOptions {
 export function readJson(reply: UpstreamReply, options: ReadOptions): unknown {
   try {
     const whole = reply.whole(options.maxBytes ?? maxReplyBytes);
-    const value = whole instanceof Promise ? whole.then(parse) : parse(whole);
+    const read = (piece: Piece) => parse(piece, options.keepsIntegers);
+    const value = whole instanceof Promise ? whole.then(read) : read(whole);
     if (!(value instanceof Promise)) return value;
     return value.catch((cause: unknown) => {
       throw toUnreadable(cause, options);

@@ -1,5 +1,6 @@
-import { parseBounded } from "../../../base/json/bounds.ts";
+import { parseExact } from "../../../base/json/exact.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
+import { toSafeCallId } from "../../kit/tool-call-id.ts";
 import type { Fields, Owner } from "../model.ts";
 import { fromCarried } from "./carried.ts";
 import {
@@ -95,8 +96,7 @@ function toAssistant({ message, at, called, reader }: Step): Fields {
           toToolCall(call, {
             param: `messages[${at}].tool_calls[${place}]`,
             called,
-            owner,
-            hasToolBlocks,
+            reader,
           }),
         );
   return { role: "assistant", content: parts, ...withCache(message, family) };
@@ -104,14 +104,9 @@ function toAssistant({ message, at, called, reader }: Step): Fields {
 
 function toToolCall(
   call: JsonObject,
-  {
-    param,
-    called,
-    owner,
-    hasToolBlocks,
-  }: Pick<Step, "called"> &
-    Pick<PromptReader, "owner" | "hasToolBlocks"> & { readonly param: string },
+  { param, called, reader }: Pick<Step, "called" | "reader"> & { readonly param: string },
 ): Fields {
+  const { owner, hasToolBlocks } = reader;
   const { id, function: target, extra_content: extra } = call;
   const { name, arguments: text } = isJsonObject(target) ? target : {};
   const toolCallId = String(id);
@@ -122,7 +117,13 @@ function toToolCall(
     const told = `Called the tool ${toolName} (${toolCallId}) with ${JSON.stringify(input)}`;
     return { type: "text", text: told };
   }
-  return { type: "tool-call", toolCallId, toolName, input, ...fromCarried(extra, owner) };
+  return {
+    type: "tool-call",
+    toolCallId: sentId(toolCallId, reader),
+    toolName,
+    input,
+    ...fromCarried(extra, owner),
+  };
 }
 
 function parseArguments(text: Json | undefined, param: string): JsonObject {
@@ -130,7 +131,7 @@ function parseArguments(text: Json | undefined, param: string): JsonObject {
   if (typeof text !== "string" || text.trim() === "") return {};
   let input: unknown;
   try {
-    input = parseBounded(text);
+    input = parseExact(text);
   } catch {
     input = undefined;
   }
@@ -159,10 +160,14 @@ function toToolResult({ message, at, called, reader }: Step): Fields {
       : { type: "content", value: [...said, ...files] };
   return {
     role: "tool",
-    content: [{ type: "tool-result", toolCallId, toolName, output }],
+    content: [{ type: "tool-result", toolCallId: sentId(toolCallId, reader), toolName, output }],
     ...cached,
   };
 }
+
+/** Both vendors whose family is known accept only some characters. */
+const sentId = (id: string, { family }: PromptReader) =>
+  family === "other" ? id : toSafeCallId(id);
 
 const isTextPart = (part: Json) => isJsonObject(part) && wordsOf(part) !== "";
 

@@ -1,4 +1,4 @@
-import { parseBounded } from "../../../base/json/bounds.ts";
+import { parseExact } from "../../../base/json/exact.ts";
 import {
   type ChatChoice,
   type FinishReason,
@@ -120,7 +120,7 @@ function toToolUse({ id, function: called }: JsonObject): JsonObject {
 function toInput(text: Json | undefined): JsonObject {
   if (!isText(text) || text.trim() === "") return {};
   try {
-    const input: unknown = parseBounded(text);
+    const input = parseExact(text);
     if (isJsonObject(input)) return input;
   } catch {
     // Kept below.

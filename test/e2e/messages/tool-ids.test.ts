@@ -1,0 +1,97 @@
+/** Ids of tool calls that another server made, on their way to models of Anthropic. */
+
+import { expect, test } from "bun:test";
+import { isJsonObject, type JsonObject } from "../../../src/call/chat.ts";
+import { httpReply } from "../../fake/http/reply.ts";
+import { bedrockReply } from "../../fake/vendors/bedrock-converse.ts";
+import { ask, messagesManifest, nativeWhole } from "../../setup/messages-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
+
+const gateway = useTestGateway({ manifest: messagesManifest });
+const ids = ["functions.look:0", "functions.look.0", "toolu_1"];
+const tool = { name: "look", input_schema: { type: "object" } };
+
+/** The objects in a request, however deep. */
+function objectsIn(value: unknown): JsonObject[] {
+  if (Array.isArray(value)) return value.flatMap(objectsIn);
+  return isJsonObject(value) ? [value, ...Object.values(value).flatMap(objectsIn)] : [];
+}
+
+/** Ids of the calls, and those that the results name. */
+function idsIn(body: unknown): readonly (readonly unknown[])[] {
+  const all = objectsIn(body);
+  const native = (type: string, name: string) =>
+    all.filter((one) => one["type"] === type).map((one) => one[name]);
+  const converse = (name: string) =>
+    all.map((one) => one[name]).flatMap((one) => (isJsonObject(one) ? [one["toolUseId"]] : []));
+  return [
+    [...native("tool_use", "id"), ...converse("toolUse")],
+    [...native("tool_result", "tool_use_id"), ...converse("toolResult")],
+  ];
+}
+
+async function sentIds(model: string, path: "/messages" | "/chat/completions") {
+  gateway.upstream.replyOnce(
+    model === "claude"
+      ? nativeWhole({ blocks: [{ type: "text", text: "Hi" }] })
+      : httpReply({
+          headers: { "content-type": "application/json" },
+          body: [
+            bedrockReply({
+              blocks: [{ text: ["Hi"] }],
+              stopReason: "end_turn",
+              usage: { inputTokens: 9, outputTokens: 5, totalTokens: 14 },
+            }),
+          ],
+          framing: "length",
+        }),
+  );
+  const body =
+    path === "/messages"
+      ? {
+          tools: [tool],
+          messages: [
+            ask,
+            {
+              role: "assistant",
+              content: ids.map((id) => ({ type: "tool_use", id, name: "look", input: {} })),
+            },
+            {
+              role: "user",
+              content: ids.map((id) => ({ type: "tool_result", tool_use_id: id, content: "7" })),
+            },
+          ],
+        }
+      : {
+          tools: [{ type: "function", function: { name: "look", parameters: { type: "object" } } }],
+          messages: [
+            ask,
+            {
+              role: "assistant",
+              tool_calls: ids.map((id) => ({
+                id,
+                type: "function",
+                function: { name: "look", arguments: "{}" },
+              })),
+            },
+            ...ids.map((id) => ({ role: "tool", tool_call_id: id, content: "7" })),
+          ],
+        };
+  const reply = await gateway.call(path, { model, max_tokens: 100, ...body });
+  expect(reply.status).toBe(200);
+  return idsIn(gateway.upstream.requests.at(-1)?.json);
+}
+
+for (const [model, path] of [
+  ["claude", "/messages"],
+  ["claude", "/chat/completions"],
+  ["claude-cloud", "/messages"],
+] as const)
+  test(`${model} on ${path} gets ids that it accepts, the same in calls and results`, async () => {
+    const [calls = [], results] = await sentIds(model, path);
+    expect(calls).toHaveLength(ids.length);
+    expect(results).toEqual([...calls]);
+    expect(calls.at(-1)).toBe("toolu_1");
+    expect(new Set(calls).size).toBe(ids.length);
+    for (const id of calls) expect(id).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+  });

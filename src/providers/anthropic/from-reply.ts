@@ -20,13 +20,13 @@ const finishes: Readonly<Record<string, FinishReason>> = {
 export const toFinishReason = (stopReason: Json | undefined): FinishReason =>
   finishes[String(stopReason)] ?? "stop";
 
-/** A whole reply, which goes to the caller as it is. */
+/** A whole reply, which goes to the caller unchanged. */
 export function fromMessagesReply(reply: unknown, provider: string): ChatResult {
   if (!isJsonObject(reply)) throw noMessage(provider);
   throwTold(reply, provider);
   const { content, stop_reason: stopReason, usage } = reply;
   if (!Array.isArray(content)) throw noMessage(provider);
-  // For counting alone, where the vendor has not.
+  // Only for counting, if the vendor sent no counts.
   const words = content.filter(isJsonObject).map(wordsOfBlock).join("\n");
   const message = { role: "assistant", content: words };
   return {
@@ -44,7 +44,7 @@ function noMessage(provider: string) {
   return upstreamError("upstream_error", { detail: `${provider} sent no message` });
 }
 
-/** Throws where the vendor tells of a failure in a reply whose status was 200. */
+/** Throws if a reply with status 200 reports a failure. */
 export function throwTold({ type, error }: JsonObject, provider: string): void {
   if (type !== "error" && (error === undefined || error === null)) return;
   const status = toldStatus(isJsonObject(error) ? error : {});

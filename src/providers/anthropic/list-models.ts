@@ -8,7 +8,7 @@ import { readJson } from "../kit/reply.ts";
 const maxPages = 20;
 const maxModels = 2_000;
 
-/** What the vendor offers, page by page. */
+/** The vendor's models, page by page. */
 export async function listAnthropicModels(options: {
   readonly provider: string;
   readonly baseUrl: string;

@@ -12,8 +12,8 @@ import { NativeChatStream } from "./stream.ts";
 import { toCountBody, toMessagesBody } from "./to-request.ts";
 
 /**
- * Anthropic. Calls in its own format go to it as they came; all others through a package of the AI
- * SDK, which translates them.
+ * Anthropic. Calls in its own format are sent unchanged. A package of the AI SDK translates all
+ * others.
  */
 export function createAnthropicProvider(options: AiSdkOptions): Provider {
   const { name, baseUrl, apiKey = "", dialer, takesUrls } = options;
@@ -31,7 +31,7 @@ export function createAnthropicProvider(options: AiSdkOptions): Provider {
     return send(onAccepted === undefined ? request : { ...request, onAccepted });
   };
   const requestOf = ({ call, target: { model } }: Sending) => ({ call, model, takesUrls });
-  /** Without a key, the package's own way says what is missing. */
+  /** Without a key, the package reports what is missing. */
   const isNative = ({ original }: ChatCall) =>
     original?.dialect === "messages" && options.apiKey !== undefined;
 
@@ -66,8 +66,8 @@ type Sending = Pick<ProviderCall<ChatCall>, "call" | "target" | "signal"> &
 
 const maxCountBytes = 64 * 1024;
 
-function tokensIn({ input_tokens: told }: JsonObject, provider: string): number {
-  const tokens = toCount(told);
+function tokensIn({ input_tokens: given }: JsonObject, provider: string): number {
+  const tokens = toCount(given);
   if (tokens !== undefined) return tokens;
   throw upstreamError("upstream_error", { detail: `${provider} sent no count` });
 }

@@ -3,7 +3,7 @@ import { EventStream, type EventStreamOptions } from "../kit/event-stream.ts";
 import { NativeEvents } from "./events.ts";
 
 /**
- * Longer than the longest answer in one event; none repeats the prompt. Each is parsed and written
+ * More than the longest reply in one event; no event repeats the prompt. Each is parsed and written
  * again in one turn of the event loop.
  */
 const maxEventChars = 4 * 1024 * 1024;

@@ -19,7 +19,7 @@ const annotation = (name: string): JsonObject => ({
   },
 });
 const citation = (name: string) => ({
-  type: "web_search_result_location",
+  type: "web_search_result_location" as const,
   url: `https://${name}.example`,
   title: name,
   cited_text: `words of ${name}`,
@@ -65,14 +65,12 @@ test("sources without text add no empty block", async () => {
 
 test("citations of other vendors do not go to Anthropic, whose own do", async () => {
   const own = { ...citation("own"), encrypted_index: "ZW5j" };
-  const cited = (citations: readonly object[]) => ({ type: "text", text: "So.", citations });
+  const cited = (citations: readonly JsonObject[]) => ({ type: "text", text: "So.", citations });
   gateway.upstream.replyOnce(nativeWhole({ blocks: [{ type: "text", text: "Hi" }] }));
   const content = [cited([citation("a"), own]), cited([citation("a")])];
   const messages = [ask, { role: "assistant", content }, ask];
   await gateway.call("/messages", { ...base, model: "claude", messages });
   const sent = gateway.upstream.requests.at(-1)?.json as { messages: JsonObject[] };
-  expect(sent.messages[1]?.["content"]).toEqual([
-    cited([own]),
-    { type: "text", text: "So.", citations: null },
-  ]);
+  const expected: JsonObject[] = [cited([own]), { type: "text", text: "So.", citations: null }];
+  expect(sent.messages[1]?.["content"]).toEqual(expected);
 });

@@ -95,7 +95,7 @@ describe("unknown fields are not forwarded", () => {
     });
 });
 
-describe("addresses of a private network are refused", () => {
+describe("addresses of a private network are rejected", () => {
   const url = "http://169.254.169.254/latest";
   const image = { type: "image", source: { type: "url", url } };
   const pdf = { type: "document", source: { type: "url", url } };
@@ -168,7 +168,7 @@ describe("a stream from the vendor", () => {
     expect(count(text, '"Hi"')).toBe(1);
   });
 
-  test("without a stop reason was cut, and does not end well", async () => {
+  test("without a stop reason is cut off and ends with an error", async () => {
     gateway.upstream.replyOnce(events(begin, start, delta, stop, end));
     const text = await (await ask({ stream: true })).text();
     expect(count(text, "event: message_stop")).toBe(0);

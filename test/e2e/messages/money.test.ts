@@ -84,7 +84,7 @@ test("an idempotent request is served and paid once", async () => {
   await payer.receipt();
 });
 
-test("a call that the balance does not cover is refused in the format, with no upstream call", async () => {
+test("a call that the balance does not cover gets a 402 in the format, without an upstream call", async () => {
   const payer = await openPayer(gateway, { credit: 1_000n });
   const reply = await payer.call("/messages", base);
   expect(reply.status).toBe(402);
@@ -94,7 +94,7 @@ test("a call that the balance does not cover is refused in the format, with no u
   expect(gateway.upstream.requests).toHaveLength(0);
 });
 
-test("a vendor that exceeds the cap is cut, and the caller pays for the cap", async () => {
+test("a stream beyond the cap is cut off, and the caller pays for the cap", async () => {
   const payer = await openPayer(gateway);
   const words = Array<string>(40).fill(" marmalade");
   const long = { type: "text", text: words.join(""), pieces: words } as const;

@@ -98,7 +98,7 @@ test("the stream helper assembles reasoning, text and tool calls", async () => {
   expect(message.usage).toMatchObject(usage);
 });
 
-test("signed thoughts go back as they came, with the tool's result", async () => {
+test("signed thinking is sent back unchanged, with the result of the tool", async () => {
   gateway.upstream.replyOnce(nativeStream({ blocks: thoughts, stopReason: "tool_use", usage }));
   gateway.upstream.replyOnce(nativeWhole({ blocks: [{ type: "text", text: "Rain." }] }));
   const client = anthropicAt(gateway);
@@ -188,7 +188,7 @@ test("fields that would change the vendor's bill are not forwarded", async () =>
   expect(headers?.["anthropic-beta"]).toBe("interleaved-thinking-2025-05-14");
 });
 
-test("addresses inside the operator's network are refused by name", async () => {
+test("addresses inside the operator's network are rejected with the name of the field", async () => {
   const source = { type: "url", url: "http://169.254.169.254/latest" };
   for (const type of ["image", "document"]) {
     const content = [
@@ -204,7 +204,7 @@ test("addresses inside the operator's network are refused by name", async () => 
   expect(gateway.upstream.requests).toHaveLength(0);
 });
 
-test("a budget of thoughts stays below the cap that the model has", async () => {
+test("a thinking budget stays below the model's cap", async () => {
   for (const [max_tokens, budget_tokens, expected] of [
     [100_000, 90_000, { type: "enabled", budget_tokens: 63_999 }],
     [1_000, 2_000, { type: "disabled" }],

@@ -188,7 +188,7 @@ describe("errors have the format's own types", () => {
 });
 
 describe("count_tokens", () => {
-  test("is the vendor's own count where it speaks the format", async () => {
+  test("is the vendor's own count if the vendor serves the format", async () => {
     gateway.upstream.replyOnce(jsonReply({ body: { input_tokens: 42 } }));
     const { messages } = anthropicAt(gateway);
     const counted = await messages.countTokens({ model: "claude", messages: [ask] });
@@ -198,7 +198,7 @@ describe("count_tokens", () => {
     expect(json).toEqual({ model: "claude-sonnet-4-5", messages: [ask] });
   });
 
-  test("is counted here for all others, and where the vendor fails; nothing is charged", async () => {
+  test("is our own for all others, and if the vendor fails; nothing is charged", async () => {
     const expected = countTokens("Say hello") + 4;
     const payer = await openPayer(gateway);
     const { messages } = anthropicAt(gateway, { apiKey: payer.key });
@@ -217,7 +217,7 @@ describe("count_tokens", () => {
     expect(await payer.settled(0)).toEqual([]);
   });
 
-  test("checks key, model and fields as a call does", async () => {
+  test("checks key, model and fields like a call", async () => {
     const path = "/messages/count_tokens";
     expect(await errorOf({ model: "local" }, path)).toMatchObject({ param: "messages" });
     expect(await errorOf({ model: "none", messages: [ask] }, path)).toMatchObject({ status: 403 });
@@ -265,7 +265,7 @@ describe("models", () => {
     expect(await failureOf(models.retrieve("none"))).toBeInstanceOf(NotFoundError);
   });
 
-  test("are in OpenAI's form for a caller who sends no anthropic-version", async () => {
+  test("are in OpenAI's format without an anthropic-version header", async () => {
     const headers = { authorization: `Bearer ${gateway.key}` };
     const reply = await fetch(`${gateway.baseUrl}/models`, { headers });
     expect(await reply.json()).toMatchObject({ object: "list" });

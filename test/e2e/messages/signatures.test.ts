@@ -1,4 +1,4 @@
-/** Signatures in the Messages format, on models whose vendors sign in ways of their own. */
+/** Signatures in the Messages format, on models of vendors with signatures of their own. */
 
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../src/call/chat.ts";
@@ -26,7 +26,7 @@ const tools = [
 ];
 const base = { max_tokens: 4_000, messages: [ask] };
 
-describe("what vendors sign survives a tool call", () => {
+describe("signatures of vendors survive a tool call", () => {
   const reply = (type: string, body: readonly (string | Uint8Array)[]): Recording =>
     httpReply({ headers: { "content-type": type }, body, framing: "chunked" });
   const cloud = {
@@ -92,7 +92,7 @@ describe("what vendors sign survives a tool call", () => {
         expect(first.stop_reason).toBe("tool_use");
         const call = first.content.find(({ type }) => type === "tool_use");
         expect(call).toMatchObject({ name: "look", input: { city: "Oslo" } });
-        // A client sends back what it knows, as it came.
+        // Clients send the content back unchanged.
         const turns = [
           ask,
           { role: "assistant" as const, content: first.content as never },
@@ -112,7 +112,7 @@ describe("what vendors sign survives a tool call", () => {
         const [conversation, signature] = scene.expected(sent());
         expect(JSON.stringify(conversation)).toContain(signature);
         expect(JSON.stringify(sent())).not.toContain("svc1.");
-        // And stays away from a vendor that did not make it.
+        // It does not go to a vendor that did not create it.
         gateway.upstream.replyOnce(nativeWhole({ blocks: [{ type: "text", text: "Rain." }] }));
         await messages.create({ ...options, model: "claude", messages: turns });
         expect(JSON.stringify(sent())).not.toMatch(/svc1\.|Y2xvdWQ=|Z29vZ2xl/);

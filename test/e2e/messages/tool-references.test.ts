@@ -23,7 +23,7 @@ const searched = (...content: Json[]) => [
 const base = { max_tokens: 100, tools: [placeholder, search, fetchTool] };
 const betas = { headers: { "anthropic-beta": "advanced-tool-use-2025-11-20" } };
 
-test("go to a vendor that speaks the format as they came", async () => {
+test("go unchanged to a vendor that serves the format", async () => {
   gateway.upstream.replyOnce(nativeWhole({ blocks: [{ type: "text", text: "Hi" }] }));
   const messages = searched(reference);
   const reply = await gateway.call("/messages", { ...base, model: "claude", messages }, betas);
@@ -33,7 +33,7 @@ test("go to a vendor that speaks the format as they came", async () => {
   expect(headers?.["anthropic-beta"]).toBe("advanced-tool-use-2025-11-20");
 });
 
-test("are known to other models once a result refers to them", async () => {
+test("reach other models once a result refers to them", async () => {
   const namesSent = () =>
     (sent()["tools"] as { function: { name: string } }[]).map((tool) => tool.function.name);
   gateway.upstream.replyOnce(chatJson());
@@ -51,7 +51,7 @@ test("are known to other models once a result refers to them", async () => {
   });
 });
 
-test("are known to the model that must call them", async () => {
+test("reach the model that must call them", async () => {
   gateway.upstream.replyOnce(chatJson());
   const tool_choice = { type: "tool", name: "WebFetch" };
   await gateway.call("/messages", { ...base, model: "local", messages: [ask], tool_choice });
@@ -76,7 +76,7 @@ test("are part of the hold at each reference, because the vendor may read them a
   expect((await payer.call("/messages", body(1))).status).toBe(200);
 });
 
-test("cannot be all that a request has", async () => {
+test("cannot be the only tools of a request", async () => {
   const reply = await gateway.call("/messages", {
     ...base,
     model: "local",

@@ -1,4 +1,4 @@
-/** Messages on models whose vendors speak other formats. */
+/** Messages on models of vendors with other formats. */
 
 import { expect, test } from "bun:test";
 import { isJsonObject, type Json, type JsonObject } from "../../../src/call/chat.ts";

@@ -9,8 +9,8 @@ export interface HeldRun {
 /** More than the text of any answer within one call. */
 const maxHeldChars = 16 * 1024 * 1024;
 const joinedPieces = 256;
-/** About the memory that a run takes besides its text. */
-const runChars = 128;
+/** All runs are written in one turn of the event loop. No model switches this often in one call. */
+const maxRuns = 1_000;
 
 /**
  * Content that has to wait, for example because a tool call is not complete. Pieces of one kind are
@@ -24,8 +24,8 @@ export class HeldContent {
 
   /** Nothing is written for it yet: always "". */
   add({ text, isReasoning }: HeldRun): "" {
-    this.#chars += text.length + (isReasoning === this.#isReasoning ? 0 : runChars);
-    if (this.#chars > maxHeldChars)
+    this.#chars += text.length;
+    if (this.#chars > maxHeldChars || this.#runs.length >= maxRuns)
       throw new ApiError({
         code: "upstream_error",
         message: "The model's response ended early. Try again.",

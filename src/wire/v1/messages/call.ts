@@ -17,7 +17,7 @@ import {
 import { type Place, toConversation } from "./to-chat.ts";
 import { checkTools, toTools } from "./tools.ts";
 
-/** Where each message and each tool of the call stands in the request. */
+/** The position in the request of each message and each tool of the call. */
 interface Places {
   readonly places: readonly Place[];
   readonly toolPlaces: readonly number[];
@@ -25,14 +25,14 @@ interface Places {
 
 /** A request in the Messages format. */
 export interface MessagesOrder extends ChatOrder, Places {
-  /** The caller wants no text of the model's thoughts. */
+  /** The caller does not want the text of the model's reasoning. */
   readonly hidesThoughts: boolean;
 }
 
 export const readMessagesRequest = reader<MessagesRequest>(messagesRequest);
 export const readCountRequest = reader<CountRequest>(countRequest);
 
-/** Checks a body and makes it a call. `maxOutputTokens` is the model's own limit. */
+/** Validates a body and turns it into a call. `maxOutputTokens` is the model's own limit. */
 export function toMessagesOrder(
   body: JsonObject,
   maxOutputTokens: number | undefined,
@@ -53,7 +53,7 @@ export function toMessagesOrder(
   };
 }
 
-/** The same for a prompt that is only to be counted. */
+/** The same for a prompt whose tokens are counted. */
 export function toCountOrder(
   body: JsonObject,
   headers: Headers | undefined,
@@ -74,7 +74,7 @@ function toCall(
   const { messages, system } = body;
   const conversation = toConversation(
     system,
-    // The schema has seen to what they are.
+    // Validated by the schema.
     Array.isArray(messages) ? (messages as readonly JsonObject[]) : [],
   );
   if (conversation.messages.length === 0)
@@ -95,7 +95,7 @@ function toCall(
   return { call, places: conversation.places, toolPlaces: tools.places };
 }
 
-/** Its body is made where an upstream speaks the format, which most do not. */
+/** Its body is built only for an upstream that serves the format, which most do not. */
 class MessagesOriginal implements OriginalRequest {
   readonly dialect = "messages";
   readonly nativeField: string | undefined;
@@ -121,8 +121,8 @@ class MessagesOriginal implements OriginalRequest {
 }
 
 /**
- * Betas that change neither the price nor what we read of the reply. All others stay away: longer
- * contexts, caches and servers' tools have other prices.
+ * Betas that change neither the price nor the fields that we read. All others are left out: longer
+ * contexts, longer caching and tools that the vendor runs have other prices.
  */
 const harmlessBeta =
   /^(interleaved-thinking|fine-grained-tool-streaming|token-efficient-tools|output-128k|structured-outputs|effort|computer-use|advanced-tool-use)-\d{4}-\d{2}-\d{2}$/;
@@ -138,7 +138,7 @@ function toBetas(headers: Headers | undefined): OriginalRequest["headers"] {
   return betas.length === 0 ? undefined : { "anthropic-beta": betas.join(",") };
 }
 
-/** The other fields, by the names of chat completions. */
+/** The other fields, under their names in chat completions. */
 function toOptions(body: JsonObject, tools: readonly JsonObject[]): JsonObject {
   const options: Record<string, Json | undefined> = {};
   for (const name of ["temperature", "top_p", "top_k"])
@@ -205,10 +205,10 @@ const contentTails: readonly (readonly [RegExp, string])[] = [
   [/^\.function\.name/, ".name"],
 ];
 
-/** The caller's name for a field of the chat that the request was made into. */
+/** The caller's name for a field of the chat that the request was translated to. */
 export function toMessagesField(param: string, { places, toolPlaces }: Places): string {
   const [, index, list, entry, tail = ""] = messageField.exec(param) ?? [];
-  // Of an upstream that got the request itself.
+  // From an upstream that received the original request.
   if (/\.source\b/.test(tail)) return param;
   const place = index === undefined ? undefined : places[Number(index)];
   if (place === undefined)

@@ -18,7 +18,7 @@ import { toCitations } from "./citations.ts";
 import { toMessagesError } from "./error-reply.ts";
 import { stopReasons, toMessagesUsage, toolIdPrefix } from "./reply.ts";
 
-/** Clients pass over it; the vendor sends one behind the first event, and in silence. */
+/** Clients ignore it. Anthropic sends one after the first event, and while a stream is silent. */
 export const pingEvent = 'event: ping\ndata: {"type":"ping"}\n\n';
 
 const stopEvent = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
@@ -32,8 +32,8 @@ const maxWaitingCitations = 100;
 type BlockKind = "text" | "thinking" | "tool_use";
 
 /**
- * Turns parts into the events of the Messages format: the message begins, its blocks follow each
- * other, each with a start, its pieces and an end; then come the reason and the usage, which are held
+ * Turns parts into the events of the Messages format: the start of the message; its blocks, one after
+ * another, each with a start, deltas and a stop; then the stop reason and the usage, which are held
  * until the call is settled. Events that an upstream sends in this format go out unchanged.
  */
 export class MessageEventWriter implements ChatWriter {
@@ -47,9 +47,9 @@ export class MessageEventWriter implements ChatWriter {
   #hasBegun = false;
   isNative = false;
   #block: BlockKind | undefined;
-  /** Of the block that is open, or of the next. */
+  /** Of the open block, or of the next one. */
   #index = 0;
-  /** What a piece of the open block begins with. */
+  /** The start of a delta event of the open block, up to its text. */
   #head = "";
   #tools: ToolBlocks | undefined;
   /** Text and reasoning that arrived within a tool call. Blocks do not overlap. */
@@ -60,7 +60,7 @@ export class MessageEventWriter implements ChatWriter {
   #extra: JsonObject | undefined;
   #isRefusal = false;
   #finish: FinishReason | undefined;
-  /** The last events of a vendor that speaks the format. */
+  /** The last events of an upstream that sends this format. */
   #held: NativeEvent[] = [];
 
   constructor(identity: ReplyIdentity, { hidesThoughts }: Pick<MessagesOrder, "hidesThoughts">) {
@@ -226,7 +226,7 @@ export class MessageEventWriter implements ChatWriter {
     if (this.#hasBegun) return "";
     this.#hasBegun = true;
     const { id, model, aboutInputTokens: inputTokens = 0 } = this.#identity;
-    // What was read is counted at the end; but some clients read nothing but this.
+    // The counts come at the end, but some clients read only this event.
     const usage = toMessagesUsage({ inputTokens, outputTokens: 0, estimated: true });
     const message = { id, type: "message", role: "assistant", model, content: [] };
     const end = { stop_reason: null, stop_sequence: null, usage };
@@ -235,7 +235,7 @@ export class MessageEventWriter implements ChatWriter {
 
   #open(kind: BlockKind, block: JsonObject): string {
     const before = this.#begin() + this.#close();
-    // What a vendor signs belongs in front of the calls that it signs.
+    // Signatures of calls go before the calls.
     const carried = kind === "tool_use" ? this.#carryRest() : "";
     this.#block = kind;
     const delta = deltaHeads[kind];
@@ -252,7 +252,7 @@ export class MessageEventWriter implements ChatWriter {
     return `${signature}event: content_block_stop\ndata: {"type":"content_block_stop","index":${index}}\n\n`;
   }
 
-  /** Clients send back what is signed: without one, some would drop the thought. */
+  /** Clients send a signature back; without one, some would drop the thinking block. */
   #signature(index: number): string {
     const details = this.#details;
     this.#details = [];
@@ -261,7 +261,7 @@ export class MessageEventWriter implements ChatWriter {
     return toEvent("content_block_delta", { index, delta });
   }
 
-  /** What came too late for a thought, or without one, in a block that clients send back unread. */
+  /** Signatures that belong to no thinking block, in a block that clients send back unchanged. */
   #carryRest(): string {
     const details = this.#details;
     const extra = this.#extra;
@@ -298,7 +298,7 @@ export class MessageEventWriter implements ChatWriter {
     return data === undefined ? this.#noteBlock(text) : this.#change(data, text);
   }
 
-  /** Which block is open is needed where the stream has to be cut. */
+  /** If the stream is cut, the open block has to be closed. */
   #noteBlock(text: string): string {
     if (this.#block !== undefined && text.startsWith("event: content_block_stop")) {
       this.#block = undefined;
@@ -322,12 +322,12 @@ export class MessageEventWriter implements ChatWriter {
   #endNative(usage: Usage, isCut: boolean): string {
     if (isCut) return this.#close() + toLast("max_tokens", usage) + stopEvent;
     let text = "";
-    for (const { data, text: told } of this.#held) {
+    for (const { data, text: original } of this.#held) {
       const { type, delta } = data ?? {};
       text +=
         type === "message_delta" && usage.estimated
           ? toEvent("message_delta", { delta: delta ?? {}, usage: toMessagesUsage(usage) })
-          : told;
+          : original;
     }
     return text;
   }

@@ -3,9 +3,9 @@ import { isCarried } from "../carried.ts";
 import { isForeignCitation } from "./citations.ts";
 
 /**
- * The fields that an upstream gets that speaks the Messages format itself. What could change its
- * bill and is not priced stays out, in blocks as well: they have the fields below and no others.
- * What needs no change is not copied.
+ * The request as it goes to an upstream that serves the Messages format. Fields that could change
+ * its bill without a price are left out, also within blocks: only the fields listed here are sent.
+ * Objects that need no change are not copied.
  */
 const passedOn = ["stop_sequences", "temperature", "top_p", "top_k"] as const;
 const choiceFields = new Set(["type", "name", "disable_parallel_tool_use"]);
@@ -39,7 +39,7 @@ const toolFields = new Set([
   "input_examples",
   "eager_input_streaming",
   "defer_loading",
-  // Of the vendor's own tools that the caller runs.
+  // Fields of Anthropic's own tools that the caller runs.
   "max_characters",
   "display_width_px",
   "display_height_px",
@@ -60,7 +60,7 @@ export function toOriginal(body: JsonObject): JsonObject {
   const { thinking, tool_choice: choice } = body;
   if (choice !== undefined) sent["tool_choice"] = withFields(choice, choiceFields);
   if (thinking !== undefined) sent["thinking"] = withFields(thinking, thinkingFields);
-  // The vendor refuses a budget where a call of a tool lacks its thoughts.
+  // The vendor rejects a budget if a tool call lacks its thinking block.
   if (dropsThoughts && isJsonObject(thinking) && thinking["type"] === "enabled")
     sent["thinking"] = { type: "disabled" };
   const output = toOutputConfig(body);
@@ -89,7 +89,7 @@ function toOutputConfig({
 
 function toMessages(messages: readonly Json[]): {
   readonly list: readonly Json[];
-  /** Thoughts of another vendor's were left out since the user spoke last. */
+  /** Thinking of another vendor was left out since the last message of the user. */
   readonly dropsThoughts: boolean;
 } {
   const list: Json[] = [];
@@ -99,7 +99,7 @@ function toMessages(messages: readonly Json[]): {
     const { role, content } = message;
     const sent = toBlocks(content);
     const isAnswer = role === "assistant";
-    // The vendor refuses an answer of nothing.
+    // The vendor rejects an empty reply.
     if (isAnswer && (sent === "" || (Array.isArray(sent) && sent.length === 0))) continue;
     if (isAnswer) dropsThoughts ||= Array.isArray(content) && content.some(isForeign);
     else if (!isResult(content)) dropsThoughts = false;
@@ -113,7 +113,7 @@ const isResult = (content: Json | undefined) =>
   Array.isArray(content) &&
   content.some((block) => isJsonObject(block) && block["type"] === "tool_result");
 
-/** Thoughts that another vendor's model had, or that are not signed. */
+/** Thinking of another vendor's model, or without a signature. */
 function isForeign(block: Json): boolean {
   if (!isJsonObject(block)) return false;
   const { type, signature, data } = block;
@@ -158,7 +158,7 @@ function toSource(source: JsonObject): Json {
   return inner === content || !isJsonObject(plain) ? plain : { ...plain, content: inner };
 }
 
-/** The same object where it has no other fields, and asks for no longer cache. */
+/** The same object if it has no other fields and asks for no longer cache lifetime. */
 function withFields(owner: Json, fields: ReadonlySet<string>): Json {
   if (!isJsonObject(owner)) return owner;
   const cache = owner["cache_control"];
@@ -173,7 +173,7 @@ function withFields(owner: Json, fields: ReadonlySet<string>): Json {
   return sent;
 }
 
-/** The same list where nothing in it changes. */
+/** The same list if no entry changes. */
 function mapped(list: readonly Json[], change: (entry: Json) => Json): readonly Json[] {
   let changed: Json[] | undefined;
   for (let at = 0; at < list.length; at++) {

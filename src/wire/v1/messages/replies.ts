@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import { Type } from "../../../base/json/type.ts";
 import { anyObject, named, nullable, tagged, told } from "../schema.ts";
 
-/** What the endpoints of the Messages format answer. Replies may carry more fields than these. */
+/** Replies of the endpoints of the Messages format. They may have more fields than these. */
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const text = (description: string) => Type.String(told(description));
 

@@ -13,7 +13,7 @@ import type { ReplyIdentity, WholeReply } from "../dialect.ts";
 import type { MessagesOrder } from "./call.ts";
 import { toCitations } from "./citations.ts";
 
-/** In this format, what is read from or written to a cache is not part of `input_tokens`. */
+/** In this format, `input_tokens` excludes tokens read from or written to a cache. */
 export function toMessagesUsage(usage: Usage): JsonObject {
   const { inputTokens, outputTokens, reasoningTokens } = usage;
   const read = Math.min(usage.cachedInputTokens ?? 0, inputTokens);
@@ -29,7 +29,7 @@ export function toMessagesUsage(usage: Usage): JsonObject {
   };
 }
 
-/** Which of several sequences stopped an answer is not known of other vendors. */
+/** Other vendors do not report which stop sequence ended a reply. */
 export const stopReasons: Readonly<Record<FinishReason, string>> = {
   stop: "end_turn",
   length: "max_tokens",
@@ -37,7 +37,7 @@ export const stopReasons: Readonly<Record<FinishReason, string>> = {
   content_filter: "refusal",
 };
 
-/** Ids of calls as this format has them. */
+/** Ids for calls of vendors that send none. */
 export const toolIdPrefix = ({ id }: ReplyIdentity) => `toolu_${id.slice(id.indexOf("_") + 1)}_`;
 
 export function toMessagesReply(options: WholeReply<MessagesOrder>): string {
@@ -45,7 +45,7 @@ export function toMessagesReply(options: WholeReply<MessagesOrder>): string {
   const { id, model } = identity;
   const { native, choices } = result;
   if (native !== undefined) {
-    // The vendor's own counts stay, where it has counted.
+    // The vendor's own counts stay, if it sent any.
     const counted = usage.estimated ? { usage: toMessagesUsage(usage) } : {};
     return JSON.stringify({ ...native, id, model, ...counted });
   }
@@ -114,8 +114,8 @@ function toToolUse({ id, function: called }: JsonObject): JsonObject {
 }
 
 /**
- * What is not an object, or was cut off, does not fit this format. It is wrapped, as the vendor
- * of the format proposes, so that tools refuse it and the model sees what it did.
+ * This format has no place for arguments that are not an object or were cut off. They are wrapped as
+ * Anthropic recommends, so that the tool rejects them and the model sees its mistake.
  */
 function toInput(text: Json | undefined): JsonObject {
   if (!isText(text) || text.trim() === "") return {};
@@ -123,7 +123,7 @@ function toInput(text: Json | undefined): JsonObject {
     const input = parseExact(text);
     if (isJsonObject(input)) return input;
   } catch {
-    // Kept below.
+    // Wrapped below.
   }
   return { INVALID_JSON: text };
 }

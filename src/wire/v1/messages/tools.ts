@@ -2,24 +2,24 @@ import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts"
 import { otherBytes } from "../other-bytes.ts";
 import { fieldError } from "../validate.ts";
 
-/** The tools of a request, by the names of chat completions. */
+/** The tools of a request, in the format of chat completions. */
 export interface Tools {
-  /** Those that the model may call now. */
+  /** Tools that the model can call now. */
   readonly list: readonly JsonObject[];
-  /** Where each of them stands in the request. */
+  /** The index in the request of each of them. */
   readonly places: readonly number[];
-  /** The first field that only an upstream that speaks the Messages format can serve. */
+  /** The first field that only an upstream with the Messages format can serve. */
   readonly nativeField: string | undefined;
   /** The most tokens that such an upstream may count beyond those of the list. */
   readonly addedTokens: number;
 }
 
-/** What vendors add to the prompt for a tool of their own. */
+/** Tokens that a vendor adds to the prompt for a tool of its own. */
 const nativeToolTokens = 1_500;
 
 /**
- * A deferred tool is known to the model once a result refers to it. Upstreams that speak the format
- * see to that themselves, and put the tool into the prompt at each of the references.
+ * The model knows a deferred tool once a result refers to it. Upstreams with this format handle that
+ * themselves: they add the tool to the prompt at each reference.
  */
 export function toTools(
   { tools, tool_choice: choice }: JsonObject,
@@ -73,7 +73,7 @@ const unknownChoice = () => fieldError("tool_choice.name", "must be the name of 
 const isNative = ({ type }: JsonObject) => typeof type === "string" && type !== "custom";
 const isDeferred = (tool: JsonObject) => tool["defer_loading"] === true && !isNative(tool);
 const bytesOf = (value: Json) => Buffer.byteLength(JSON.stringify(value));
-/** What the functions of a chat have; all else, such as examples, is read by such an upstream alone. */
+/** Fields of chat functions. Only such an upstream reads others, such as examples. */
 const functionFields = new Set([
   "type",
   "name",

@@ -254,12 +254,15 @@ const piece = (text: string, more: object = {}) => ({
 });
 const openCall = piece("", { id: "c", function: { name: "f", arguments: '{"a":"' } });
 
+const caps = { responses: '"max_output_tokens":8000', messages: '"max_tokens":8000' } as const;
+
 /** Streams of a server that speaks chat completions, which are translated. */
 const translated = (["responses", "messages"] as const).flatMap((dialect): readonly StallCase[] => {
   const answered = (name: string, deltas: () => readonly object[]): StallCase => ({
     name: `${dialect}-${name}`,
     attacks: `writer of events (src/wire/v1/${dialect})`,
-    request: () => raw(dialect, natives[dialect].question),
+    // The last of two fields of one name counts.
+    request: () => raw(dialect, `${natives[dialect].question},${caps[dialect]}`),
     reply: () => chatStreamReply(deltas()),
   });
   return [
@@ -272,9 +275,14 @@ const translated = (["responses", "messages"] as const).flatMap((dialect): reado
         piece("a", { extra_content: { [`k${index}`]: 1 } }),
       ),
     ]),
-    answered("stream-of-40000-texts-within-a-call", () => [
+    answered("stream-of-20000-texts-within-a-call", () => [
       openCall,
-      ...Array.from({ length: 40_000 }, (_, index) =>
+      ...Array.from({ length: 20_000 }, () => ({ content: "a" })),
+      piece('"}'),
+    ]),
+    answered("stream-of-900-changes-within-a-call", () => [
+      openCall,
+      ...Array.from({ length: 900 }, (_, index) =>
         index % 2 === 0 ? { content: "a" } : { reasoning_content: "b" },
       ),
       piece('"}'),

@@ -88,6 +88,18 @@ export type UpstreamSymptom =
   /** It sent something other than JSON, such as a web page. */
   | "not_an_api";
 
+/** What would be served in place of what an upstream refused, where its words say so. */
+export type UpstreamRemedy =
+  /** The model has no chat completions, only Responses. */
+  | "responses"
+  /** The model takes tools only in Responses, unless it is asked not to reason. */
+  | "responses-for-tools"
+  /** Encrypted reasoning of an earlier answer that it cannot read. */
+  | "no-encrypted-reasoning"
+  /** The model encrypts no reasoning, or the account may see no summaries of it. */
+  | "no-reasoning-include"
+  | "no-reasoning-summary";
+
 export interface UpstreamTrouble {
   readonly reason: UpstreamReason;
   /** The status that the upstream answered with, if it answered. */
@@ -95,6 +107,7 @@ export interface UpstreamTrouble {
   /** Its words of code, such as `invalid_api_key`; never its sentences. */
   readonly vendorCode?: string | undefined;
   readonly symptom?: UpstreamSymptom | undefined;
+  readonly remedy?: UpstreamRemedy | undefined;
   /** The time limit of ours that passed. */
   readonly withinMs?: number | undefined;
   /** It was the server where the provider signs in, and not the provider's own. */

@@ -183,6 +183,8 @@ export interface Abilities {
   readonly cachedTokens: boolean;
   readonly writtenTokens: boolean;
   readonly reasoningTokens: boolean;
+  /** It has no words at which it stops: callers who name some are refused. */
+  readonly stops?: false;
 }
 
 export interface Dialect {

@@ -2,6 +2,7 @@ import { ApiError, type ErrorCode, type UpstreamTrouble } from "../../base/error
 import { tryAgainIn } from "../../base/text/try-again.ts";
 import { type ReplyHeaders, readErrorBody, toldDelayMs } from "./error-body.ts";
 import { verdictOf } from "./failure-rules.ts";
+import { remedyOf } from "./remedy.ts";
 
 /** What an upstream sent when it did not serve a call. */
 export interface UpstreamFailure {
@@ -55,8 +56,13 @@ export function toApiFailure(failure: UpstreamFailure): ApiError {
     delayMs: toldDelayMs(headers) ?? said.delayMs,
     isReply: byInput,
     isSignIn,
+    remedy: remedyOf(said),
   });
 }
+
+/** It has no such path, or its model is not served there. */
+export const isUnserved = ({ upstream: { reason, status } = { reason: "failed" } }: ApiError) =>
+  reason === "missing" || status === 405 || status === 501;
 
 /** For the log: who answered. */
 export function placeName(provider: string, isSignIn = false): string {

@@ -2,6 +2,7 @@ import {
   type ChatChoice,
   type ChatPart,
   type ChatResult,
+  type ChatStream,
   type FinishReason,
   finishReasons,
   isJsonObject,
@@ -80,7 +81,20 @@ export function isPlace(value: unknown): value is number {
 }
 
 /** For upstreams that answer a request for a stream with a whole reply. */
-export function toParts({ choices, usage }: ChatResult): ChatPart[] {
+export function wholeAsStream(result: ChatResult): ChatStream {
+  let left: readonly ChatPart[] | undefined = toParts(result);
+  return {
+    extras: result.extras,
+    async read() {
+      const now = left;
+      left = undefined;
+      return now;
+    },
+    cancel() {},
+  };
+}
+
+function toParts({ choices, usage }: ChatResult): ChatPart[] {
   const parts: ChatPart[] = [];
   for (const { index, message, logprobs, finishReason } of choices) {
     const calls = message["tool_calls"];

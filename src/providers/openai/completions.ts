@@ -11,7 +11,7 @@ import {
 } from "../../call/chat.ts";
 import { Echo } from "../../call/echo.ts";
 import type { ProviderCall } from "../contract.ts";
-import { upstreamError } from "../kit/failure.ts";
+import { isUnserved, upstreamError } from "../kit/failure.ts";
 import { toBody } from "../kit/http.ts";
 import { readJson, type UpstreamReply } from "../kit/reply.ts";
 import { isPlace, toExtras, toFinishReason, toLogprobs } from "./chat-reply.ts";
@@ -75,8 +75,8 @@ function toRequest(
  */
 function toUnserved(error: unknown): never {
   if (!(error instanceof ApiError)) throw error;
-  const { reason, status, vendorCode } = error.upstream ?? {};
-  if (reason !== "missing" && status !== 405 && status !== 501) throw error;
+  const { status, vendorCode } = error.upstream ?? {};
+  if (!isUnserved(error)) throw error;
   throw new ApiError({
     code: "wrong_endpoint",
     param: "model",

@@ -1,4 +1,4 @@
-import type { ChatCall, ChatPart, ChatResult, ChatStream } from "../../call/chat.ts";
+import type { ChatCall } from "../../call/chat.ts";
 import type { Dialect } from "../../call/dialect.ts";
 import { plainQuirks, type Quirks } from "../../call/quirks.ts";
 import type { Signal } from "../../call/signal.ts";
@@ -14,12 +14,14 @@ import type { Dialer } from "../kit/dial.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { baseHeaders, send as sendTo, toBody, toNetworkError } from "../kit/http.ts";
 import { readJson, type UpstreamReply } from "../kit/reply.ts";
-import { fromOpenAiReply, toParts } from "./chat-reply.ts";
+import { fromOpenAiReply, wholeAsStream } from "./chat-reply.ts";
 import { OpenAiChatStream } from "./chat-stream.ts";
 import { createCompletions } from "./completions.ts";
 import { createEmbed } from "./embed.ts";
 import { type FieldRule, toFieldRules } from "./field-rules.ts";
 import { fromOpenAiModels } from "./models.ts";
+import { markOf } from "./responses/carried.ts";
+import { ChatByResponses } from "./responses/chat-by-responses.ts";
 import { createResponses, isForResponses } from "./responses.ts";
 import { toMessages, toOptions } from "./to-messages.ts";
 import { toTextResults } from "./tool-results.ts";
@@ -51,6 +53,11 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
   const rules = toFieldRules(quirks);
   const chatBody = createChatBody({ quirks, rules, takesUrls });
   const native = createNative({ name, quirks, isOwn, rules, takesUrls, send });
+  const mark = markOf(options.baseUrl);
+  const byResponses =
+    quirks.hasResponses === true
+      ? new ChatByResponses({ name, mark, rules, takesUrls, send })
+      : undefined;
 
   return {
     name,
@@ -60,19 +67,30 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
       const { signal, call } = options;
       const own = call.original === undefined ? undefined : native.find(call);
       if (own !== undefined) return own.whole(options);
-      return send("/chat/completions", chatBody(options, ""), options).then((reply) => {
-        const json = readJson(reply, { provider: name, signal });
-        return json instanceof Promise
-          ? json.then((value) => fromOpenAiReply(value, name))
-          : fromOpenAiReply(json, name);
-      });
+      if (byResponses?.isFor(options) === true) return byResponses.whole(options);
+      return send("/chat/completions", chatBody(options, ""), options).then(
+        (reply) => {
+          const json = readJson(reply, { provider: name, signal });
+          return json instanceof Promise
+            ? json.then((value) => fromOpenAiReply(value, name))
+            : fromOpenAiReply(json, name);
+        },
+        byResponses && ((refusal: unknown) => byResponses.whole(options, refusal)),
+      );
     },
     async streamChat(options) {
       const { signal, call } = options;
       const own = call.original === undefined ? undefined : native.find(call);
       if (own !== undefined) return own.stream(options);
+      if (byResponses?.isFor(options) === true) return byResponses.stream(options);
       const body = chatBody(options, ',"stream":true,"stream_options":{"include_usage":true}');
-      const reply = await send("/chat/completions", body, options);
+      let reply: UpstreamReply;
+      try {
+        reply = await send("/chat/completions", body, options);
+      } catch (refusal) {
+        if (byResponses === undefined) throw refusal;
+        return byResponses.stream(options, refusal);
+      }
       const type = (reply.headers.get("content-type") ?? "").toLowerCase();
       if (type.startsWith("text/event-stream"))
         return new OpenAiChatStream({ provider: name, reply, signal });
@@ -209,19 +227,6 @@ function createChatBody({
 function keyHeaders(name: string | undefined, apiKey: string | undefined) {
   if (apiKey === undefined) return {};
   return name === undefined ? { authorization: `Bearer ${apiKey}` } : { [name]: apiKey };
-}
-
-function wholeAsStream(result: ChatResult): ChatStream {
-  let left: readonly ChatPart[] | undefined = toParts(result);
-  return {
-    extras: result.extras,
-    async read() {
-      const now = left;
-      left = undefined;
-      return now;
-    },
-    cancel() {},
-  };
 }
 
 /**

@@ -238,12 +238,22 @@ function toAsked(request: RecordedRequest): Asked {
   const body = isJsonObject(request.json) ? request.json : {};
   if (body["store"] !== false) throw new Error("the vendor would keep it");
   const items = listOf(body["input"]);
+  const instructions = items.filter(({ role }) => role === "developer");
   const { format } = objectOf(body["text"]);
   return {
     model: String(body["model"]),
     streamed: body["stream"] === true,
-    system: typeof body["instructions"] === "string" ? [body["instructions"]] : [],
-    pieces: items.flatMap((item) => toPieces(item, items)),
+    system: [
+      ...(typeof body["instructions"] === "string" ? [body["instructions"]] : []),
+      ...instructions.map(({ content }) =>
+        listOf(content)
+          .map(({ text }) => text)
+          .join("\n"),
+      ),
+    ],
+    pieces: items
+      .filter((item) => !instructions.includes(item))
+      .flatMap((item) => toPieces(item, items)),
     tools: listOf(body["tools"]).map(({ name, description, parameters }) => ({
       name: String(name),
       description: typeof description === "string" ? description : undefined,
@@ -259,7 +269,8 @@ function toAsked(request: RecordedRequest): Asked {
 }
 
 function toForm(format: unknown): Asked["answerForm"] {
-  const { schema } = objectOf(format);
+  const { type, schema } = objectOf(format);
+  if (type === "json_object") return "json";
   return isJsonObject(schema) ? { schema } : undefined;
 }
 

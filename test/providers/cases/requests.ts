@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { ChatCall, JsonObject } from "../../../src/call/chat.ts";
 import { ask, callersWords, clockTool, plainAnswer, plainCall, weatherTool } from "../calls.ts";
 import { type Asked, operatorKey } from "../dialect.ts";
-import type { Stage } from "../stage.ts";
+import { apiErrorOf, type Stage } from "../stage.ts";
 
 /** A picture of one pixel. */
 const pixel =
@@ -12,6 +12,8 @@ export function requestCases(stage: Stage): void {
   describe("what the vendor is asked", () => {
     wordCases(stage);
     settingCases(stage);
+    if (stage.dialect.can.stops === false) refusedStopCases(stage);
+    else stopCases(stage);
     credentialCases(stage);
     if (stage.dialect.can.tools) toolCases(stage);
     if (stage.dialect.can.images) imageCases(stage);
@@ -133,12 +135,6 @@ function settingCases(stage: Stage): void {
     expect(asked.temperature).toBeUndefined();
   });
 
-  for (const stop of ["END", ["END", "HALT"]] as const)
-    test(`${typeof stop === "string" ? "one stop word goes" : "several stop words go"} along`, async () => {
-      const asked = await arrivalOf(stage, ask("Hello?", { stop }));
-      expect(asked.stop).toEqual(typeof stop === "string" ? [stop] : stop);
-    });
-
   test("what was not asked for is not made up", async () => {
     const asked = await arrivalOf(stage, plainCall);
     expect(asked).toMatchObject({ tools: [] });
@@ -149,6 +145,27 @@ function settingCases(stage: Stage): void {
       undefined,
     ]);
     expect(asked.answerForm).toBeUndefined();
+  });
+}
+
+function stopCases(stage: Stage): void {
+  for (const stop of ["END", ["END", "HALT"]] as const)
+    test(`${typeof stop === "string" ? "one stop word goes" : "several stop words go"} along`, async () => {
+      const asked = await arrivalOf(stage, ask("Hello?", { stop }));
+      expect(asked.stop).toEqual(typeof stop === "string" ? [stop] : stop);
+    });
+}
+
+function refusedStopCases(stage: Stage): void {
+  test("stop words are refused by their name, and the vendor is not asked", async () => {
+    stage.answer(stage.dialect.whole(plainAnswer(stage.dialect.can)));
+    await stage.chat(plainCall);
+    const call = ask("Hello?", { stop: ["END"] });
+    for (const form of ["chat", "hearStream"] as const) {
+      const { code, param } = await apiErrorOf(stage[form](call));
+      expect({ code, param }).toEqual({ code: "invalid_request", param: "stop" });
+    }
+    expect(stage.calls).toHaveLength(1);
   });
 }
 

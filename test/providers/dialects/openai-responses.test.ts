@@ -1,0 +1,4 @@
+import { providerContract } from "../suite.ts";
+import { responsesOnlyDialect } from "./openai-responses.ts";
+
+providerContract(responsesOnlyDialect);

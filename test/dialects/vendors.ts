@@ -11,6 +11,7 @@ import { anthropicDialect } from "../providers/dialects/anthropic.ts";
 import { bedrockKeyDialect } from "../providers/dialects/bedrock.ts";
 import { geminiDialect } from "../providers/dialects/gemini.ts";
 import { openAiDialect } from "../providers/dialects/openai.ts";
+import { responsesOnlyDialect } from "../providers/dialects/openai-responses.ts";
 import { vertexDialect } from "../providers/dialects/vertex.ts";
 import type { Driver } from "./driver.ts";
 import { chatDriver } from "./drivers/chat.ts";
@@ -54,6 +55,15 @@ export const vendors: readonly Vendor[] = [
       ...translated(openAi),
       responses: openAiResponses,
       completions: completionsWire(openAi.model),
+    },
+  },
+  {
+    name: "openai-responses-only",
+    entry: `{ kind: openai, vendor: openai, base_url: "ORIGIN/v1", ${key} }`,
+    wires: {
+      ...translated(responsesOnlyDialect),
+      responses: openAiResponses,
+      completions: completionsWire(openAiResponses.model),
     },
   },
   {
@@ -110,7 +120,9 @@ export const scenes: readonly Pair[] = drivers
   .flatMap(pairsOf)
   .filter(
     ({ driver, vendor, isNative }) =>
-      vendor.name === "compatible" || (isNative && driver.name !== "completions"),
+      vendor.name === "compatible" ||
+      (vendor.name === "openai-responses-only" && driver.name !== "completions" && !isNative) ||
+      (isNative && driver.name !== "completions" && vendor.name !== "openai-responses-only"),
   );
 
 export const sceneName = ({ driver, vendor, isNative }: Pair) =>

@@ -2,7 +2,7 @@ import type { Agent } from "./agent.ts";
 import { anthropic } from "./vendors/anthropic.ts";
 import { compatibleServer } from "./vendors/compatible-server.ts";
 import { gemini } from "./vendors/gemini.ts";
-import { openaiResponses } from "./vendors/openai-responses.ts";
+import { openaiForOthers } from "./vendors/openai-responses.ts";
 
 export const claudeCode: Agent = {
   client: "@anthropic-ai/claude-code",
@@ -11,11 +11,7 @@ export const claudeCode: Agent = {
     // With names that it does not know, it sends system messages in mid-conversation.
     { vendor: compatibleServer, model: "local-coder" },
     { vendor: gemini, model: "gemini-3-flash" },
-    // OpenAI takes what comes as Messages in its chat-completions format.
-    {
-      vendor: { ...compatibleServer, title: "OpenAI", provider: openaiResponses.provider },
-      model: "gpt-5.5",
-    },
+    { vendor: openaiForOthers, model: "gpt-5.5" },
     { vendor: anthropic, model: "claude-sonnet-4-5", remark: "a budget for thinking" },
     { vendor: anthropic, model: "claude-opus-4-6", remark: "adaptive thinking" },
   ],

@@ -17,8 +17,9 @@ export interface Played {
   readonly report: () => AgentReport;
   /** The file after the run. */
   readonly note: string;
-  /** What the vendor was sent. */
+  /** What the vendor was sent, without what it refused. */
   readonly requests: readonly RecordedRequest[];
+  readonly refused: readonly RecordedRequest[];
   readonly payer: Payer;
 }
 
@@ -41,7 +42,7 @@ export async function play(options: {
     writeFileSync(note, noteBefore);
     const turns = conversationOf(agent.tools(scenario.model), note);
     const payer = await openPayer(gateway);
-    serveTurns({ gateway, scenario, turns });
+    const refused = serveTurns({ gateway, scenario, turns });
     const { model } = scenario;
     const start = agent.start({
       origin: gateway.origin,
@@ -72,7 +73,8 @@ export async function play(options: {
       output: `${stdout.slice(-4_000)}\n${stderr.slice(-2_000)}`,
       report: () => agent.read(stdout),
       note: readFileSync(note, "utf8"),
-      requests: [...gateway.upstream.requests],
+      requests: gateway.upstream.requests.filter((request) => !refused.includes(request)),
+      refused,
       payer,
     };
   } finally {
@@ -85,14 +87,21 @@ function serveTurns(options: {
   readonly gateway: TestGateway;
   readonly scenario: Scenario;
   readonly turns: readonly Turn[];
-}): void {
+}): readonly RecordedRequest[] {
   const { gateway, scenario, turns } = options;
+  const refused: RecordedRequest[] = [];
   let next = 0;
-  gateway.upstream.replyWith(() => {
+  gateway.upstream.replyWith((request) => {
+    const refusal = scenario.vendor.refuse?.(request);
+    if (refusal !== undefined) {
+      refused.push(request);
+      return refusal;
+    }
     const turn = turns[Math.min(next++, turns.length - 1)];
     if (turn === undefined) throw new Error("the conversation has no turns");
     return scenario.vendor.toStream(turn);
   });
+  return refused;
 }
 
 function programPath(name: string): string {

@@ -34,10 +34,12 @@ function checkScenario(agent: Agent, scenario: Scenario): void {
   };
 
   test(nameOf(agent, scenario, "work"), async () => {
-    const { code, output, note, requests, report, turns } = await played();
+    const { code, output, note, requests, refused, report, turns } = await played();
     expect({ code, note }, output).toEqual({ code: 0, note: noteAfter });
     expect(report().lastWords).toBe(lastWords);
     expect(requests.map(({ path }) => path.split("?")[0])).toEqual(turns.map(() => vendor.path));
+    // The gateway learns from the first refusal.
+    expect(refused).toHaveLength(vendor.refuse === undefined ? 0 : 1);
     const { results } = vendor.toHistory(bodyOf(requests.at(-1)));
     expect(results.get("call_show_4")).toContain(commandOutput);
     expect(results.get("call_show_4")).toContain(noteAfter.trim());

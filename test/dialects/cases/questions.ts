@@ -82,7 +82,7 @@ function settingCases({ driver, wire }: Pair, ask: Arrival): void {
     expect([other.cap, other.temperature, other.topP]).toEqual([77, undefined, 0.25]);
   });
 
-  if (driver.can.stop)
+  if (driver.can.stop && wire.can.stops !== false)
     test("stop sequences are forwarded", async () => {
       expect((await ask({ stop: ["END", "HALT"] })).stop).toEqual(["END", "HALT"]);
     });

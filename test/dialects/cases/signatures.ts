@@ -52,21 +52,22 @@ const anthropic: Signer = {
   expected: [thought, signed],
 };
 
-const signers: Readonly<Record<string, Signer>> = {
-  anthropic,
-  bedrock: anthropic,
-  gemini: { answer: googleAnswer, expected: [google] },
-  vertex: { answer: googleAnswer, expected: [google] },
-};
-
-/** Only its own Responses format gives what it encrypts. */
 const sealing: Signer = {
   answer: (pair, form) => reply(pair, form, answerOf(pair)),
   expected: [sealedThought],
 };
 
+const signers: Readonly<Record<string, Signer>> = {
+  anthropic,
+  bedrock: anthropic,
+  gemini: { answer: googleAnswer, expected: [google] },
+  vertex: { answer: googleAnswer, expected: [google] },
+  "openai-responses-only": sealing,
+};
+
 export function signatureCases(stage: Stage, pair: Pair): void {
   const { driver, vendor, isNative } = pair;
+  // Its chat completions give nothing of it.
   const signer = vendor.name === "openai" && isNative ? sealing : signers[vendor.name];
   if (!driver.can.thinking || signer === undefined) return;
   describe("signed thoughts", () => {

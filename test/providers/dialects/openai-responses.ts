@@ -1,6 +1,6 @@
 /** A model of OpenAI's that has no chat completions: chats reach it as Responses. */
 
-import type { JsonObject } from "../../../src/call/chat.ts";
+import { isJsonObject, type JsonObject } from "../../../src/call/chat.ts";
 import { quirksOf } from "../../../src/catalog/vendors.ts";
 import { openAiResponses } from "../../dialects/wires/openai-responses.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
@@ -21,8 +21,9 @@ const refused = (status: number, fields: JsonObject): VendorReply => ({
 });
 
 /** As the vendor refuses what it serves in Responses only. */
-export function withoutChats({ path }: Pick<RecordedRequest, "path">): VendorReply | undefined {
-  if (path !== "/v1/chat/completions") return undefined;
+function withoutChats({ path, json: body }: RecordedRequest): VendorReply | undefined {
+  const isIts = isJsonObject(body) && body["model"] === openAiResponses.model;
+  if (path !== "/v1/chat/completions" || !isIts) return undefined;
   return refused(404, { message: noChats, param: "model" });
 }
 

@@ -38,6 +38,24 @@ export const openaiResponses: Vendor = {
   },
 };
 
+/** OpenAI for callers of another format: it refuses tools in chat completions, as it reasons. */
+export const openaiForOthers: Vendor = {
+  ...openaiResponses,
+  title: "OpenAI",
+  refuse: ({ path }) => {
+    if (path !== "/v1/chat/completions") return undefined;
+    const message =
+      "Function tools with reasoning_effort are not supported for gpt-5.5 in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.";
+    const error = { message, type: "invalid_request_error", param: "reasoning_effort", code: null };
+    return httpReply({
+      status: 400,
+      headers: { "content-type": "application/json" },
+      framing: "length",
+      body: [JSON.stringify({ error })],
+    });
+  },
+};
+
 interface ResponseEvent {
   readonly type: string;
   readonly [name: string]: unknown;

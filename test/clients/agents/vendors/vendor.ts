@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../../../../src/call/chat.ts";
 import type { Recording } from "../../../fake/recordings.ts";
+import type { RecordedRequest } from "../../../fake/upstream.ts";
 import type { Turn } from "../conversation.ts";
 
 /** An upstream that plays the conversation in the bytes of one vendor. */
@@ -13,6 +14,8 @@ export interface Vendor {
   readonly path: string;
   /** Whether it signs what it thinks, and wants that back. */
   readonly signs: boolean;
+  /** A request that it refuses, which the gateway must get over by itself; it has no turn. */
+  readonly refuse?: (request: RecordedRequest) => Recording | undefined;
   /** One turn as a stream. */
   readonly toStream: (turn: Turn) => Recording;
   /** What a request repeats of the conversation so far. */

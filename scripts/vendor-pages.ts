@@ -60,9 +60,26 @@ async function toPage(vendor: Vendor): Promise<string> {
     baseUrl.startsWith(gatewayOrigin) ? samePort : undefined,
     translated === undefined ? sending(vendor) : translating(translated),
     refusing(vendor),
+    vendor.hasResponses === true ? byResponses() : undefined,
     section("Replies", vendor.replies),
     section("Token counting", vendor.counting),
     failing(vendor),
+  ]);
+}
+
+function byResponses(): string {
+  return joined([
+    "## Chats sent as Responses",
+    "The vendor refuses function tools in chat completions for models that reason, unless `reasoning_effort` is `none`, and some models have only Responses. The gateway then sends the same call to `/responses`; the refusal is free. It remembers this per model for an hour. In such calls:",
+    [
+      "`n` above 1, `stop`, `seed`, `presence_penalty`, `frequency_penalty`, `repetition_penalty`, `logit_bias`, `top_k`, `min_p`, `chat_template_kwargs` and audio get 400.",
+      "A cap below 16 gets 400, because the vendor accepts no smaller one.",
+      "`metadata`, `prediction` and the `name` of a message are dropped. Nothing is stored.",
+      "Encrypted reasoning arrives in `reasoning_details`. Send it back, so that the model keeps its reasoning between tool calls. If the vendor cannot read it, the call is sent again without it.",
+      "Summaries of the reasoning arrive as `reasoning_content` if the request contains `include_reasoning`, `reasoning` or `thinking`, and the vendor shows them to the operator's organization.",
+    ]
+      .map((sentence) => `- ${sentence}`)
+      .join("\n"),
   ]);
 }
 

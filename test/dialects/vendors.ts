@@ -116,14 +116,19 @@ export function pairsOf(driver: Driver): readonly Pair[] {
 }
 
 /** Each dialect, translated and natively, once: for what does not depend on the vendor. */
-export const scenes: readonly Pair[] = drivers
-  .flatMap(pairsOf)
-  .filter(
-    ({ driver, vendor, isNative }) =>
-      vendor.name === "compatible" ||
-      (vendor.name === "openai-responses-only" && driver.name !== "completions" && !isNative) ||
-      (isNative && driver.name !== "completions" && vendor.name !== "openai-responses-only"),
-  );
+export const scenes: readonly Pair[] = drivers.flatMap(pairsOf).filter(isScene);
+
+function isScene({ driver, vendor, isNative }: Pair): boolean {
+  switch (vendor.name) {
+    case "compatible":
+      return true;
+    case "openai-responses-only":
+      // Natively it is like its neighbor.
+      return !isNative;
+    default:
+      return isNative && driver.name !== "completions";
+  }
+}
 
 export const sceneName = ({ driver, vendor, isNative }: Pair) =>
   `${driver.name} ${isNative ? "natively " : ""}on ${vendor.name}`;

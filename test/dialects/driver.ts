@@ -10,9 +10,16 @@ import type { AskedTool, Counts } from "../providers/dialect.ts";
 export interface Picture {
   readonly mediaType: string;
   readonly base64: string;
+  readonly detail?: "low" | "high";
 }
 
-export type Content = readonly (string | Picture)[];
+/** A PDF. */
+export interface File {
+  readonly filename: string;
+  readonly base64: string;
+}
+
+export type Content = readonly (string | Picture | File)[];
 
 export interface CalledTool {
   readonly id: string;
@@ -23,21 +30,34 @@ export interface CalledTool {
 
 export type Turn =
   | { readonly by: "user"; readonly content: Content }
+  | { readonly by: "system" | "developer"; readonly text: string }
   | {
       readonly by: "assistant";
       readonly text?: string;
+      readonly refusal?: string;
       readonly calls?: readonly CalledTool[];
+      /** What it said after the first of the calls. */
+      readonly between?: string;
     }
   /** What was heard before, sent back as clients of the dialect do. */
   | { readonly by: "assistant"; readonly echo: Json }
-  | { readonly by: "tool"; readonly id: string; readonly content: Content };
+  | {
+      readonly by: "tool";
+      readonly id: string;
+      readonly content: Content;
+      readonly isError?: true;
+    };
+
+export interface WantedTool extends AskedTool {
+  readonly strict?: boolean;
+}
 
 export interface Question {
   readonly model: string;
   readonly turns: readonly Turn[];
   readonly stream?: boolean;
   readonly system?: string;
-  readonly tools?: readonly AskedTool[];
+  readonly tools?: readonly WantedTool[];
   readonly toolChoice?: "auto" | "none" | "required" | { readonly name: string };
   readonly cap?: number;
   readonly temperature?: number;
@@ -71,6 +91,10 @@ export interface Heard {
   readonly calls: readonly HeardCall[];
   readonly finish: FinishReason | undefined;
   readonly usage: Counts | undefined;
+  /** These where the dialect has a place for them. */
+  readonly refusal?: string;
+  readonly sources?: readonly JsonObject[];
+  readonly logprobs?: readonly Json[];
   /** The assistant's turn as clients send it back. */
   readonly echo: Json;
 }

@@ -57,9 +57,9 @@ function toBody(question: Question): Record<string, Json | undefined> {
     stop: question.stop,
     stream,
     stream_options: stream === true ? { include_usage: true } : undefined,
-    tools: tools?.map(({ name, description, parameters }) => ({
+    tools: tools?.map(({ name, description, parameters, strict }) => ({
       type: "function",
-      function: given({ name, description, parameters }),
+      function: given({ name, description, parameters, strict }),
     })),
     tool_choice:
       typeof toolChoice === "object" ? { type: "function", function: toolChoice } : toolChoice,
@@ -74,27 +74,38 @@ function toBody(question: Question): Record<string, Json | undefined> {
 function toMessage(turn: Turn): JsonObject {
   if ("echo" in turn) return objectOf(turn.echo);
   if (turn.by === "user") return { role: "user", content: toContent(turn.content) };
-  if (turn.by === "tool")
-    return { role: "tool", tool_call_id: turn.id, content: toContent(turn.content) };
+  if (turn.by === "tool") {
+    const content = toContent(turn.content);
+    return given({ role: "tool", tool_call_id: turn.id, content, is_error: turn.isError });
+  }
+  if (turn.by !== "assistant") return { role: turn.by, content: turn.text };
   const calls = turn.calls?.map(({ id, name, arguments: text }) => ({
     id,
     type: "function",
     function: { name, arguments: text },
   }));
-  return given({ role: "assistant", content: turn.text ?? null, tool_calls: calls });
+  const said = [turn.text, turn.between].filter((text) => text !== undefined);
+  const content = said.length > 1 ? said.map((text) => ({ type: "text", text })) : said[0];
+  const { refusal } = turn;
+  return given({ role: "assistant", content: content ?? null, refusal, tool_calls: calls });
 }
 
 function toContent(content: Content): Json {
   const [only] = content;
   if (content.length === 1 && typeof only === "string") return only;
-  return content.map((part) =>
-    typeof part === "string"
-      ? { type: "text", text: part }
-      : {
-          type: "image_url",
-          image_url: { url: `data:${part.mediaType};base64,${part.base64}` },
-        },
-  );
+  return content.map((part) => {
+    if (typeof part === "string") return { type: "text", text: part };
+    if ("filename" in part) {
+      const { filename, base64 } = part;
+      return {
+        type: "file",
+        file: { filename, file_data: `data:application/pdf;base64,${base64}` },
+      };
+    }
+    const { mediaType, base64, detail } = part;
+    const url = `data:${mediaType};base64,${base64}`;
+    return { type: "image_url", image_url: given({ url, detail }) };
+  });
 }
 
 function fromReply(body: unknown): Heard {
@@ -103,23 +114,29 @@ function fromReply(body: unknown): Heard {
   countOf(created);
   const [choice, ...others] = listOf(choices);
   check(others.length === 0, "choice that was not asked for");
-  const { index, message, finish_reason: finish } = objectOf(choice);
+  const { index, message, logprobs, finish_reason: finish } = objectOf(choice);
   check(index === 0, "first choice with another index");
   return {
     id: textOf(id),
     model: textOf(model),
     ...fromMessage(objectOf(message)),
+    logprobs: toLogprobs(logprobs),
     finish: toFinish(finish),
     usage: toCounts(usage),
   };
 }
 
-function fromMessage(message: JsonObject): Pick<Heard, "text" | "reasoning" | "calls" | "echo"> {
+type HeardMessage = Pick<Heard, "text" | "refusal" | "sources" | "reasoning" | "calls" | "echo">;
+
+function fromMessage(message: JsonObject): HeardMessage {
   const { role, content, reasoning_content: reasoning, tool_calls: calls } = message;
+  const { refusal = null, annotations } = message;
   check(role === "assistant", `role ${String(role)}`);
   check(content === null || typeof content === "string", "content of that kind");
   return {
     text: content ?? "",
+    refusal: refusal === null ? "" : textOf(refusal),
+    sources: listOf(annotations ?? []).map((source) => toSource(objectOf(source))),
     reasoning: reasoning === undefined || reasoning === null ? "" : textOf(reasoning),
     calls: listOf(calls ?? []).map((call) => {
       const { id, type, function: called } = objectOf(call);
@@ -129,6 +146,15 @@ function fromMessage(message: JsonObject): Pick<Heard, "text" | "reasoning" | "c
     }),
     echo: message,
   };
+}
+
+/** The fields of a source stand below its type. */
+function toSource({ type, ...rest }: JsonObject): JsonObject {
+  return { type, ...objectOf(rest[textOf(type)]) };
+}
+
+function toLogprobs(logprobs: unknown): readonly Json[] {
+  return logprobs === null ? [] : listOf(objectOf(logprobs)["content"]);
 }
 
 function toFinish(finish: unknown): FinishReason {
@@ -185,6 +211,7 @@ function fromStream(text: string): HeardStream {
 class ChunkReader {
   #envelope: { readonly id: string; readonly model: string } | undefined;
   #message: JsonObject = {};
+  readonly #logprobs: Json[] = [];
   #finish: FinishReason | undefined;
   #usage: Counts | undefined;
   #error: HeardStream["error"];
@@ -223,6 +250,7 @@ class ChunkReader {
       id: this.#envelope?.id ?? "",
       model: this.#envelope?.model ?? "",
       ...fromMessage(isSilent ? { role: "assistant", content: null } : withContent(this.#message)),
+      logprobs: this.#logprobs,
       finish: this.#finish,
       usage: this.#usage,
       error: this.#error,
@@ -230,11 +258,12 @@ class ChunkReader {
     };
   }
 
-  #takeChoice({ index, delta, finish_reason: finish }: JsonObject): void {
+  #takeChoice({ index, delta, logprobs = null, finish_reason: finish }: JsonObject): void {
     check(index === 0 && this.#finish === undefined, "piece of another choice, or behind the end");
     const isFirst = Object.keys(this.#message).length === 0;
     check((objectOf(delta)["role"] !== undefined) === isFirst, "role but in the first piece");
     this.#message = joined(this.#message, objectOf(delta));
+    this.#logprobs.push(...toLogprobs(logprobs));
     if (finish !== null) this.#finish = toFinish(finish);
   }
 }

@@ -45,8 +45,8 @@ function toBody(question: Question): Record<string, Json | undefined> {
     top_p: question.topP,
     stop_sequences: question.stop,
     stream: question.stream,
-    tools: tools?.map(({ name, description, parameters }) =>
-      given({ name, description, input_schema: parameters ?? { type: "object" } }),
+    tools: tools?.map(({ name, description, parameters, strict }) =>
+      given({ name, description, input_schema: parameters ?? { type: "object" }, strict }),
     ),
     tool_choice: toChoice(toolChoice),
     output_config: schema === undefined ? undefined : { format: { type: "json_schema", schema } },
@@ -64,7 +64,7 @@ function toChoice(choice: Question["toolChoice"]): JsonObject | undefined {
 function toMessages(turns: readonly Turn[]): readonly JsonObject[] {
   const messages: { readonly role: string; readonly content: JsonObject[] }[] = [];
   for (const turn of turns) {
-    const role = turn.by === "assistant" ? "assistant" : "user";
+    const role = turn.by === "tool" ? "user" : turn.by === "developer" ? "system" : turn.by;
     const content = toBlocks(turn);
     const last = messages.at(-1);
     if (last?.role === role) last.content.push(...content);
@@ -76,25 +76,30 @@ function toMessages(turns: readonly Turn[]): readonly JsonObject[] {
 function toBlocks(turn: Turn): readonly JsonObject[] {
   if ("echo" in turn) return listOf(turn.echo).map((block) => objectOf(block));
   if (turn.by === "user") return toContent(turn.content);
-  if (turn.by === "tool")
-    return [{ type: "tool_result", tool_use_id: turn.id, content: toContent(turn.content) }];
-  return [
-    ...(turn.text === undefined ? [] : [{ type: "text", text: turn.text }]),
-    ...(turn.calls ?? []).map(({ id, name, arguments: text }) => ({
-      type: "tool_use",
-      id,
-      name,
-      input: JSON.parse(text) as Json,
-    })),
-  ];
+  if (turn.by === "tool") {
+    const content = toContent(turn.content);
+    const { id, isError } = turn;
+    return [given({ type: "tool_result", tool_use_id: id, content, is_error: isError })];
+  }
+  if (turn.by !== "assistant") return toText(turn.text);
+  const [first = [], ...others] = (turn.calls ?? []).map(({ id, name, arguments: text }) => [
+    { type: "tool_use", id, name, input: JSON.parse(text) as Json },
+  ]);
+  return [...toText(turn.text), ...first, ...toText(turn.between), ...others.flat()];
 }
 
+const toText = (text: string | undefined): readonly JsonObject[] =>
+  text === undefined ? [] : [{ type: "text", text }];
+
 const toContent = (content: Content): readonly JsonObject[] =>
-  content.map((part) =>
-    typeof part === "string"
-      ? { type: "text", text: part }
-      : {
-          type: "image",
-          source: { type: "base64", media_type: part.mediaType, data: part.base64 },
-        },
-  );
+  content.map((part) => {
+    if (typeof part === "string") return { type: "text", text: part };
+    const toSource = (mediaType: string) => ({
+      type: "base64",
+      media_type: mediaType,
+      data: part.base64,
+    });
+    return "filename" in part
+      ? { type: "document", title: part.filename, source: toSource("application/pdf") }
+      : { type: "image", source: toSource(part.mediaType) };
+  });

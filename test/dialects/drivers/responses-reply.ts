@@ -35,6 +35,9 @@ export function fromResponse(response: JsonObject): Heard {
     id: textOf(id),
     model: textOf(model),
     text: parts.map(({ text = "" }) => text).join(""),
+    refusal: parts.map(({ refusal = "" }) => refusal).join(""),
+    sources: parts.flatMap(({ sources = [] }) => sources),
+    logprobs: parts.flatMap(({ logprobs = [] }) => logprobs),
     reasoning: parts.map(({ reasoning = "" }) => reasoning).join(""),
     calls,
     finish: toFinish(status, cut, calls.length > 0),
@@ -63,6 +66,9 @@ function toFinish(status: unknown, cut: unknown, hasCalls: boolean): FinishReaso
 
 interface HeardItem {
   readonly text?: string;
+  readonly refusal?: string;
+  readonly sources?: readonly JsonObject[];
+  readonly logprobs?: readonly Json[];
   readonly reasoning?: string;
   readonly call?: HeardCall;
 }
@@ -75,7 +81,13 @@ export function fromItem(item: JsonObject): HeardItem {
     case "message": {
       check(item["role"] === "assistant", "message of another role");
       check(status === "completed" || status === "incomplete", `status ${String(status)}`);
-      return { text: listOf(item["content"]).map(fromPart).join("") };
+      const parts = listOf(item["content"]).map(fromPart);
+      return {
+        text: parts.map(({ text = "" }) => text).join(""),
+        refusal: parts.map(({ refusal = "" }) => refusal).join(""),
+        sources: parts.flatMap(({ sources = [] }) => sources),
+        logprobs: parts.flatMap(({ logprobs = [] }) => logprobs),
+      };
     }
     case "reasoning": {
       const { summary, content } = item;
@@ -100,12 +112,12 @@ export function fromItem(item: JsonObject): HeardItem {
   }
 }
 
-function fromPart(part: Json): string {
-  const { type, text, annotations, refusal } = objectOf(part);
-  if (type === "refusal") return textOf(refusal);
+function fromPart(part: Json): HeardItem {
+  const { type, text, annotations, logprobs = [], refusal } = objectOf(part);
+  if (type === "refusal") return { refusal: textOf(refusal) };
   check(type === "output_text", `part ${String(type)}`);
-  listOf(annotations, "text without annotations");
-  return textOf(text);
+  const sources = listOf(annotations, "text without annotations").map((one) => objectOf(one));
+  return { text: textOf(text), sources, logprobs: listOf(logprobs) };
 }
 
 function toCounts(usage: unknown): Counts {

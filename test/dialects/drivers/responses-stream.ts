@@ -1,6 +1,6 @@
 /** Events of a streamed response: their order, their numbers, and that they say what the end says. */
 
-import type { JsonObject } from "../../../src/call/chat.ts";
+import type { Json, JsonObject } from "../../../src/call/chat.ts";
 import type { HeardError, HeardStream } from "../driver.ts";
 import { check, countOf, listOf, objectOf, readTypedEvents, textOf } from "./events.ts";
 import { expectEnvelope, fromItem, fromResponse } from "./responses-reply.ts";
@@ -18,6 +18,8 @@ interface OpenPart {
   readonly index: number;
   said: string;
   isSaid: boolean;
+  readonly logprobs: Json[];
+  readonly sources: Json[];
 }
 
 interface OpenItem {
@@ -112,7 +114,7 @@ class ResponseReader {
       check(text === "", "call that begins with arguments");
       textOf(name);
       textOf(callId);
-      this.#item.part = { kind: "function_call", index: 0, said: "", isSaid: false };
+      this.#item.part = newPart("function_call", 0);
     }
   }
 
@@ -126,8 +128,10 @@ class ResponseReader {
       check(done["arguments"] === open.part.said, "arguments that differ from their pieces");
     } else {
       check(open.part === undefined, "item that ends before its part");
-      const { text, reasoning } = fromItem(done);
-      check((text ?? reasoning) === open.parts.join(""), "item that differs from its pieces");
+      const { text = "", refusal = "", reasoning = "" } = fromItem(done);
+      // A model refuses after what it says.
+      const whole = text + refusal + reasoning;
+      check(whole === open.parts.join(""), "item that differs from its pieces");
     }
     fromItem(done);
     this.#done.push(done);
@@ -201,8 +205,17 @@ function openPart(item: OpenItem, event: JsonObject): void {
   const kind = textOf(type);
   const index = indexOf(kind, event);
   check(index === item.parts.length, `part at ${index}`);
-  item.part = { kind, index, said: "", isSaid: false };
+  item.part = newPart(kind, index);
 }
+
+const newPart = (kind: string, index: number): OpenPart => ({
+  kind,
+  index,
+  said: "",
+  isSaid: false,
+  logprobs: [],
+  sources: [],
+});
 
 function closePart(item: OpenItem, event: JsonObject): void {
   const { part } = item;
@@ -212,6 +225,10 @@ function closePart(item: OpenItem, event: JsonObject): void {
   const done = objectOf(event["part"]);
   check(done["type"] === part.kind, "end of a part of another kind");
   check(done[field] === part.said, "part that differs from its pieces");
+  const { logprobs = [], annotations = [] } = done;
+  const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+  check(isSame(logprobs, part.logprobs), "logprobs that differ from their pieces");
+  check(isSame(annotations, part.sources), "annotations that were not added");
   item.parts.push(part.said);
   item.part = undefined;
 }
@@ -221,8 +238,12 @@ function takeWords(item: OpenItem, type: string, event: JsonObject): void {
   check(part !== undefined && !part.isSaid, `${type} outside of a part`);
   const [delta, done, field = ""] = partEvents[part.kind] ?? [];
   check(indexOf(part.kind, event) === part.index, `${type} of another part`);
-  if (type === "response.output_text.annotation.added") return;
+  if (type === "response.output_text.annotation.added") {
+    part.sources.push(objectOf(event["annotation"]));
+    return;
+  }
   if (type === delta) {
+    part.logprobs.push(...listOf(event["logprobs"] ?? []));
     part.said += textOf(event["delta"]);
     return;
   }

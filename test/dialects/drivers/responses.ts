@@ -42,8 +42,8 @@ function toBody(question: Question): Record<string, Json | undefined> {
     top_p: question.topP,
     stream: question.stream,
     store: false,
-    tools: tools?.map(({ name, description, parameters }) =>
-      given({ type: "function", name, description, parameters, strict: false }),
+    tools: tools?.map(({ name, description, parameters, strict = false }) =>
+      given({ type: "function", name, description, parameters, strict }),
     ),
     tool_choice:
       typeof toolChoice === "object" ? { type: "function", name: toolChoice.name } : toolChoice,
@@ -65,35 +65,27 @@ function toItems(turn: Turn): readonly JsonObject[] {
     const output = isText ? only : toContent(turn.content);
     return [{ type: "function_call_output", call_id: turn.id, output }];
   }
-  const said =
-    turn.text === undefined
-      ? []
-      : [
-          {
-            type: "message",
-            role: "assistant",
-            content: [{ type: "output_text", text: turn.text, annotations: [] }],
-          },
-        ];
-  const calls = turn.calls ?? [];
-  return [
-    ...said,
-    ...calls.map(({ id, name, arguments: text }) => ({
-      type: "function_call",
-      call_id: id,
-      name,
-      arguments: text,
-    })),
-  ];
+  if (turn.by !== "assistant") return [{ role: turn.by, content: turn.text }];
+  const [first = [], ...others] = (turn.calls ?? []).map(({ id, name, arguments: text }) => [
+    { type: "function_call", call_id: id, name, arguments: text },
+  ]);
+  const refusal =
+    turn.refusal === undefined ? [] : [toSaid({ type: "refusal", refusal: turn.refusal })];
+  return [...toText(turn.text), ...refusal, ...first, ...toText(turn.between), ...others.flat()];
 }
 
+const toSaid = (part: JsonObject) => ({ type: "message", role: "assistant", content: [part] });
+
+const toText = (text: string | undefined): readonly JsonObject[] =>
+  text === undefined ? [] : [toSaid({ type: "output_text", text, annotations: [] })];
+
 const toContent = (content: Content): readonly JsonObject[] =>
-  content.map((part) =>
-    typeof part === "string"
-      ? { type: "input_text", text: part }
-      : {
-          type: "input_image",
-          detail: "auto",
-          image_url: `data:${part.mediaType};base64,${part.base64}`,
-        },
-  );
+  content.map((part) => {
+    if (typeof part === "string") return { type: "input_text", text: part };
+    if ("filename" in part) {
+      const { filename, base64 } = part;
+      return { type: "input_file", filename, file_data: `data:application/pdf;base64,${base64}` };
+    }
+    const { mediaType, base64, detail = "auto" } = part;
+    return { type: "input_image", detail, image_url: `data:${mediaType};base64,${base64}` };
+  });

@@ -1,8 +1,9 @@
 /** Requests in one form, so that those that mean the same are equal. */
 
 import { isJsonObject, type Json, type JsonObject } from "../../../src/call/chat.ts";
-import type { Driver, Question } from "../driver.ts";
-import type { Extras } from "./random.ts";
+import type { Content, Driver, Heard, Question } from "../driver.ts";
+import type { Extras, Format, PastQuestion, PastTurn } from "./random.ts";
+import type { Spoken } from "./spoken.ts";
 
 /** The question as the dialect's request, with the extras that the dialect has a place for. */
 export function toRequest(
@@ -10,7 +11,8 @@ export function toRequest(
   question: Question,
   extras: Extras,
 ): Record<string, Json | undefined> {
-  const { user, isSerial, topK, verbosity, effort, alternatives, cacheKey, budget } = extras;
+  const { user, isSerial, topK, verbosity, effort, alternatives, cacheKey, budget, format } =
+    extras;
   const thinking = budget === undefined ? undefined : { type: "enabled", budget_tokens: budget };
   const body = driver.toBody(question);
   const withMore = (more: Record<string, Json | undefined>) => ({
@@ -23,7 +25,7 @@ export function toRequest(
       return withMore({
         user,
         parallel_tool_calls: isSerial === true ? false : undefined,
-        text: verbosity === undefined ? body["text"] : { ...objectAt("text"), verbosity },
+        text: textOf({ format, verbosity, schema: question.schema }),
         reasoning: effort === undefined ? undefined : { effort },
         top_logprobs: alternatives,
         prompt_cache_key: cacheKey,
@@ -52,45 +54,138 @@ export function toRequest(
         top_logprobs: alternatives,
         prompt_cache_key: cacheKey,
         thinking,
+        response_format:
+          format === undefined || question.schema === undefined
+            ? body["response_format"]
+            : { type: "json_schema", json_schema: { ...format, schema: question.schema } },
       });
   }
 }
 
-/** What the dialect has no place for. */
-export function withoutPlace({ name }: Driver, question: Question, extras: Extras) {
-  const { stop: _stop, ...unstopped } = question;
-  const { topK: _topK, budget: _budget, ...plain } = extras;
-  if (name === "responses") return { question: unstopped, extras: plain };
+function textOf(options: {
+  readonly format: Format | undefined;
+  readonly verbosity: Extras["verbosity"];
+  readonly schema: JsonObject | undefined;
+}): JsonObject | undefined {
+  const { format, verbosity, schema } = options;
+  const ofSchema = schema === undefined ? {} : { type: "json_schema", ...format, schema };
+  if (schema === undefined && verbosity === undefined) return undefined;
+  return {
+    ...(schema === undefined ? {} : { format: ofSchema }),
+    ...(verbosity === undefined ? {} : { verbosity }),
+  };
+}
+
+/** The same, without what the dialect has no place for. */
+export function withoutPlace(
+  { name }: Driver,
+  question: PastQuestion,
+  extras: Extras,
+): { readonly question: PastQuestion; readonly extras: Extras } {
+  if (name === "responses") {
+    const { stop: _stop, ...unstopped } = question;
+    const { topK: _topK, budget: _budget, ...plain } = extras;
+    const turns = question.turns.map(withoutFailure);
+    return { question: { ...unstopped, turns }, extras: plain };
+  }
   const { verbosity: _verbosity, alternatives: _alternatives, ...others } = extras;
   const { cacheKey: _cacheKey, isSerial, ...rest } = others;
   const canBeSerial = isSerial === true && question.toolChoice !== "none";
+  const turns = question.turns.map(toPlainTurn);
   // In Messages the wish stands within the choice of tools, which chat then has, too.
-  const toolChoice = question.toolChoice ?? "auto";
-  return canBeSerial
-    ? { question: { ...question, toolChoice }, extras: { ...rest, isSerial } }
-    : { question, extras: rest };
+  const choice = canBeSerial ? { toolChoice: question.toolChoice ?? "auto" } : {};
+  return {
+    question: { ...question, turns, ...choice },
+    // All schemas are of one name there, and always enforced.
+    extras: {
+      ...rest,
+      ...(canBeSerial ? { isSerial } : {}),
+      format: { name: "output", strict: true },
+    },
+  };
+}
+
+/** In Responses, results of tools do not say that the tool has failed. */
+function withoutFailure(turn: PastTurn): PastTurn {
+  if (turn.by !== "tool") return turn;
+  const { isError: _isError, ...rest } = turn;
+  return rest;
+}
+
+/** Messages have one kind of instructions, no detail of images, and refusals are text. */
+function toPlainTurn(turn: PastTurn): PastTurn {
+  if (turn.by === "developer") return { ...turn, by: "system" };
+  if ("content" in turn) return { ...turn, content: withoutDetail(turn.content) };
+  if ("heard" in turn) return { ...turn, heard: withoutRefusal(turn.heard) };
+  if (turn.by !== "assistant" || "echo" in turn) return turn;
+  const { refusal, ...rest } = turn;
+  return refusal === undefined ? turn : { ...rest, text: refusal };
+}
+
+const withoutDetail = (content: Content): Content =>
+  content.map((part) => {
+    if (typeof part === "string" || "filename" in part) return part;
+    const { detail: _detail, ...plain } = part;
+    return plain;
+  });
+
+const withoutRefusal = ({ pieces, ...rest }: Spoken): Spoken => ({
+  ...rest,
+  pieces: pieces.map((piece) => ("refusal" in piece ? { text: piece.refusal } : piece)),
+});
+
+type Said = Pick<
+  Heard,
+  "text" | "refusal" | "reasoning" | "calls" | "finish" | "sources" | "logprobs"
+>;
+
+/** What is said, apart from names, counts, and the form in which it comes back. */
+export function saidIn(heard: Heard): Said {
+  const { text, reasoning, calls, finish, refusal, sources, logprobs } = heard;
+  return {
+    text,
+    reasoning,
+    calls,
+    finish,
+    ...(refusal === undefined ? {} : { refusal }),
+    ...(sources === undefined ? {} : { sources }),
+    ...(logprobs === undefined ? {} : { logprobs }),
+  };
+}
+
+/** What a caller of the dialect hears where a caller of chat hears this. */
+export function inDialect({ name }: Driver, said: Said): Said {
+  if (name !== "messages") return said;
+  // There, a refusal is text with a reason of its own.
+  const { refusal = "", sources: _sources, logprobs: _logprobs, ...rest } = said;
+  return {
+    ...rest,
+    text: rest.text + refusal,
+    finish: refusal === "" ? rest.finish : "content_filter",
+  };
 }
 
 /** A request to a server of the chat-completions format, in the one form of its meaning. */
 export function canonical(body: JsonObject): JsonObject {
-  const { messages, tools, response_format: format, ...rest } = body;
+  const { messages, tools, ...rest } = body;
   return {
     ...rest,
     messages: listOf(messages).map(toMessage),
     tools: listOf(tools).map((tool) => toTool(tool)),
-    response_format: toFormat(format),
   };
 }
 
 const listOf = (value: unknown) => (Array.isArray(value) ? value.filter(isJsonObject) : []);
 
 function toMessage(message: JsonObject): JsonObject {
-  const { role, content, tool_calls: calls, ...rest } = message;
+  const { role, content, tool_calls: calls, refusal, ...rest } = message;
   const parts: readonly JsonObject[] =
     typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
   return {
     ...rest,
-    role: role === "developer" ? "system" : role,
+    role,
+    // To refuse nothing is not to refuse.
+    ...(typeof refusal === "string" ? { refusal } : {}),
     content: parts.map(toPart).filter(({ text }) => text !== ""),
     tool_calls: listOf(calls).map(({ function: called, ...call }) => {
       const { name, arguments: text } = isJsonObject(called) ? called : {};
@@ -112,11 +207,4 @@ function toPart(part: JsonObject): JsonObject {
 function toTool(tool: JsonObject): JsonObject {
   const { strict, ...called } = isJsonObject(tool["function"]) ? tool["function"] : {};
   return { ...tool, function: strict === true ? { ...called, strict } : called };
-}
-
-/** The name of a schema is a label that not all dialects have. */
-function toFormat(format: unknown): Json {
-  const { type, json_schema: named } = isJsonObject(format) ? format : {};
-  if (type !== "json_schema" || !isJsonObject(named)) return (format as Json) ?? null;
-  return { type, schema: named["schema"] };
 }

@@ -1,90 +1,93 @@
-/** Random questions and answers in neutral words; the same seed and number give the same. */
+/** Random questions in neutral words; the same seed and number give the same. */
 
-import type { FinishReason, Json, JsonObject } from "../../../src/call/chat.ts";
 import type { Dice } from "../../fuzz/cases/dice.ts";
-import type { Answer, AskedTool, Piece } from "../../providers/dialect.ts";
-import type { CalledTool, Content, Question, Turn } from "../driver.ts";
+import type { CalledTool, Content, Question, Turn, WantedTool } from "../driver.ts";
+import { pastAnswer, type Spoken } from "./spoken.ts";
+import { called, text, toolNames } from "./words.ts";
 
-const words = [
-  "plain words",
-  " a space before and after ",
-  "line\nends\r\nand\ttabs",
-  'quotes " and \\ backslashes \\n',
-  "Grüße 👋🏽 an 한국어 und 的一是",
-  "\u2028\u2029\u0000\u007f\ufeff",
-  "data: [DONE]\n\nevent: message_stop\n\n",
-  '{"type":"response.completed"}',
-  "<think>not a thought</think>",
-  "x".repeat(5_000),
-];
-
-export function text(dice: Dice): string {
-  return dice.list(dice.between(1, 3), () => dice.pick(words)).join(dice.pick(["", " ", "\n"]));
-}
-
-/** Not all words may stand in a request: some ask for more than a model may be asked. */
 const pixel =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
+const pdf = Buffer.from("%PDF-1.7\n%%EOF\n").toString("base64");
+
+const picture = (dice: Dice) => ({
+  mediaType: "image/png",
+  base64: pixel,
+  ...(dice.percent(50) ? { detail: dice.pick(["low", "high"] as const) } : {}),
+});
+
+const file = (dice: Dice) => ({ filename: `part ${dice.below(10)}.pdf`, base64: pdf });
+
 function content(dice: Dice): Content {
-  return dice.list(dice.between(1, 3), () =>
-    dice.percent(20) ? { mediaType: "image/png", base64: pixel } : text(dice),
-  );
+  return dice.list(dice.between(1, 3), () => {
+    const make = dice.weighted<(dice: Dice) => Content[number]>([
+      [75, text],
+      [17, picture],
+      [8, file],
+    ]);
+    return make(dice);
+  });
 }
 
-function json(dice: Dice, depth = 0): Json {
-  const kind = dice.below(depth > 2 ? 4 : 6);
-  switch (kind) {
-    case 0:
-      return text(dice).slice(0, 200);
-    case 1:
-      return dice.pick([0, -1, 1.5, 1e21, 9_007_199_254_740_991]);
-    case 2:
-      return dice.percent(50);
-    case 3:
-      return null;
-    case 4:
-      return dice.list(dice.below(4), () => json(dice, depth + 1));
-    default:
-      return fields(dice, depth + 1);
-  }
+/** A text, or media with and without one. */
+function result(dice: Dice): Content {
+  return dice.percent(60) ? [text(dice)] : [...content(dice), picture(dice)];
 }
 
-function fields(dice: Dice, depth = 0): JsonObject {
-  const names = dice.some(["city", "days", "a b", "ключ", "nested", "__x", "0"], 40);
-  return Object.fromEntries(names.map((name) => [name, json(dice, depth)]));
+/** A turn that was heard before: it is asked for first, and sent back as clients do. */
+export type PastTurn = Turn | { readonly by: "assistant"; readonly heard: Spoken };
+
+export interface PastQuestion extends Omit<Question, "turns"> {
+  readonly turns: readonly PastTurn[];
 }
 
-export const toolNames = ["get_weather", "get_time", "look-up", "f_1"];
-
-function called(dice: Dice, turn: number): readonly CalledTool[] {
-  return dice.list(dice.between(1, 3), (at) => ({
-    id: `call_${turn}_${at}`,
-    name: dice.pick(toolNames),
-    arguments: JSON.stringify(fields(dice)),
-  }));
-}
-
-function turns(dice: Dice): readonly Turn[] {
-  const list: Turn[] = [];
+function turns(dice: Dice): readonly PastTurn[] {
+  const list: PastTurn[] = [];
   for (let left = dice.below(4), at = 0; left > 0; left--, at++) {
     list.push({ by: "user", content: content(dice) });
-    if (dice.percent(50)) {
-      list.push({ by: "assistant", text: text(dice) });
-      continue;
-    }
-    const calls = called(dice, at);
-    list.push({ by: "assistant", calls, ...(dice.percent(50) ? { text: text(dice) } : {}) });
-    for (const { id } of calls) list.push({ by: "tool", id, content: [text(dice)] });
-    list.push({ by: "assistant", text: text(dice) });
+    if (dice.percent(20))
+      list.push({ by: dice.pick(["system", "developer"] as const), text: text(dice) });
+    list.push(...answered(dice, at));
   }
   return [...list, { by: "user", content: content(dice) }];
 }
 
-function tools(dice: Dice): readonly AskedTool[] {
+function answered(dice: Dice, at: number): readonly PastTurn[] {
+  const answer = dice.weighted<() => readonly PastTurn[]>([
+    [35, () => [{ by: "assistant", text: text(dice) }]],
+    [10, () => [{ by: "assistant", refusal: text(dice) }]],
+    [35, () => [...calling(dice, at), { by: "assistant", text: text(dice) }]],
+    [20, () => heardBefore(dice, at)],
+  ]);
+  return answer();
+}
+
+function calling(dice: Dice, at: number): readonly PastTurn[] {
+  const calls = called(dice, at);
+  const said = dice.percent(50) ? { text: text(dice) } : {};
+  const between = dice.percent(30) ? { between: text(dice) } : {};
+  return [{ by: "assistant", calls, ...said, ...between }, ...results(dice, calls)];
+}
+
+const results = (dice: Dice, calls: readonly CalledTool[]): readonly Turn[] =>
+  calls.map(({ id }) => ({
+    by: "tool",
+    id,
+    content: result(dice),
+    ...(dice.percent(25) ? { isError: true } : {}),
+  }));
+
+function heardBefore(dice: Dice, at: number): readonly PastTurn[] {
+  const calls = dice.percent(50) ? called(dice, at) : [];
+  const heard = pastAnswer(dice, calls);
+  return [{ by: "assistant", heard }, ...results(dice, calls)];
+}
+
+function tools(dice: Dice): readonly WantedTool[] {
   return toolNames.map((name) => ({
     name,
     description: dice.percent(70) ? text(dice) : undefined,
+    ...(dice.percent(40) ? { strict: dice.percent(60) } : {}),
     parameters: {
       type: "object",
       properties: { city: { type: "string", description: text(dice) }, days: { type: "integer" } },
@@ -105,6 +108,14 @@ export interface Extras {
   readonly cacheKey?: string;
   /** Tokens for thinking. */
   readonly budget?: number;
+  /** What is said of the question's schema. */
+  readonly format?: Format;
+}
+
+export interface Format {
+  readonly name: string;
+  readonly strict?: boolean;
+  readonly description?: string;
 }
 
 export function randomExtras(dice: Dice, hasTools: boolean): Extras {
@@ -117,10 +128,15 @@ export function randomExtras(dice: Dice, hasTools: boolean): Extras {
     ...(dice.percent(30) ? { alternatives: dice.between(1, 20) } : {}),
     ...(dice.percent(30) ? { cacheKey: `cache-${dice.below(100)}` } : {}),
     ...(dice.percent(30) ? { budget: dice.between(1_024, 2_048) } : {}),
+    format: {
+      name: dice.pick(["answer", "weather_report"]),
+      ...(dice.percent(60) ? { strict: dice.percent(50) } : {}),
+      ...(dice.percent(50) ? { description: text(dice) } : {}),
+    },
   };
 }
 
-export function randomQuestion(dice: Dice): Omit<Question, "model"> {
+export function randomQuestion(dice: Dice): Omit<PastQuestion, "model"> {
   const list = turns(dice);
   const needsTools = list.some((turn) => turn.by === "tool");
   const hasTools = needsTools || dice.percent(30);
@@ -134,38 +150,8 @@ export function randomQuestion(dice: Dice): Omit<Question, "model"> {
     ...(dice.percent(40) ? { temperature: dice.pick([0, 0.5, 1]) } : {}),
     ...(dice.percent(40) ? { topP: dice.pick([0.1, 0.9, 1]) } : {}),
     ...(dice.percent(30) ? { stop: dice.list(dice.between(1, 4), (at) => `END ${at}`) } : {}),
-    ...(!hasTools && dice.percent(20)
+    ...(!hasTools && dice.percent(40)
       ? { schema: { type: "object", properties: { a: { type: "string" } } } }
       : {}),
-  };
-}
-
-/** As a server of the chat-completions format answers: thoughts, words, calls. */
-export function randomAnswer(dice: Dice): Answer {
-  const pieces: Piece[] = [];
-  const inPieces = (said: string) => {
-    const cut = dice.below(said.length + 1);
-    return [said.slice(0, cut), said.slice(cut)].filter((piece) => piece !== "");
-  };
-  if (dice.percent(30))
-    for (const reasoning of inPieces(text(dice).toWellFormed())) pieces.push({ reasoning });
-  if (dice.percent(80))
-    for (let left = dice.between(1, 5); left > 0; left--) pieces.push({ text: text(dice) });
-  const hasCalls = dice.percent(40);
-  if (hasCalls)
-    for (const { id, name, arguments: whole } of called(dice, 0))
-      pieces.push({ call: { id, name, pieces: inPieces(whole) } });
-  const ends: readonly FinishReason[] = ["stop", "length", "content_filter"];
-  const input = dice.between(1, 100_000);
-  const output = dice.between(1, 8_000);
-  return {
-    pieces,
-    finish: hasCalls ? "tool_calls" : dice.pick(ends),
-    usage: {
-      input,
-      output,
-      cached: dice.below(input),
-      reasoning: dice.below(output),
-    },
   };
 }

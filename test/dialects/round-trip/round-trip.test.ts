@@ -10,14 +10,15 @@ import { inPieces } from "../../fake/script.ts";
 import { Dice } from "../../fuzz/cases/dice.ts";
 import { framed } from "../../providers/stage.ts";
 import { sharedCounts } from "../cases/words.ts";
-import type { Driver } from "../driver.ts";
+import type { Driver, Question, Turn } from "../driver.ts";
 import { chatDriver } from "../drivers/chat.ts";
 import { messagesDriver } from "../drivers/messages.ts";
 import { responsesDriver } from "../drivers/responses.ts";
 import { type Form, forms, post, reply, Stage } from "../stage.ts";
 import { type Pair, pairsOf } from "../vendors.ts";
-import { canonical, toRequest, withoutPlace } from "./compared.ts";
-import { randomAnswer, randomExtras, randomQuestion } from "./random.ts";
+import { canonical, inDialect, saidIn, toRequest, withoutPlace } from "./compared.ts";
+import { type PastQuestion, randomExtras, randomQuestion } from "./random.ts";
+import { randomAnswer, type Spoken, toReply } from "./spoken.ts";
 
 const seed = 20_261_118;
 const cases = 60;
@@ -53,15 +54,30 @@ async function sentBy(pair: Pair, body: Record<string, unknown>): Promise<JsonOb
   return sent;
 }
 
-async function heardBy(pair: Pair, form: Form) {
+async function heardBy(pair: Pair, form: Form, answer: Spoken, cuts: readonly number[] = []) {
   const { driver, vendor } = pair;
-  const question = { turns: [{ by: "user", content: ["Say hello"] }] } as const;
+  const recording = framed(toReply(answer, form === "streamed"));
+  stage.answer(pair, inPieces(recording, cuts));
+  const question = { turns: [{ by: "user", content: ["Say hello"] }], thinks: true } as const;
   const stream = form === "streamed" ? { stream: true } : {};
   const body = driver.toBody({ ...question, ...stream, cap: 8_192, model: vendor.name });
   const response = await post({ stage, driver, key: stage.gateway.key, body });
   const text = await response.text();
   if (response.status !== 200) throw new Error(`${response.status}: ${text}`);
   return form === "whole" ? driver.fromReply(JSON.parse(text)) : driver.fromStream(text);
+}
+
+/** Answers of before are heard first, so that they come back as the dialect had them. */
+async function withPast(pair: Pair, { turns, ...rest }: PastQuestion): Promise<Question> {
+  const past: Turn[] = [];
+  for (const [at, turn] of turns.entries()) {
+    if (!("heard" in turn)) past.push(turn);
+    else {
+      const { echo } = await heardBy(pair, at % 2 === 0 ? "whole" : "streamed", turn.heard);
+      past.push({ by: "assistant", echo });
+    }
+  }
+  return { ...rest, turns: past };
 }
 
 for (const driver of [responsesDriver, messagesDriver])
@@ -78,9 +94,10 @@ for (const driver of [responsesDriver, messagesDriver])
           randomExtras(dice, asked.tools !== undefined),
         );
         await inCase(number, { question, extras }, async () => {
-          const expected = await sentBy(chat, toRequest(chatDriver, question, extras));
-          const sent = await sentBy(pair, toRequest(driver, question, extras));
-          expect(canonical(sent)).toEqual(canonical(expected));
+          const request = async (by: Pair) =>
+            sentBy(by, toRequest(by.driver, await withPast(by, question), extras));
+          const expected = await request(chat);
+          expect(canonical(await request(pair))).toEqual(canonical(expected));
         });
       }
     });
@@ -90,20 +107,12 @@ for (const driver of [responsesDriver, messagesDriver])
         for (let number = 0; number < cases; number++) {
           const dice = new Dice(seed, number);
           const answer = randomAnswer(dice);
-          const recording = framed(reply(chat, form, answer));
-          const size = recording.bytes.length;
+          const size = framed(toReply(answer, form === "streamed")).bytes.length;
           const cuts = dice.list(dice.below(8), () => dice.below(size)).toSorted((a, b) => a - b);
           await inCase(number, { answer, cuts }, async () => {
-            stage.answer(chat, inPieces(recording, cuts));
-            const expected = await heardBy(chat, form);
-            const heard = await heardBy(pair, form);
-            const { text, reasoning, calls, finish } = expected;
-            expect({
-              text: heard.text,
-              reasoning: heard.reasoning,
-              calls: heard.calls,
-              finish: heard.finish,
-            }).toEqual({ text, reasoning, calls, finish });
+            const expected = await heardBy(chat, form, answer, cuts);
+            const heard = await heardBy(pair, form, answer, cuts);
+            expect(inDialect(driver, saidIn(heard))).toEqual(inDialect(driver, saidIn(expected)));
             expect(heard.usage).toMatchObject(
               sharedCounts(pair, expected.usage ?? { input: 0, output: 0 }),
             );

@@ -1,9 +1,6 @@
 /** The last bytes of a reply leave only when its receipt is on the disk. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { ServerOptions } from "../../../src/app/server.ts";
-import { openStore } from "../../../src/app/store.ts";
-import type { LedgerStore } from "../../../src/ledger/store.ts";
 import {
   chatJson,
   chatStream,
@@ -13,52 +10,18 @@ import {
 } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
 import { BodyReader } from "../../replies/event-stream.ts";
+import { aroundCommits, type Commit, CommitGate } from "../../setup/commits.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import { flash, leaver, openPayer, type Payer, waitUntil } from "../../setup/money-home.ts";
 
-type Commit = LedgerStore["commit"];
-
-/** The real store, with something around its commits. */
-const around =
-  (wrap: (commit: Commit) => Commit): NonNullable<ServerOptions["open"]> =>
-  async (configuration) => {
-    const opened = await openStore(configuration);
-    const { ledger } = opened.store;
-    const commit = wrap((writes) => ledger.commit(writes));
-    return { ...opened, store: { ...opened.store, ledger: { ...ledger, commit } } };
-  };
-
-/** Commits are done at once and said to be done when the test says so. */
-class Gate {
-  readonly #waiting: (() => void)[] = [];
-  isOpen = true;
-
-  readonly wrap =
-    (commit: Commit): Commit =>
-    async (writes) => {
-      await commit(writes);
-      if (!this.isOpen && writes.length > 0)
-        await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    };
-
-  get waiting(): number {
-    return this.#waiting.length;
-  }
-
-  open(): void {
-    this.isOpen = true;
-    for (const resolve of this.#waiting.splice(0)) resolve();
-  }
-}
-
 describe("while the disk has not confirmed the receipt", () => {
-  let gate: Gate;
+  let gate: CommitGate;
   let gateway: TestGateway;
   let payer: Payer;
 
   beforeEach(async () => {
-    gate = new Gate();
-    gateway = await startTestGateway({ open: around(gate.wrap) });
+    gate = new CommitGate();
+    gateway = await startTestGateway({ open: aroundCommits(gate.wrap) });
     payer = await openPayer(gateway);
     gate.isOpen = false;
   });
@@ -159,8 +122,8 @@ describe("while the disk has not confirmed the receipt", () => {
 describe("a caller who leaves while the receipt is being written", () => {
   for (const stream of [false, true])
     test(`has paid once, ${stream ? "streamed" : "whole"}`, async () => {
-      const gate = new Gate();
-      const gateway = await startTestGateway({ open: around(gate.wrap) });
+      const gate = new CommitGate();
+      const gateway = await startTestGateway({ open: aroundCommits(gate.wrap) });
       try {
         const payer = await openPayer(gateway);
         gate.isOpen = false;
@@ -199,7 +162,7 @@ describe("with the real disk", () => {
         await commit(writes);
         if (receipts > 0) events.push("on the disk");
       };
-    gateway = await startTestGateway({ open: around(wrap) });
+    gateway = await startTestGateway({ open: aroundCommits(wrap) });
     payer = await openPayer(gateway);
   });
   afterEach(() => gateway.stop());

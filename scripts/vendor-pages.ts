@@ -92,10 +92,8 @@ function sending(vendor: Vendor): string {
       vendor.reasoningField === undefined ? "sent" : `sent as ${code(vendor.reasoningField)}`,
     ],
     ["reasoning of earlier replies", reasoningRow(vendor)],
-    [
-      "`reasoning_details`, `extra_content` of earlier replies",
-      vendor.takesDetails === true ? "sent" : "dropped",
-    ],
+    ["`reasoning_details` of earlier replies", detailsRow(vendor)],
+    ["`extra_content` of earlier replies", extrasRow(vendor)],
     [
       "`POST /v1/completions`",
       vendor.noCompletions === true ? "400; the vendor has no such endpoint" : "sent",
@@ -162,6 +160,15 @@ function reasoningRow({ reasoningBack }: Vendor): string {
     default:
       return `sent as ${code(reasoningBack)}`;
   }
+}
+
+const detailsRow = ({ takesBack = {} }: Vendor) =>
+  takesBack.details === true
+    ? "sent, without the entries that the gateway made for other vendors"
+    : "dropped";
+
+function extrasRow({ takesBack: { extras = [] } = {} }: Vendor): string {
+  return extras.length === 0 ? "dropped" : `${list(extras)} is sent`;
 }
 
 function optionalRow({ takes = [] }: Vendor, name: OptionalField): string {

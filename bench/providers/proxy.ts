@@ -42,6 +42,7 @@ const server = Bun.serve({
       id: `chatcmpl-${crypto.randomUUID()}`,
       createdS: Math.floor(Date.now() / 1000),
       model: publicModel,
+      modelId: publicModel,
     };
     if (body["stream"] !== true) {
       const result = await chat({ call, target, signal, onAccepted });

@@ -14,6 +14,13 @@ export type OptionalField = (typeof optionalFields)[number];
 export type ReasoningForm = "reasoning_content" | "reasoning" | "parts" | "none";
 export type ReasoningField = "reasoning_effort" | "reasoning" | "thinking";
 
+export interface TakenBack {
+  /** `reasoning_details`, apart from those that an adapter of ours has made for another vendor. */
+  readonly details?: true;
+  /** The names in `extra_content` that are its own. */
+  readonly extras?: readonly string[];
+}
+
 /** How a server that speaks the chat-completions format differs from the most common form. */
 export interface Quirks {
   /** What it calls the cap of an answer. */
@@ -22,8 +29,8 @@ export interface Quirks {
   readonly capBesidePrediction?: "max_tokens";
   /** Where the key goes; a bearer token by default. */
   readonly keyHeader?: string;
-  /** Takes back what models said beside their answers (`reasoning_details`, `extra_content`). */
-  readonly takesDetails?: boolean;
+  /** What it takes back of what models said beside their answers. Absent: nothing. */
+  readonly takesBack?: TakenBack;
   readonly takes?: readonly OptionalField[];
   /** Request fields that it knows by another name. */
   readonly renames?: Readonly<Record<string, string>>;

@@ -99,7 +99,7 @@ const xai: Quirks & VendorNotes = {
 
 const openrouter: Quirks & VendorNotes = {
   ...plain,
-  takesDetails: true,
+  takesBack: { details: true },
   reasoningBack: "reasoning",
   reasoningField: "reasoning",
   counting: [
@@ -144,7 +144,10 @@ const perplexity: Quirks & VendorNotes = {
   ],
 };
 
-const google: VendorNotes = {
+const google: Quirks & VendorNotes = {
+  ...plain,
+  // Also where it is called in the chat-completions format.
+  takesBack: { extras: ["google"] },
   replies: [
     "Reasoning signatures arrive in `extra_content` of the message or the tool call.",
     "If a filter stops a prompt or a reply, `finish_reason` is `content_filter`.",
@@ -190,11 +193,11 @@ export const vendors: readonly Vendor[] = [
       "Google Gemini",
       "https://generativelanguage.googleapis.com/v1beta",
       ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
-      { ...plain, ...google },
+      google,
     ),
     kind: "gemini",
   },
-  { ...hosted("vertex", "Google Vertex AI", "", [], { ...plain, ...google }), kind: "vertex" },
+  { ...hosted("vertex", "Google Vertex AI", "", [], google), kind: "vertex" },
   {
     ...hosted("anthropic", "Anthropic", "https://api.anthropic.com/v1", ["ANTHROPIC_API_KEY"], {
       ...plain,

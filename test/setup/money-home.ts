@@ -32,7 +32,10 @@ export { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 
 /** The gateway's own bound on the prompt, for upstreams that use all of it. */
 export function mostOf(body: Record<string, unknown>, maxImageTokens = 16_384): number {
-  return mostInputTokens(toChatOrder(body as never, undefined).call, maxImageTokens);
+  return mostInputTokens(
+    toChatOrder(body as never, { maxOutputTokens: undefined }).call,
+    maxImageTokens,
+  );
 }
 
 export interface Standing {

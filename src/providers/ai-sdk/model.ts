@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { toMark } from "../kit/provenance.ts";
 
 /**
  * What is called of a provider package, as far as we use it. The packages' own types differ from
@@ -51,8 +51,7 @@ export function ownerOf(model: Pick<LanguageModel, "provider">): Owner {
   const known = owners.get(model);
   if (known !== undefined) return known;
   const keys = carriedKeys(model);
-  const mark = createHash("sha256").update(keys.join()).digest("base64url").slice(0, 8);
-  const owner = { mark, keys };
+  const owner = { mark: toMark(keys.join()), keys };
   owners.set(model, owner);
   return owner;
 }

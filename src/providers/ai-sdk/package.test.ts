@@ -140,7 +140,7 @@ describe("what a vendor wants back with a tool call", () => {
         const bridge = await begin(settings(name));
         const calls = await carriedBy(bridge, form);
         expect(calls.map(({ extra_content: extra }) => extra)).toEqual([
-          { format: expect.stringMatching(/^[\w-]{8}$/), thought_signature: signature },
+          { format: expect.stringMatching(/^svc-[\w-]{8}$/), thought_signature: signature },
           undefined,
         ]);
         expect(JSON.stringify(calls)).not.toMatch(/acme|google|provider/i);

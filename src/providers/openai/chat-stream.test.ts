@@ -8,7 +8,7 @@ import { ChunkDecoder } from "../kit/http1/chunk-decoder.ts";
 import { FetchReply } from "../kit/reply.ts";
 import { OpenAiChatStream } from "./chat-stream.ts";
 
-const identity = { id: "chatcmpl-1", createdS: 1, model: "m" };
+const identity = { id: "chatcmpl-1", createdS: 1, model: "m", modelId: "m" };
 
 /** What a caller gets of a stream that comes in these packets, up to where it ends or breaks. */
 async function heard(packets: readonly Uint8Array[], parsesAll: boolean): Promise<string> {

@@ -3,8 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Server } from "bun";
+import type { JsonObject } from "../../call/chat.ts";
 import { quirksOf } from "../../catalog/vendors.ts";
 import { Dialer } from "../kit/dial.ts";
+import { toMark } from "../kit/provenance.ts";
 import { createOpenAiProvider } from "./provider.ts";
 
 /** A vendor on a socket, so that its real address can be asked without leaving the machine. */
@@ -67,21 +69,16 @@ describe("what only the vendor itself knows", () => {
   });
 });
 
-test("what another vendor wants back stays away from servers that do not know it", async () => {
-  bodies = [];
-  const call = { id: "a", type: "function", function: { name: "f", arguments: "{}" } };
-  const said = { role: "assistant", content: "x", reasoning_content: "hm" };
-  const details = { reasoning_details: [1], extra_content: {} };
-  const messages = [
-    { role: "user", content: "hello" },
-    {
-      ...said,
-      ...details,
-      tool_calls: [{ ...call, extra_content: {} }],
-    },
-    { role: "tool", tool_call_id: "a", content: "1" },
-  ];
-  const ask = async (baseUrl: string) => {
+describe("what vendors want back goes to each as far as it is its own", () => {
+  const called = { id: "a", type: "function", function: { name: "f", arguments: "{}" } };
+  const thought = { role: "assistant", content: "x", reasoning_content: "hm" };
+  const google = { google: { thought_signature: "Z29vZ2xl" } };
+  const routed = { type: "reasoning.text", text: "hm", format: "anthropic-claude-v1" };
+  const marked = { type: "reasoning.text", text: "hm", format: toMark("acme"), signature: "c2ln" };
+
+  const sentTo = async (host: string, message: JsonObject) => {
+    bodies = [];
+    const baseUrl = `http://${host}`;
     const provider = createOpenAiProvider({
       name: "vendor",
       baseUrl,
@@ -90,28 +87,72 @@ test("what another vendor wants back stays away from servers that do not know it
       dialer: new Dialer({ provider: "vendor", allowPrivate: true }),
       quirks: quirksOf(undefined, baseUrl),
     });
+    const question = { role: "user", content: "hello" };
+    const result = { role: "tool", tool_call_id: "a", content: "1" };
     await provider.chat?.({
-      call: { messages, maxOutputTokens: undefined, options: {} },
+      call: { messages: [question, message, result], maxOutputTokens: undefined, options: {} },
       target: { model: "m" },
       signal: new AbortController().signal,
       onAccepted: () => {},
     });
-    return bodies.at(-1)?.["messages"];
+    const messages = bodies.at(-1)?.["messages"];
+    return Array.isArray(messages) ? messages[1] : undefined;
   };
   const named = { role: "assistant", content: "x", reasoning: "hm" };
-  expect(await ask("http://api.groq.com/v1")).toEqual([
-    messages[0],
-    { ...named, tool_calls: [call] },
-    messages[2],
-  ]);
-  expect(await ask("http://openrouter.ai/v1")).toEqual([
-    messages[0],
-    { ...named, ...details, tool_calls: [{ ...call, extra_content: {} }] },
-    messages[2],
-  ]);
-  expect(await ask("http://api.example.com/v1")).toEqual([
-    messages[0],
-    { ...said, tool_calls: [call] },
-    messages[2],
-  ]);
+  const silent = { role: "assistant", content: "x", tool_calls: [called] };
+
+  test("entries that nobody has signed leave the thought where it is", async () => {
+    const message = {
+      ...thought,
+      reasoning_details: [1, routed],
+      extra_content: {},
+      tool_calls: [{ ...called, extra_content: {} }],
+    };
+    const sent = { ...named, tool_calls: [called] };
+    expect(await sentTo("api.groq.com/v1", message)).toEqual(sent);
+    expect(await sentTo("openrouter.ai/v1", message)).toEqual({
+      ...sent,
+      reasoning_details: [routed],
+    });
+    expect(await sentTo("api.example.com/v1", message)).toEqual({
+      ...thought,
+      tool_calls: [called],
+    });
+  });
+
+  test("what an adapter of ours has made for another vendor stays away, with the thought", async () => {
+    const message = {
+      ...thought,
+      reasoning: "hm",
+      reasoning_details: [marked, routed],
+      tool_calls: [called],
+    };
+    for (const host of ["api.groq.com/v1", "api.deepseek.com/v1", "api.example.com/v1"])
+      expect(await sentTo(host, message)).toEqual(silent);
+    expect(await sentTo("openrouter.ai/v1", message)).toEqual({
+      ...silent,
+      reasoning_details: [routed],
+    });
+  });
+
+  test("what OpenRouter's vendors have signed stays away from others, with the thought", async () => {
+    const reasoning_details = [{ ...routed, signature: "c2ln" }];
+    const message = { ...thought, reasoning_details, tool_calls: [called] };
+    expect(await sentTo("api.deepseek.com/v1", message)).toEqual(silent);
+    const kept = { ...named, reasoning_details, tool_calls: [called] };
+    expect(await sentTo("openrouter.ai/v1", message)).toEqual(kept);
+  });
+
+  test("Google's signatures go to its face for this format, and to nobody else", async () => {
+    const other = { extra_content: { ...google, acme: { a: 1 } } };
+    const message = { ...thought, ...other, tool_calls: [{ ...called, ...other }] };
+    const face = "generativelanguage.googleapis.com/v1beta/openai";
+    expect(await sentTo(face, message)).toEqual({
+      ...thought,
+      extra_content: google,
+      tool_calls: [{ ...called, extra_content: google }],
+    });
+    for (const host of ["openrouter.ai/v1", "api.deepseek.com/v1", "api.example.com/v1"])
+      expect(await sentTo(host, message)).toEqual(silent);
+  });
 });

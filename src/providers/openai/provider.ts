@@ -210,8 +210,8 @@ function createChatBody({
   readonly takesUrls: boolean;
 }) {
   const { capName, capBesidePrediction = capName, reasoningBack, onlySystem } = quirks;
-  const { takesDetails = false, noCacheControl, reasoningField } = quirks;
-  const sending = { takesDetails, takesUrls, reasoningBack, onlySystem, noCacheControl };
+  const { takesBack, noCacheControl, reasoningField } = quirks;
+  const sending = { takesBack, takesUrls, reasoningBack, onlySystem, noCacheControl };
   /** Text put together piece by piece: a copy of the options costs more than all the rest. */
   return ({ call, target }: ProviderCall<ChatCall>, further: string): string => {
     const { messages, maxOutputTokens: cap, options } = call;

@@ -5,7 +5,7 @@ import { plainQuirks, type Quirks, type ReasoningForm } from "../../call/quirks.
 import { toFieldRules } from "./field-rules.ts";
 import { toMessages, toOptions } from "./to-messages.ts";
 
-const plain = { takesDetails: false, takesUrls: true };
+const plain = { takesUrls: true };
 
 function refusalOf(messages: readonly JsonObject[], options = plain) {
   try {

@@ -1,12 +1,13 @@
 import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
-import type { ReasoningField, ReasoningForm } from "../../call/quirks.ts";
+import type { ReasoningField, ReasoningForm, TakenBack } from "../../call/quirks.ts";
 import { toCallerUrl } from "../kit/caller-url.ts";
 import type { FieldRule } from "./field-rules.ts";
+import { withOwnDetails } from "./own-details.ts";
 import { withOneWish } from "./reasoning-field.ts";
 
 export interface MessageOptions {
-  /** Takes back what it, or another vendor, said beside an answer. */
-  readonly takesDetails: boolean;
+  /** What it takes back of what was said beside an answer; absent: nothing. */
+  readonly takesBack?: TakenBack | undefined;
   /** May be given addresses to fetch. */
   readonly takesUrls: boolean;
   /** Absent: under the names that the caller used. */
@@ -23,18 +24,17 @@ export function toMessages(
   messages: readonly JsonObject[],
   options: MessageOptions,
 ): readonly JsonObject[] {
-  const { takesDetails, takesUrls, reasoningBack, onlySystem, noCacheControl = false } = options;
+  const { takesBack = {}, takesUrls, reasoningBack, onlySystem, noCacheControl = false } = options;
   let changed: JsonObject[] | undefined;
   for (let at = 0; at < messages.length; at++) {
     const message = messages[at];
     if (message === undefined) continue;
     const { role, content } = message;
     let sent = message;
-    if (role === "assistant" && !takesDetails) sent = withoutDetails(sent);
+    if (role === "assistant") sent = withOwnDetails(sent, takesBack);
     else if (role === "developer" && onlySystem === true) sent = { ...sent, role: "system" };
     sent = withPlainCaching(sent, noCacheControl);
-    if (message["tool_calls"] !== undefined)
-      sent = withPlainList(sent, "tool_calls", noCacheControl);
+    if (sent["tool_calls"] !== undefined) sent = withPlainList(sent, "tool_calls", noCacheControl);
     if (Array.isArray(content)) {
       const param = `messages[${at}].content`;
       const parts = withSafeParts(content, { param, takesUrls, noCacheControl });
@@ -66,28 +66,6 @@ function withReasoning(message: JsonObject, form: ReasoningForm): JsonObject {
 function toTextParts(content: Json | undefined): readonly Json[] {
   if (Array.isArray(content)) return content;
   return typeof content === "string" && content !== "" ? [{ type: "text", text: content }] : [];
-}
-
-/** Answers of other vendors carry what only these want back; strict servers refuse it. */
-function withoutDetails(message: JsonObject): JsonObject {
-  const { extra_content: extra, reasoning_details: details, tool_calls: calls } = message;
-  const hasCallDetails = Array.isArray(calls) && calls.some(isDetailed);
-  if (extra === undefined && details === undefined && !hasCallDetails) return message;
-  const { extra_content: _extra, reasoning_details: _details, ...rest } = message;
-  if (!hasCallDetails) return rest;
-  return {
-    ...rest,
-    tool_calls: calls.map((call) => (isJsonObject(call) ? plainCall(call) : call)),
-  };
-}
-
-const isDetailed = (call: Json) =>
-  isJsonObject(call) &&
-  (call["extra_content"] !== undefined || call["provider_metadata"] !== undefined);
-
-function plainCall(call: JsonObject): JsonObject {
-  const { extra_content: _extra, provider_metadata: _metadata, ...rest } = call;
-  return rest;
 }
 
 interface PartOptions {

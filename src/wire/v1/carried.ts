@@ -6,7 +6,8 @@ import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
  * than chat completions have one opaque string for it (`signature`, `data`, `encrypted_content`), so
  * all of it goes out in one such string of ours, and each adapter takes from it what is its own.
  *
- * It is the caller's word when it comes back: adapters check what they take.
+ * The string names the model of our catalog that made it, and only that model gets it back, whichever
+ * of its routes serves it. It is the caller's word when it comes back: adapters check what they take.
  */
 export interface Carried {
   /** Entries of a message's `reasoning_details`. */
@@ -25,34 +26,50 @@ const maxChars = 8 * 1024 * 1024;
 const maxGroups = 20_000;
 const maxFields = 60_000;
 const maxEscapes = 200_000;
-/** What goes out where nothing is signed: by far the most frequent, so it is not decoded. */
 const empty: Carried = {};
-const emptyText = toOpaque(empty);
+/** In front of the entries: base64url has no dot. */
+const headOf = (model: string) => `${mark}${Buffer.from(model).toString("base64url")}.`;
 
 /** Whether such a string is one of ours: no vendor may get it. */
 export const isCarried = (text: Json | undefined): text is string =>
   typeof text === "string" && text.startsWith(mark);
 
-export function toOpaque(carried: Carried): string {
-  return mark + Buffer.from(JSON.stringify(carried)).toString("base64url");
+/** `model`: the id, in our catalog, of the model that made it. */
+export function toOpaque(model: string, carried: Carried): string {
+  const entries = JSON.stringify(carried);
+  // What goes out where nothing is signed is by far the most frequent.
+  return headOf(model) + (entries === "{}" ? "" : Buffer.from(entries).toString("base64url"));
 }
 
 /** Reads the strings of one request, as far as these are together no work worth the name. */
 export class CarriedReader {
+  readonly #model: string;
+  /** Made with the first string of ours: most requests have none. */
+  #head: string | undefined;
   #strings = 0;
   #chars = 0;
   #groups = 0;
   #fields = 0;
   #escapes = 0;
 
-  /** Undefined: it is not ours, was changed on its way, or is more than answers ever had. */
+  constructor(model: string) {
+    this.#model = model;
+  }
+
+  /**
+   * Undefined: it is not ours, is of another model, was changed on its way, or is more than answers
+   * ever had. Only what is of this model is decoded.
+   */
   read(text: Json | undefined): Carried | undefined {
-    if (text === emptyText) return empty;
-    if (!isCarried(text) || this.#isFull) return undefined;
+    if (!isCarried(text)) return undefined;
+    this.#head ??= headOf(this.#model);
+    if (!text.startsWith(this.#head)) return undefined;
+    if (text.length === this.#head.length) return empty;
+    if (this.#isFull) return undefined;
     this.#strings++;
     this.#chars += text.length;
     if (this.#isFull) return undefined;
-    const json = Buffer.from(text.slice(mark.length), "base64url").toString();
+    const json = Buffer.from(text.slice(this.#head.length), "base64url").toString();
     this.#groups += countUpTo(json, "{", maxGroups) + countUpTo(json, "[", maxGroups);
     this.#fields += countUpTo(json, ":", maxFields);
     this.#escapes += countUpTo(json, "\\", maxEscapes);

@@ -20,7 +20,10 @@ export interface ChatOrder {
 export interface ReplyIdentity {
   readonly id: string;
   readonly createdS: number;
+  /** As the caller named it. */
   readonly model: string;
+  /** Its id in our catalog, which the caller may have named by an alias. */
+  readonly modelId: string;
   /** About how long the prompt is, for formats whose streams begin with a count. */
   readonly aboutInputTokens?: number | undefined;
 }
@@ -53,6 +56,14 @@ export interface ChatWriter {
   fail(error: ApiError): string;
 }
 
+export interface ReadOptions {
+  /** The id of the model in our catalog. */
+  readonly modelId: string;
+  /** The model's own limit. */
+  readonly maxOutputTokens: number | undefined;
+  readonly headers: Headers;
+}
+
 /** How one dialect reads requests and writes replies. All else is the same for all of them. */
 export interface ChatDialect<Order extends ChatOrder = ChatOrder> {
   readonly name: Dialect;
@@ -60,8 +71,8 @@ export interface ChatDialect<Order extends ChatOrder = ChatOrder> {
   readonly idPrefix: string;
   /** The field that holds the prompt. */
   readonly promptField: string;
-  /** Checks a body and makes it a call. `maxOutputTokens` is the model's own limit. */
-  readonly read: (body: JsonObject, maxOutputTokens: number | undefined, headers: Headers) => Order;
+  /** Checks a body and makes it a call. */
+  readonly read: (body: JsonObject, options: ReadOptions) => Order;
   /** The caller's name for a field of the call, where it is another one. */
   readonly toField?: (param: string, order: Order) => string;
   readonly createWriter: (identity: ReplyIdentity, order: Order) => ChatWriter;

@@ -52,7 +52,8 @@ const whole: JsonObject = {
     {
       role: "assistant",
       content: [
-        { type: "thinking", thinking: "Hm.", signature: "bmF0aXZl" },
+        { type: "thinking", thinking: "Not mine.", signature: "bmF0aXZl" },
+        { type: "thinking", thinking: "Hm.", signature: "" },
         { type: "text", text: "Looking." },
         { type: "tool_use", id: "toolu_1", name: "look", input: { city: "Oslo" } },
         { type: "tool_use", id: "toolu_2", name: "look", input: {} },

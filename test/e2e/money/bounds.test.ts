@@ -20,6 +20,7 @@ import { Dice } from "../../fuzz/cases/dice.ts";
 
 const seed = 20_261_115;
 const cases = 400;
+const unlimited = { maxOutputTokens: undefined };
 const asPlainText = { disallowedSpecial: new Set<string>() };
 const tokenizers = {
   o200k: (text: string) => countO200k(text, asPlainText),
@@ -111,7 +112,7 @@ describe(`for ${cases} prompts of every kind (seed ${seed})`, () => {
       for (let at = 0; at < cases; at++) {
         const request = body(new Dice(seed, at));
         // As it comes: through JSON, where lone surrogates are escapes.
-        const { call } = toChatOrder(JSON.parse(JSON.stringify(request)), undefined);
+        const { call } = toChatOrder(JSON.parse(JSON.stringify(request)), unlimited);
         const messages = request["messages"] as readonly JsonObject[];
         let tokens = 4 * messages.length;
         for (const { role: _role, tool_calls: calls, ...rest } of messages) {
@@ -127,7 +128,7 @@ describe(`for ${cases} prompts of every kind (seed ${seed})`, () => {
 
   test("what an estimate counts is all that the bound has counted", () => {
     for (let at = 0; at < cases; at++) {
-      const { call } = toChatOrder(body(new Dice(seed, at)), undefined);
+      const { call } = toChatOrder(body(new Dice(seed, at)), unlimited);
       const bound = new TextBound();
       const bytes = textsOf(call).texts.reduce((sum, one) => sum + bound.bytesOf(one), 0);
       const tools = call.options["tools"] === undefined ? 0 : 640;

@@ -58,7 +58,9 @@ describe("a request", () => {
 
   test("loses ids and what only this gateway can read, and keeps what the vendor has encrypted", async () => {
     gateway.upstream.replyOnce(wholeResponse([messageItem]));
-    const ours = toOpaque({ details: [{ type: "reasoning.text", text: "x", signature: "y" }] });
+    const ours = toOpaque("gpt", {
+      details: [{ type: "reasoning.text", text: "x", signature: "y" }],
+    });
     const user = { type: "message", id: "msg_1", role: "user", content: "Hi", phase: "x" };
     const input = [user, { ...reasoningItem, encrypted_content: ours }, reasoningItem, callItem];
     await (await ask({ input })).json();

@@ -4,7 +4,7 @@ import { ChatEventWriter } from "../../../wire/v1/chat/events.ts";
 import { ChatSource } from "./chat-source.ts";
 import type { OpenedChat } from "./open-chat.ts";
 
-const identity = { id: "chatcmpl-1", createdS: 1, model: "m" };
+const identity = { id: "chatcmpl-1", createdS: 1, model: "m", modelId: "m" };
 const first: readonly ChatPart[] = [{ type: "text-delta", index: 0, text: "Hi" }];
 
 function open() {

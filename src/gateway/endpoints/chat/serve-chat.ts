@@ -35,7 +35,9 @@ export function serveChat<Order extends ChatOrder>(
   dialect: ChatDialect<Order>,
 ): Promise<Response> {
   const { body, exchange, price } = served;
-  const order = dialect.read(body, served.model.maxOutputTokens, exchange.request.headers);
+  const { id: modelId, maxOutputTokens } = served.model;
+  const { headers } = exchange.request;
+  const order = dialect.read(body, { modelId, maxOutputTokens, headers });
   if (order.stream) served.stream();
   checkTextBytes(exchange, dialect.promptField, () => textsOf(order.call).texts);
   const model = ableModel(served, order.call);
@@ -49,6 +51,7 @@ export function serveChat<Order extends ChatOrder>(
     id: dialect.idPrefix + exchange.requestId.slice("req_".length),
     createdS: Math.floor(exchange.startedMs / 1000),
     model: served.asked,
+    modelId,
     aboutInputTokens,
   };
   const begin = (charge: CallCharge): Promise<Response> => {

@@ -16,7 +16,7 @@ const countWithinMs = 5_000;
  */
 export async function serveCountTokens(served: ServedCall): Promise<Response> {
   const { exchange, body, model, dependencies } = served;
-  const order = toCountOrder(body, exchange.request.headers);
+  const order = toCountOrder(body, { modelId: model.id, headers: exchange.request.headers });
   const { call } = order;
   exchange.toField = (param) => toMessagesField(param, order);
   checkTextBytes(exchange, "messages", () => textsOf(call).texts);

@@ -43,7 +43,7 @@ function serve(served: ServedCall, { body, history }: Past): Promise<Response> {
     keep: (order) => (reply) => keep(served, order, reply),
   });
   const { read } = dialect;
-  return serveChat(served, { ...dialect, read: (_, ...rest) => read(body, ...rest) });
+  return serveChat(served, { ...dialect, read: (_, options) => read(body, options) });
 }
 
 /**

@@ -51,5 +51,5 @@ test("each vendor has a mark of its own, which is always the same", () => {
   expect(new Set(marks).size).toBe(providers.length);
   expect(providers.map((provider) => ownerOf({ provider }).mark)).toEqual(marks);
   // Conversations outlive a release: a change would lose the thoughts of those that run.
-  expect(marks[0]).toBe("xw7Kaw-I");
+  expect(marks[0]).toBe("svc-xw7Kaw-I");
 });

@@ -1,5 +1,6 @@
 import { parseExact } from "../../../base/json/exact.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
+import { isOfAnother, type Owned } from "../../kit/provenance.ts";
 import { toSafeCallId } from "../../kit/tool-call-id.ts";
 import type { Fields, Owner } from "../model.ts";
 import { fromCarried } from "./carried.ts";
@@ -68,6 +69,11 @@ function toSystem(message: JsonObject, { family }: Reader): Fields[] {
   }));
 }
 
+function ownedBy({ mark }: Owner): Owned {
+  const isOwn = ({ format }: JsonObject) => format === mark;
+  return { detail: isOwn, extra: isOwn };
+}
+
 interface Step {
   readonly message: JsonObject;
   readonly at: number;
@@ -81,7 +87,8 @@ function toAssistant({ message, at, called, reader }: Step): Fields {
   // Signed thoughts belong to calls: where these go as text, they stay away.
   const isPlain = !hasToolBlocks && Array.isArray(calls) && calls.length > 0;
   const parts = isPlain ? [] : fromReasoningDetails(message, owner);
-  if (parts.length === 0 && family === "other" && typeof thought === "string" && thought !== "")
+  const isUnsigned = parts.length === 0 && typeof thought === "string" && thought !== "";
+  if (isUnsigned && family === "other" && !isOfAnother(message, ownedBy(owner)))
     parts.push({ type: "reasoning", text: thought });
   const said = Array.isArray(content) ? content : [{ text: joinedText(content) }];
   for (const part of said)

@@ -117,7 +117,7 @@ for (const form of ["whole", "streamed"] as const)
 function formatOf(message: JsonObject = {}): string {
   const [detail] = message["reasoning_details"] as readonly JsonObject[];
   const format = String(detail?.["format"]);
-  expect(format).toMatch(/^[\w-]{8}$/);
+  expect(format).toMatch(/^svc-[\w-]{8}$/);
   expect(JSON.stringify(message)).not.toMatch(/anthropic|claude|bedrock|amazon/i);
   return format;
 }

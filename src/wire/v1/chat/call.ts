@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
-import type { ChatOrder } from "../dialect.ts";
+import type { ChatOrder, ReadOptions } from "../dialect.ts";
 import { fieldError, readChatRequest } from "../validate.ts";
 import { illFormed } from "../well-formed.ts";
 import { biasForm, type ChatRequest } from "./request.ts";
@@ -45,10 +45,10 @@ export interface CompletionOrder extends ChatOrder {
   readonly includeUsage: boolean;
 }
 
-/** Checks a body and makes it a call. `maxOutputTokens` is the model's own limit. */
+/** Checks a body and makes it a call. */
 export function toChatOrder(
   body: JsonObject,
-  maxOutputTokens: number | undefined,
+  { maxOutputTokens }: Pick<ReadOptions, "maxOutputTokens">,
 ): CompletionOrder {
   checkMessages(body["messages"]);
   const request = readChatRequest(body);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../call/chat.ts";
 import { ChatEventWriter } from "./events.ts";
 
-const identity = { id: "chatcmpl-1", createdS: 1, model: "m" };
+const identity = { id: "chatcmpl-1", createdS: 1, model: "m", modelId: "m" };
 const usage = { inputTokens: 1, outputTokens: 1, estimated: false };
 const citations = ["https://example.org/a"];
 

@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import { Type } from "../../../base/json/type.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
 import { checkBias, checkNested } from "../chat/call.ts";
-import type { ChatOrder } from "../dialect.ts";
+import type { ChatOrder, ReadOptions } from "../dialect.ts";
 import { fieldError, reader } from "../validate.ts";
 import {
   type CompletionRequest,
@@ -55,10 +55,10 @@ const read = {
   tokenLists: form<readonly (readonly number[])[]>(promptForms.tokenLists),
 };
 
-/** Checks a body and makes it a call. `maxOutputTokens` is the model's own limit. */
+/** Checks a body and makes it a call. */
 export function toTextCompletionOrder(
   body: JsonObject,
-  maxOutputTokens: number | undefined,
+  { maxOutputTokens }: Pick<ReadOptions, "maxOutputTokens">,
 ): TextCompletionOrder {
   const prompts = readPrompts(body);
   const request = readCompletionFields(body);

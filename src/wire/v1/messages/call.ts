@@ -5,7 +5,7 @@ import {
   type OriginalRequest,
 } from "../../../call/chat.ts";
 import { checkNested } from "../chat/call.ts";
-import type { ChatOrder } from "../dialect.ts";
+import type { ChatOrder, ReadOptions } from "../dialect.ts";
 import { fieldError, reader } from "../validate.ts";
 import { toOriginal } from "./original.ts";
 import {
@@ -32,15 +32,11 @@ export interface MessagesOrder extends ChatOrder, Places {
 export const readMessagesRequest = reader<MessagesRequest>(messagesRequest);
 export const readCountRequest = reader<CountRequest>(countRequest);
 
-/** Validates a body and turns it into a call. `maxOutputTokens` is the model's own limit. */
-export function toMessagesOrder(
-  body: JsonObject,
-  maxOutputTokens: number | undefined,
-  headers: Headers | undefined,
-): MessagesOrder {
+/** Validates a body and turns it into a call. */
+export function toMessagesOrder(body: JsonObject, options: ReadOptions): MessagesOrder {
   const { max_tokens: asked, stream, thinking } = readMessagesRequest(body);
-  const cap = Math.min(asked, maxOutputTokens ?? asked);
-  const { call, places, toolPlaces } = toCall(body, headers, cap);
+  const cap = Math.min(asked, options.maxOutputTokens ?? asked);
+  const { call, places, toolPlaces } = toCall(body, { ...options, maxOutputTokens: cap });
   const display = isJsonObject(thinking) ? thinking["display"] : undefined;
   return {
     call,
@@ -56,27 +52,24 @@ export function toMessagesOrder(
 /** The same for a prompt whose tokens are counted. */
 export function toCountOrder(
   body: JsonObject,
-  headers: Headers | undefined,
+  options: Omit<ReadOptions, "maxOutputTokens">,
 ): Places & Pick<MessagesOrder, "call"> {
   readCountRequest(body);
-  return toCall(body, headers, undefined);
+  return toCall(body, { ...options, maxOutputTokens: undefined });
 }
 
 const nestedFields = ["messages", "system", "tools", "output_config", "output_format"] as const;
 
-function toCall(
-  body: JsonObject,
-  headers: Headers | undefined,
-  maxOutputTokens: number | undefined,
-) {
+function toCall(body: JsonObject, { modelId, maxOutputTokens, headers }: ReadOptions) {
   for (const name of nestedFields) checkNested(name, body[name]);
   checkTools(body);
   const { messages, system } = body;
-  const conversation = toConversation(
+  const conversation = toConversation({
+    modelId,
     system,
     // Validated by the schema.
-    Array.isArray(messages) ? (messages as readonly JsonObject[]) : [],
-  );
+    messages: Array.isArray(messages) ? (messages as readonly JsonObject[]) : [],
+  });
   if (conversation.messages.length === 0)
     throw fieldError("messages", "must contain text, an image, a document or a tool result");
   const tools = toTools(body, conversation.references);
@@ -128,8 +121,8 @@ const harmlessBeta =
   /^(interleaved-thinking|fine-grained-tool-streaming|token-efficient-tools|output-128k|structured-outputs|effort|computer-use|advanced-tool-use)-\d{4}-\d{2}-\d{2}$/;
 const maxBetas = 32;
 
-function toBetas(headers: Headers | undefined): OriginalRequest["headers"] {
-  const given = headers?.get("anthropic-beta") ?? "";
+function toBetas(headers: Headers): OriginalRequest["headers"] {
+  const given = headers.get("anthropic-beta") ?? "";
   if (given === "") return undefined;
   const betas = given
     .split(",", maxBetas)

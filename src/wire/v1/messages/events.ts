@@ -256,7 +256,7 @@ export class MessageEventWriter implements ChatWriter {
   #signature(index: number): string {
     const details = this.#details;
     this.#details = [];
-    const signature = toOpaque(details.length === 0 ? {} : { details });
+    const signature = toOpaque(this.#identity.modelId, details.length === 0 ? {} : { details });
     const delta = { type: "signature_delta", signature };
     return toEvent("content_block_delta", { index, delta });
   }
@@ -270,7 +270,7 @@ export class MessageEventWriter implements ChatWriter {
     this.#details = [];
     this.#extra = undefined;
     if (this.#tools !== undefined) this.#tools.extras = undefined;
-    const data = toOpaque({
+    const data = toOpaque(this.#identity.modelId, {
       ...(details.length === 0 ? {} : { details }),
       ...(extra === undefined ? {} : { extra }),
       ...(calls === undefined ? {} : { calls }),

@@ -80,10 +80,10 @@ function toContent(
     blocks.push({
       type: "thinking",
       thinking: hidesThoughts ? "" : thought,
-      signature: toOpaque(carried ?? {}),
+      signature: toOpaque(identity.modelId, carried ?? {}),
     });
   else if (carried !== undefined)
-    blocks.push({ type: "redacted_thinking", data: toOpaque(carried) });
+    blocks.push({ type: "redacted_thinking", data: toOpaque(identity.modelId, carried) });
   if (isText(content)) {
     const citations = toCitations(message["annotations"]);
     const cited = citations.length === 0 ? {} : { citations };

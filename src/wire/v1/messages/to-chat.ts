@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
-import { type Carried, CarriedReader } from "../carried.ts";
+import { type Carried, CarriedReader, isCarried } from "../carried.ts";
 import { jsonBytes } from "../other-bytes.ts";
 
 /** Where a part of a chat message stands in the request: errors name the caller's own field. */
@@ -17,18 +17,24 @@ export interface Conversation {
   readonly places: readonly Place[];
   /** The first field that only an upstream that speaks the Messages format can serve. */
   readonly nativeField: string | undefined;
-  /** Of what vendors sign, or alone can read: at most so many tokens that no message here has. */
+  /** Of what vendors sign, or they alone get: at most so many tokens that no message here has. */
   readonly signedTokens: number;
   /** How often results refer to a tool, by its name. */
   readonly references: ReadonlyMap<string, number>;
 }
 
 /** Turns messages of a checked request into those of a chat. */
-export function toConversation(
-  system: Json | undefined,
-  messages: readonly JsonObject[],
-): Conversation {
-  const writer = new ConversationWriter();
+export function toConversation({
+  modelId,
+  system,
+  messages,
+}: {
+  /** The model that is called: thoughts of others are left out. */
+  readonly modelId: string;
+  readonly system: Json | undefined;
+  readonly messages: readonly JsonObject[];
+}): Conversation {
+  const writer = new ConversationWriter(modelId);
   if (system !== undefined) writer.addSystem(system, "system");
   for (let at = 0; at < messages.length; at++) {
     const message = messages[at];
@@ -49,7 +55,11 @@ class ConversationWriter implements Conversation {
   nativeField: string | undefined;
   signedTokens = 0;
   readonly references = new Map<string, number>();
-  readonly #carried = new CarriedReader();
+  readonly #carried: CarriedReader;
+
+  constructor(modelId: string) {
+    this.#carried = new CarriedReader(modelId);
+  }
 
   addSystem(content: Json, path: string): void {
     if (typeof content === "string") {
@@ -122,7 +132,7 @@ class ConversationWriter implements Conversation {
       } else if (block["type"] === "text") this.#addBlock(block, place, said);
       else thoughts.take(block);
     }
-    this.signedTokens += thoughts.signedChars;
+    this.signedTokens += thoughts.nativeTokens;
     if (said.content.length === 0 && calls.content.length === 0) {
       this.signedTokens += thoughts.textBytes;
       return;
@@ -237,7 +247,8 @@ class ConversationWriter implements Conversation {
 
 /** What a model thought in one turn: words, and what was carried by the caller. */
 class Thoughts {
-  signedChars = 0;
+  /** At most so many, of thoughts that only a vendor that speaks the format gets. */
+  nativeTokens = 0;
   #text = "";
   readonly #details: JsonObject[] = [];
   #extra: JsonObject | undefined;
@@ -255,10 +266,14 @@ class Thoughts {
 
   take({ type, thinking, signature, data }: JsonObject): void {
     const opaque = type === "thinking" ? signature : data;
-    if (typeof thinking === "string") this.#text += thinking;
-    const carried = this.#carried.read(opaque);
+    const words = typeof thinking === "string" ? thinking : "";
+    const isOurs: boolean = isCarried(opaque);
+    const carried = isOurs ? this.#carried.read(opaque) : undefined;
     if (carried !== undefined) this.#restore(carried);
-    else if (typeof opaque === "string") this.signedChars += opaque.length;
+    // Without a signature, nobody knows who thought it: callers write such thoughts by hand.
+    if (carried !== undefined || typeof opaque !== "string" || opaque === "") this.#text += words;
+    // A vendor that speaks the format gets what is not ours. For all others, it is another model's.
+    else if (!isOurs) this.nativeTokens += opaque.length + Buffer.byteLength(words);
   }
 
   #restore({ details = [], extra, calls = {} }: Carried): void {

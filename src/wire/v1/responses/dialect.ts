@@ -16,7 +16,7 @@ export function createResponses(context: ResponsesContext): ChatDialect<Response
     name: "responses",
     idPrefix: "resp_",
     promptField: "input",
-    read: (body, maxOutputTokens) => toResponseOrder(body, maxOutputTokens, context),
+    read: (body, options) => toResponseOrder(body, { ...options, ...context }),
     toField: toOwnField,
     createWriter: (identity, order) => new ResponseEventWriter(identity, order, keepOf(order)),
     toReply: (whole) => toResponseReply(whole, keepOf(whole.order)),

@@ -292,9 +292,11 @@ export class ResponseEventWriter implements ChatWriter {
     const open = this.#reasoning;
     if (open === undefined) return "";
     this.#reasoning = undefined;
-    const opaque = this.#details.length === 0 ? undefined : toOpaque({ details: this.#details });
+    const details = this.#details;
     this.#details = [];
-    return open.end(opaque);
+    // Also where nothing is signed: it tells whose thought it is.
+    const carried = details.length === 0 ? {} : { details };
+    return open.end(toOpaque(this.#identity.modelId, carried));
   }
 
   #closeMessage(status: ItemStatus): string {
@@ -318,7 +320,7 @@ export class ResponseEventWriter implements ChatWriter {
     if (details.length === 0 && calls === undefined && extra === undefined) return "";
     this.#details = [];
     this.#signed = undefined;
-    const opaque = toOpaque({
+    const opaque = toOpaque(this.#identity.modelId, {
       ...(details.length === 0 ? {} : { details }),
       ...(calls === undefined ? {} : { calls }),
       ...(extra === undefined ? {} : { extra }),

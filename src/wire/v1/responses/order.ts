@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
 import { checkNested } from "../chat/call.ts";
-import type { ChatOrder } from "../dialect.ts";
+import type { ChatOrder, ReadOptions } from "../dialect.ts";
 import { jsonBytes, otherBytes } from "../other-bytes.ts";
 import { fieldError, reader } from "../validate.ts";
 import { toNativeBody } from "./native-body.ts";
@@ -31,11 +31,10 @@ export interface OrderContext {
   readonly canStore: boolean;
 }
 
-/** Checks a body and makes it a call. `maxOutputTokens` is the model's own limit. */
+/** Checks a body and makes it a call. */
 export function toResponseOrder(
   given: JsonObject,
-  maxOutputTokens: number | undefined,
-  { history, canStore }: OrderContext,
+  { modelId, maxOutputTokens, history, canStore }: OrderContext & ReadOptions,
 ): ResponseOrder {
   const body = withTypes(given);
   checkTools(body);
@@ -44,7 +43,7 @@ export function toResponseOrder(
   const { max_output_tokens: cap, include = [], stream = false, store = canStore } = request;
   const book = new ToolBook();
   book.add(body["tools"], "tools");
-  const read = readItems(body, history, book);
+  const read = readItems(body, history, new ItemReader(modelId, book));
   const options = toOptions(request, book);
   const nativeField = book.nativeField ?? read.nativeField;
   const items: readonly JsonObject[] =
@@ -102,9 +101,8 @@ const nested = [
 function readItems(
   { input, instructions }: JsonObject,
   history: readonly JsonObject[],
-  book: ToolBook,
+  items: ItemReader,
 ): ItemReader {
-  const items = new ItemReader(book);
   if (typeof instructions === "string" && instructions !== "") items.addInstructions(instructions);
   for (const item of history) items.add(item, "previous_response_id");
   if (typeof input === "string") items.addText(input);

@@ -103,7 +103,7 @@ interface OutputOptions {
 /** The items of a message, in the order in which a model makes them. */
 function toOutput(
   { message, logprobs }: { readonly message: JsonObject; readonly logprobs: Json },
-  { identity: { id }, order, status: ended }: OutputOptions,
+  { identity: { id, modelId }, order, status: ended }: OutputOptions,
 ): readonly string[] {
   const items: string[] = [];
   const status: ItemStatus = ended === "incomplete" ? "incomplete" : "completed";
@@ -112,9 +112,12 @@ function toOutput(
   const isShown = order.call.original?.showsThoughts === true;
   const signed = isShown ? thoughtIn(message["reasoning_details"]) : "";
   const thought = textIn(message["reasoning_content"]) || signed;
-  const opaque = toCarrier(message, calls, order.wantsEncrypted || order.isStored);
-  if (thought !== "" || opaque !== undefined)
+  const carried = toCarrier(message, calls, order.wantsEncrypted || order.isStored);
+  if (thought !== "" || carried !== undefined) {
+    // Also where nothing is signed: it tells whose thought it is.
+    const opaque = toOpaque(modelId, carried ?? {});
     items.push(reasoningItem({ id: itemId("reasoning", id, 0), text: thought, opaque }));
+  }
   const text = textIn(message["content"]);
   const refusal = textIn(message["refusal"]);
   const parts: string[] = [];
@@ -144,24 +147,23 @@ function toOutput(
 const textIn = (value: Json | undefined) => (typeof value === "string" ? value : "");
 
 /**
- * What vendors want back, in one opaque string. A signature of the text alone is needed by none: it
+ * What vendors want back, for one opaque string. A signature of the text alone is needed by none: it
  * goes only to those who ask for such things.
  */
 function toCarrier(
   { reasoning_details: given, extra_content: extra }: JsonObject,
   calls: readonly JsonObject[],
   isWanted: boolean,
-): string | undefined {
+): Carried | undefined {
   const details = Array.isArray(given) ? given.filter(isJsonObject) : [];
   const signed: Record<string, JsonObject> = {};
   for (const { id, extra_content: of } of calls) if (isJsonObject(of)) signed[String(id)] = of;
   const hasSigned = Object.keys(signed).length > 0;
   const own = isJsonObject(extra) && (isWanted || hasSigned || details.length > 0);
   if (details.length === 0 && !hasSigned && !own) return undefined;
-  const carried: Carried = {
+  return {
     ...(details.length > 0 ? { details } : {}),
     ...(own ? { extra } : {}),
     ...(hasSigned ? { calls: signed } : {}),
   };
-  return toOpaque(carried);
 }

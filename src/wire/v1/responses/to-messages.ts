@@ -89,14 +89,16 @@ export class ItemReader {
   readonly messages: JsonObject[] = [];
   readonly places: Place[] = [];
   readonly #book: ToolBook;
-  readonly #carried = new CarriedReader();
+  readonly #carried: CarriedReader;
   #turn: Turn | undefined;
   /** The first field that only a vendor's own models know. */
   nativeField: string | undefined;
   /** Of what no message has, and a vendor that gets the items reads. */
   nativeBytes = 0;
 
-  constructor(book: ToolBook) {
+  /** `modelId`: of the model that is called. Reasoning of others is left out. */
+  constructor(modelId: string, book: ToolBook) {
+    this.#carried = new CarriedReader(modelId);
     this.#book = book;
   }
 
@@ -239,17 +241,16 @@ export class ItemReader {
   #addReasoning(item: JsonObject, field: string): void {
     const { summary, content, encrypted_content: opaque } = item;
     const turn = this.#turnAt(field);
+    const carried = this.#carried.read(opaque);
+    // A vendor that speaks the format gets all of what is not ours.
+    if (typeof opaque === "string" && !isCarried(opaque)) this.nativeBytes += jsonBytes(item);
+    // For all others, it is another model's. Without a signature, nobody knows whose it is: callers
+    // write such items by hand.
+    if (carried === undefined && typeof opaque === "string" && opaque !== "") return;
     const shown = textsIn(content);
     for (const text of shown.length > 0 ? shown : textsIn(summary))
       turn.thoughts += turn.thoughts === "" ? text : `\n\n${text}`;
-    if (typeof opaque !== "string") return;
-    const carried = this.#carried.read(opaque);
-    if (carried === undefined) {
-      const isOurs: boolean = isCarried(opaque);
-      // The vendor gets all of it, also where no message has the thoughts.
-      if (!isOurs) this.nativeBytes += jsonBytes(item);
-      return;
-    }
+    if (carried === undefined) return;
     for (const detail of carried.details ?? []) turn.details.push(detail);
     turn.extra ??= carried.extra;
     for (const id in carried.calls) {

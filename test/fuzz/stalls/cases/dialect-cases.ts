@@ -1,4 +1,4 @@
-import { toOpaque } from "../../../../src/wire/v1/carried.ts";
+import { type Carried, toOpaque as toOpaqueOf } from "../../../../src/wire/v1/carried.ts";
 import { fill, largestBytes, type StallCase, type StallRequest } from "./stall-case.ts";
 import { chatStreamReply, eventsReply, rawReply } from "./upstream-bytes.ts";
 import { vendorModels } from "./vendor-cases.ts";
@@ -8,8 +8,12 @@ export const responsesModel = "openai-chat";
 
 type Dialect = "responses" | "messages" | "completions";
 
+const askedModel = "svc-3-flash";
+/** Of the model that gets it back: the string of another is not even decoded. */
+const toOpaque = (carried: Carried) => toOpaqueOf(askedModel, carried);
+
 /** A request with a raw piece of JSON behind the model. */
-const raw = (dialect: Dialect, text: string, model = "svc-3-flash"): StallRequest => ({
+const raw = (dialect: Dialect, text: string, model = askedModel): StallRequest => ({
   path: `/v1/${dialect}`,
   body: Buffer.from(
     `{"model":"${model}",${dialect === "messages" ? '"max_tokens":64,' : ""}${text}}`,
@@ -44,8 +48,8 @@ const heavyStrings: Readonly<Record<string, () => string>> = {
     toOpaque({
       calls: Object.fromEntries(Array.from({ length: 15_000 }, (_, at) => [`c${at}`, {}])),
     }),
-  "4mb-of-brackets": () => `svc1.${Buffer.from("[".repeat(3_000_000)).toString("base64url")}`,
-  "4mb-that-is-not-json": () => `svc1.${"QUJD".repeat(1_000_000)}`,
+  "4mb-of-brackets": () => toOpaque({}) + Buffer.from("[".repeat(3_000_000)).toString("base64url"),
+  "4mb-that-is-not-json": () => toOpaque({}) + "QUJD".repeat(1_000_000),
 };
 const reasoning = (opaque: string) =>
   `{"type":"reasoning","summary":[],"encrypted_content":"${opaque}"}`;

@@ -96,7 +96,7 @@ export type UpstreamRemedy =
   | "responses-for-tools"
   /** Encrypted reasoning of an earlier answer that it cannot read. */
   | "no-encrypted-reasoning"
-  /** The model encrypts no reasoning, or the account may see no summaries of it. */
+  /** The model has no reasoning to encrypt, or the account may see no summaries of it. */
   | "no-reasoning-include"
   | "no-reasoning-summary";
 

@@ -1,4 +1,4 @@
-import type { UpstreamRemedy } from "../../base/errors.ts";
+import { ApiError, type UpstreamRemedy } from "../../base/errors.ts";
 import type { Said } from "./error-body.ts";
 
 /** All that is given must hold. */
@@ -10,7 +10,7 @@ interface Rule {
   /** How the vendor's sentence begins, in lower case. */
   readonly opening?: RegExp;
   /** The field that the vendor names. */
-  readonly param?: string;
+  readonly param?: RegExp;
 }
 
 const rules: readonly Rule[] = [
@@ -25,19 +25,27 @@ const rules: readonly Rule[] = [
     opening:
       /^(this model is only supported in v1\/responses|this is not a chat model and thus not supported in the v1\/chat\/completions|the chatcompletion operation does not work with the specified model)/,
   },
-  { remedy: "no-encrypted-reasoning", from: "openai", code: /\binvalid_encrypted_content\b/ },
+  { remedy: "no-encrypted-reasoning", from: "openai azure", code: /\binvalid_encrypted_content\b/ },
   {
     remedy: "no-encrypted-reasoning",
-    from: "azure",
-    opening: /^the encrypted content .{1,200} could not be verified/,
+    from: "openai azure github",
+    opening:
+      /^(the encrypted content [\s\S]{0,200}could not be (verified|decrypted)|encrypted content could not be (decrypted|parsed))/,
+  },
+  {
+    remedy: "no-encrypted-reasoning",
+    from: "xai",
+    opening: /^could not (decrypt the provided encrypted_content|decode the compaction blob)/,
   },
   {
     remedy: "no-reasoning-include",
     from: "openai",
-    opening: /^encrypted content is not supported with this model/,
+    opening:
+      /^(encrypted content is not supported with this model|reasoning input items can only be provided to a reasoning)/,
   },
+  { remedy: "no-reasoning-include", from: "openai", param: /^include\b/ },
   // Of organizations that have not been verified.
-  { remedy: "no-reasoning-summary", from: "openai", param: "reasoning.summary" },
+  { remedy: "no-reasoning-summary", from: "openai", param: /^reasoning\.summary$/ },
 ];
 
 /** What the words of a refusal say would be served instead. */
@@ -46,6 +54,9 @@ export function remedyOf({ code, message, param }: Said): UpstreamRemedy | undef
     (rule) =>
       (rule.code === undefined || rule.code.test(code)) &&
       (rule.opening === undefined || rule.opening.test(message)) &&
-      (rule.param === undefined || rule.param === param),
+      (rule.param === undefined || rule.param.test(param ?? "")),
   )?.remedy;
 }
+
+export const remedyIn = (error: unknown): UpstreamRemedy | undefined =>
+  error instanceof ApiError ? error.upstream?.remedy : undefined;

@@ -1,6 +1,7 @@
 import {
   type ChatCall,
   type ChatResult,
+  type ChatStream,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -8,6 +9,7 @@ import {
 import type { ProviderCall } from "../contract.ts";
 import { toBody } from "../kit/http.ts";
 import { readJson, type UpstreamReply } from "../kit/reply.ts";
+import { EncryptedReasoning } from "./encrypted-reasoning.ts";
 import { fromResponse } from "./responses-reply.ts";
 import { ResponsesStream } from "./responses-stream.ts";
 import { withSafePart, withSafeParts } from "./to-messages.ts";
@@ -35,18 +37,29 @@ export interface ResponsesOptions {
 
 /** Calls of a server that speaks the caller's own dialect. */
 export function createResponses({ name, takesUrls, send }: ResponsesOptions) {
-  const bodyOf = ({ call, target }: ProviderCall<ChatCall>, stream?: true) =>
-    toBody({ model: target.model, ...toResponsesBody(call, takesUrls), stream });
+  const reasoning = new EncryptedReasoning();
   return {
     async whole(options: ProviderCall<ChatCall>): Promise<ChatResult> {
-      const { signal } = options;
-      const reply = await send("/responses", bodyOf(options), options);
-      return fromResponse(await readJson(reply, { provider: name, signal }), name);
+      const { signal, call, target } = options;
+      return reasoning.whole({
+        model: target.model,
+        body: { model: target.model, ...toResponsesBody(call, takesUrls) },
+        send: async (body) => {
+          const reply = await send("/responses", toBody(body), options);
+          return fromResponse(await readJson(reply, { provider: name, signal }), name);
+        },
+      });
     },
-    async stream(options: ProviderCall<ChatCall>) {
-      const { signal } = options;
-      const reply = await send("/responses", bodyOf(options, true), options);
-      return new ResponsesStream({ provider: name, reply, signal });
+    async stream(options: ProviderCall<ChatCall>): Promise<ChatStream> {
+      const { signal, call, target } = options;
+      return reasoning.stream({
+        model: target.model,
+        body: { model: target.model, ...toResponsesBody(call, takesUrls), stream: true },
+        send: async (body) => {
+          const reply = await send("/responses", toBody(body), options);
+          return new ResponsesStream({ provider: name, reply, signal });
+        },
+      });
     },
   };
 }

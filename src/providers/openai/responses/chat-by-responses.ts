@@ -5,6 +5,7 @@ import { reasoningWishOf } from "../../../call/reasoning-wish.ts";
 import type { ProviderCall } from "../../contract.ts";
 import { isUnserved } from "../../kit/failure.ts";
 import { toBody } from "../../kit/http.ts";
+import { remedyIn } from "../../kit/remedy.ts";
 import { readJson, type UpstreamReply } from "../../kit/reply.ts";
 import { wholeAsStream } from "../chat-reply.ts";
 import type { FieldRule } from "../field-rules.ts";
@@ -97,7 +98,8 @@ export class ChatByResponses {
     const applied = new Set(this.#remediesOf(model));
     for (;;) {
       const form = {
-        hasEncrypted: !applied.has("no-encrypted-reasoning"),
+        hasEncrypted:
+          !applied.has("no-encrypted-reasoning") && !applied.has("no-reasoning-include"),
         hasInclude: !applied.has("no-reasoning-include"),
         hasSummary: !applied.has("no-reasoning-summary"),
       };
@@ -139,9 +141,6 @@ export class ChatByResponses {
     this.#learned.set(model, { remedies, atMs });
   }
 }
-
-const remedyIn = (error: unknown): UpstreamRemedy | undefined =>
-  error instanceof ApiError ? error.upstream?.remedy : undefined;
 
 function hasTools({ options: { tools } }: ChatCall): boolean {
   return Array.isArray(tools) && tools.length > 0;

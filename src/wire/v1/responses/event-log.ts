@@ -1,8 +1,9 @@
 import { ApiError } from "../../../base/errors.ts";
 
-/** Longer than any answer; an upstream that goes on has lost itself. */
+/** Longer than any answer: an upstream that sends more is broken. */
 const maxOutputChars = 32 * 1024 * 1024;
-const maxItems = 10_000;
+/** Of one response. */
+export const maxItems = 10_000;
 
 /** Numbers the events of one response, and keeps its items for the last of them. */
 export class EventLog {
@@ -26,14 +27,14 @@ export class EventLog {
   }
 
   nextItem(): number {
-    if (this.#items >= maxItems) throw lost("too many items");
+    if (this.#items >= maxItems) throw endless("too many items");
     return this.#items++;
   }
 
   /** Words that an item keeps until it is done. */
   keep(chars: number): void {
     this.#chars += chars;
-    if (this.#chars > maxOutputChars) throw lost("an answer that does not end");
+    if (this.#chars > maxOutputChars) throw endless("an answer that does not end");
   }
 
   /** `fields`: the inside of an object. */
@@ -52,7 +53,8 @@ export class EventLog {
   }
 }
 
-function lost(detail: string): ApiError {
+/** For an upstream that sends more than any model writes. */
+export function endless(detail: string): ApiError {
   return new ApiError({
     code: "upstream_error",
     message: "The model's response ended early. Try again.",

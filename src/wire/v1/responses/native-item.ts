@@ -1,26 +1,28 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
 import type { EventLog } from "./event-log.ts";
+import { TextPieces } from "./text-pieces.ts";
 
 /** Longer than any answer; what is longer is not kept. */
 const maxKeptChars = 32 * 1024 * 1024;
-const joinedPieces = 64;
 
-/** An event that is no piece of words, and the words behind it. */
+/** An event without a piece of text, and the text of the events after it. */
 interface Step {
   readonly event: string;
-  readonly words: Words;
+  readonly words: TextPieces;
 }
 
 interface Part {
   readonly isSummary: boolean;
   readonly index: Json | undefined;
   part: JsonObject;
-  said: string;
-  isSaid: boolean;
+  /** Collected first: there can be many, and each copy of the part costs as much as all before. */
+  readonly annotations: Json[];
+  text: string;
+  isTextDone: boolean;
   isDone: boolean;
 }
 
-/** The event that ends the words of a part, and its field for them. */
+/** The event that ends the text of a part, and its field for the text. */
 const partEnds: Readonly<Record<string, readonly [type: string, field: string]>> = {
   output_text: ["response.output_text.done", "text"],
   refusal: ["response.refusal.done", "refusal"],
@@ -39,7 +41,7 @@ const callEnds: Readonly<Record<string, readonly [type: string, field: string]>>
 export class NativeItem {
   readonly #item: JsonObject;
   readonly #at: number;
-  readonly #first = new Words();
+  readonly #first = new TextPieces();
   readonly #steps: Step[] = [];
   #words = this.#first;
   #chars = 0;
@@ -49,13 +51,13 @@ export class NativeItem {
     this.#at = at;
   }
 
-  /** An event of this item, with the words in it. */
+  /** An event of this item, with its piece of text. */
   note(event: string, words: string): void {
     this.#chars += words === "" ? event.length : words.length;
     if (this.#chars > maxKeptChars) return;
     if (words !== "") this.#words.add(words);
     else {
-      this.#words = new Words();
+      this.#words = new TextPieces();
       this.#steps.push({ event, words: this.#words });
     }
   }
@@ -63,18 +65,18 @@ export class NativeItem {
   /** The events that end it, and the item as far as it came; undefined: it is too long. */
   end(log: EventLog): { readonly events: string; readonly item: JsonObject } | undefined {
     if (this.#chars > maxKeptChars) return undefined;
-    const { parts, said, isSaid } = this.#replay();
+    const { parts, text, isTextDone } = this.#replay();
     const { type, status } = this.#item;
     const place = `"item_id":${JSON.stringify(this.#item["id"])},"output_index":${this.#at}`;
     let events = "";
     for (const part of parts) if (!part.isDone) events += endPart(part, place, log);
     const [ended, field = ""] = callEnds[String(type)] ?? [];
-    if (ended !== undefined && !isSaid)
-      events += log.event(ended, `${place},"${field}":${JSON.stringify(said)}`);
+    if (ended !== undefined && !isTextDone)
+      events += log.event(ended, `${place},"${field}":${JSON.stringify(text)}`);
     const item = {
       ...this.#item,
       ...(type === "reasoning" && status === undefined ? {} : { status: "incomplete" }),
-      ...(ended === undefined ? {} : { [field]: said }),
+      ...(ended === undefined ? {} : { [field]: text }),
       ...listOf("content", parts),
       ...listOf("summary", parts),
     };
@@ -83,21 +85,21 @@ export class NativeItem {
 
   #replay() {
     const parts: Part[] = [];
-    let said = this.#first.text;
-    let isSaid = false;
+    let text = this.#first.text;
+    let isTextDone = false;
     for (const { event, words } of this.#steps) {
       const data = dataIn(event);
       const type = String(data["type"]);
       const last = parts.at(-1);
       const open = last?.isDone === false ? last : undefined;
       if (type.endsWith("_part.added")) parts.push(toPart(type, data));
-      else if (open === undefined) isSaid ||= type.endsWith(".done");
+      else if (open === undefined) isTextDone ||= type.endsWith(".done");
       else takeStep(open, type, data);
       const now = parts.at(-1);
-      if (now?.isDone === false) now.said += words.text;
-      else said += words.text;
+      if (now?.isDone === false) now.text += words.text;
+      else text += words.text;
     }
-    return { parts, said, isSaid };
+    return { parts, text, isTextDone };
   }
 }
 
@@ -105,7 +107,15 @@ function toPart(type: string, data: JsonObject): Part {
   const isSummary = type.startsWith("response.reasoning_summary");
   const part = isJsonObject(data["part"]) ? data["part"] : {};
   const index = data[isSummary ? "summary_index" : "content_index"];
-  return { isSummary, index, part, said: "", isSaid: false, isDone: false };
+  return {
+    isSummary,
+    index,
+    part,
+    annotations: [],
+    text: "",
+    isTextDone: false,
+    isDone: false,
+  };
 }
 
 function takeStep(open: Part, type: string, data: JsonObject): void {
@@ -113,23 +123,27 @@ function takeStep(open: Part, type: string, data: JsonObject): void {
   if (type.endsWith("_part.done")) {
     open.isDone = true;
     if (isJsonObject(part)) open.part = part;
-  } else if (type.endsWith(".annotation.added") && annotation !== undefined) {
-    const { annotations: known } = open.part;
-    const annotations = [...(Array.isArray(known) ? known : []), annotation];
-    open.part = { ...open.part, annotations };
-  } else if (type.endsWith(".done")) open.isSaid = true;
+  } else if (type.endsWith(".annotation.added") && annotation !== undefined)
+    open.annotations.push(annotation);
+  else if (type.endsWith(".done")) open.isTextDone = true;
 }
 
 function endPart(open: Part, itemPlace: string, log: EventLog): string {
-  const { isSummary, index, said, isSaid } = open;
-  const kind = String(open.part["type"]);
+  const { isSummary, index, annotations, text, isTextDone } = open;
+  const { type, annotations: known } = open.part;
+  const kind = String(type);
   const place = `${itemPlace},"${isSummary ? "summary" : "content"}_index":${JSON.stringify(index)}`;
   const [ended, field = ""] = partEnds[kind] ?? [];
   let events = "";
+  if (annotations.length > 0) {
+    const earlier = Array.isArray(known) ? known : [];
+    open.part = { ...open.part, annotations: [...earlier, ...annotations] };
+  }
   if (ended !== undefined) {
-    open.part = { ...open.part, [field]: said };
+    open.part = { ...open.part, [field]: text };
     const likely = kind === "output_text" ? ',"logprobs":[]' : "";
-    if (!isSaid) events = log.event(ended, `${place},"${field}":${JSON.stringify(said)}${likely}`);
+    if (!isTextDone)
+      events = log.event(ended, `${place},"${field}":${JSON.stringify(text)}${likely}`);
   }
   const name = isSummary ? "response.reasoning_summary_part.done" : "response.content_part.done";
   return events + log.event(name, `${place},"part":${JSON.stringify(open.part)}`);
@@ -145,20 +159,4 @@ function listOf(name: "content" | "summary", parts: readonly Part[]): JsonObject
 export function dataIn(event: string): JsonObject {
   const data: unknown = JSON.parse(event.slice(event.indexOf("\ndata: ") + 7));
   return isJsonObject(data) ? data : {};
-}
-
-/** Pieces of text: many short strings take far more memory than few long ones. */
-class Words {
-  #joined: string[] = [];
-  #pieces: string[] = [];
-
-  add(text: string): void {
-    if (this.#pieces.push(text) < joinedPieces) return;
-    this.#joined.push(this.#pieces.join(""));
-    this.#pieces = [];
-  }
-
-  get text(): string {
-    return this.#joined.join("") + this.#pieces.join("");
-  }
 }

@@ -9,15 +9,15 @@ import {
   refusalPart,
   textPart,
 } from "./output-items.ts";
-import type { KnownTool } from "./tool-book.ts";
-import { toCustomInput } from "./tool-book.ts";
+import { TextPieces } from "./text-pieces.ts";
+import { type KnownTool, toCustomInput } from "./tool-book.ts";
 
 /** Items of a stream that have begun and are not done. */
 
-/** Text that comes in pieces; few long strings take less memory than many short ones. */
+/** The text of an item, counted against the bound of the whole response. */
 class Pieces {
   readonly #log: EventLog;
-  #pieces: string[] = [];
+  readonly #pieces = new TextPieces();
 
   constructor(log: EventLog) {
     this.#log = log;
@@ -25,12 +25,11 @@ class Pieces {
 
   add(text: string): void {
     this.#log.keep(text.length);
-    this.#pieces.push(text);
-    if (this.#pieces.length >= 256) this.#pieces = [this.#pieces.join("")];
+    this.#pieces.add(text);
   }
 
   get text(): string {
-    return this.#pieces.join("");
+    return this.#pieces.text;
   }
 }
 

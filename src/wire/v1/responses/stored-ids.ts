@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
+import { endless, maxItems } from "./event-log.ts";
 
 /**
  * Items of a stored reply are found by their ids, which name the response. A vendor's own ids are
@@ -22,13 +23,13 @@ function withOwnId(item: Json, responseId: string, at: number): Json {
   return { ...item, id: toOwnId(item["id"], responseId, at) };
 }
 
+/** The members of an event that can name an item. Within texts, quotes are escaped: none matches. */
+const idMember = /("(?:item_)?id"\s?:\s?")([^"\\]{1,512})(?=")/g;
+
 /** The ids of one stream: an item is named by all of its events. */
 export class StreamIds {
   readonly #responseId: string;
   readonly #own = new Map<string, string>();
-  /** Of the item that events speak of now. */
-  #given = "";
-  #replacement = "";
 
   constructor(responseId: string) {
     this.#responseId = responseId;
@@ -37,24 +38,16 @@ export class StreamIds {
   /** An item begins. */
   learn(item: Json | undefined, at: Json | undefined): void {
     const id = isJsonObject(item) ? item["id"] : undefined;
-    if (typeof id !== "string" || typeof at !== "number") return;
-    if (!this.#own.has(id)) this.#own.set(id, toOwnId(id, this.#responseId, at));
+    if (typeof id !== "string" || typeof at !== "number" || this.#own.has(id)) return;
+    if (this.#own.size >= maxItems) throw endless("too many items");
+    this.#own.set(id, toOwnId(id, this.#responseId, at));
   }
 
-  /** The event's text with the ids of ours. Inside of texts, quotes are escaped: none is touched. */
+  /** The event's text with the ids of ours, each looked up: a stream can have many items. */
   replace(text: string): string {
-    if (this.#given === "" || !text.includes(this.#given)) {
-      this.#given = "";
-      for (const [given, own] of this.#own)
-        if (text.includes(`"${given}"`)) {
-          this.#given = given;
-          this.#replacement = own;
-          break;
-        }
-      if (this.#given === "") return text;
-    }
-    return text
-      .replaceAll(`"item_id":"${this.#given}"`, `"item_id":"${this.#replacement}"`)
-      .replaceAll(`"id":"${this.#given}"`, `"id":"${this.#replacement}"`);
+    return text.replace(idMember, (whole, before: string, given: string) => {
+      const own = this.#own.get(given);
+      return own === undefined ? whole : before + own;
+    });
   }
 }

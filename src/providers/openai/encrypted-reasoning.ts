@@ -135,10 +135,11 @@ function without(body: JsonObject, remedy: UpstreamRemedy): JsonObject | undefin
   const isWanted =
     remedy === "no-reasoning-include" && Array.isArray(include) && include.includes(wanted);
   if (!hasReasoning && !isWanted) return undefined;
+  const others = isWanted ? include.filter((name) => name !== wanted) : [];
   return {
     ...body,
     ...(hasReasoning ? { input: input.filter((item) => !isEncrypted(item)) } : {}),
-    ...(isWanted ? { include: include.filter((name) => name !== wanted) } : {}),
+    ...(isWanted ? { include: others.length === 0 ? undefined : others } : {}),
   };
 }
 

@@ -1,11 +1,15 @@
 /** Responses that are stored: read again, continued, listed, deleted; each by its own account alone. */
 
 import { describe, expect, test } from "bun:test";
+import { jsonReply } from "../../fake/http/reply.ts";
 import {
   answerEvents,
+  callEvents,
   callItem,
   messageItem,
+  reasoningItem,
   responseEvents,
+  responseObject,
   wholeResponse,
 } from "../../fake/openai/responses.ts";
 import { chatAnswers, chatJson, chatStreams } from "../../fake/recordings.ts";
@@ -20,6 +24,7 @@ providers:
 models:
   plain: { endpoint: chat, price: { input: 1, output: 10 }, routes: [{ provider: plain, model: any }] }
   gpt: { endpoint: chat, price: { input: 1, output: 10 }, routes: [{ provider: vendor, model: gpt-5 }] }
+  small: { endpoint: chat, price: { input: 1, output: 10 }, routes: [{ provider: vendor, model: gpt-4o }] }
 `;
 const gateway = useTestGateway({ manifest, environment: { SVC_STORE_RESPONSES: "on" } });
 const ask = (fields: object = {}) =>
@@ -169,6 +174,128 @@ test("a vendor's store is never used: neither its ids nor its memory", async () 
   expect(sent()).not.toHaveProperty("previous_response_id");
   expect(sent()["input"]).toHaveLength(3);
   expect(JSON.stringify(sent()["input"])).not.toContain('"id"');
+});
+
+test("a vendor's reasoning is stored, and goes back to it with the result of a call", async () => {
+  const wanted = "reasoning.encrypted_content";
+  const tools = [{ type: "function", name: "get_weather", parameters: {} }];
+  for (const stream of [false, true]) {
+    const called = stream ? responseEvents(callEvents) : wholeResponse([reasoningItem, callItem]);
+    gateway.upstream.replyOnce(called);
+    const include = stream ? ["message.output_text.logprobs"] : undefined;
+    const reply = await ask({ model: "gpt", tools, stream, include });
+    const { id } = stream ? lastResponse(await readResponseEvents(reply)) : await reply.json();
+    expect(sent()).toMatchObject({ store: false, include: [...(include ?? []), wanted] });
+    gateway.upstream.replyOnce(wholeResponse([messageItem]));
+    const result = { type: "function_call_output", call_id: callItem["call_id"], output: "7" };
+    await (await ask({ model: "gpt", previous_response_id: id, input: [result] })).json();
+    const { id: _thought, ...thought } = reasoningItem;
+    const { id: _call, ...call } = callItem;
+    expect(sent()["input"]).toEqual([
+      expect.objectContaining({ role: "user" }),
+      thought,
+      call,
+      result,
+    ]);
+  }
+});
+
+test("a vendor is not asked for encrypted reasoning that neither caller nor store wants", async () => {
+  gateway.upstream.replyOnce(wholeResponse([messageItem]));
+  await (await ask({ model: "gpt", store: false })).json();
+  expect(sent()).not.toHaveProperty("include");
+});
+
+test("a model that refuses to encrypt reasoning serves a request that is stored", async () => {
+  const message = "Encrypted content is not supported with this model.";
+  const error = { message, type: "invalid_request_error", param: "include", code: null };
+  gateway.upstream.replyOnce(jsonReply({ status: 400, body: { error } }));
+  gateway.upstream.replyOnce(wholeResponse([messageItem]));
+  const reply = await ask({ model: "small" });
+  expect(await reply.json()).toMatchObject({ store: true, output: [{ type: "message" }] });
+  expect(sent()).not.toHaveProperty("include");
+});
+
+test("a stream with more items than any answer has ends in an error, and is not stored", async () => {
+  const item = (at: number) => ({ ...messageItem, id: `msg_${at}`, content: [] });
+  const added = Array.from({ length: 10_001 }, (_, at) => ({
+    type: "response.output_item.added",
+    output_index: at,
+    item: item(at),
+  }));
+  gateway.upstream.replyOnce(responseEvents([...answerEvents.slice(0, 2), ...added]));
+  const text = await (await ask({ model: "gpt", stream: true })).text();
+  expect(text).toContain("event: error\n");
+  expect(text.split("\n\n").at(-2)).toStartWith("event: response.failed\n");
+  expect(text.split("event: response.output_item.added\n").length).toBeLessThanOrEqual(10_001);
+  const [id] = /resp_[0-9a-f]{32}/.exec(text) ?? [];
+  expect((await manage(String(id))).status).toBe(404);
+});
+
+test("every event of a stream with many items names them as the whole reply does", async () => {
+  const items = Array.from({ length: 50 }, (_, at) => ({
+    ...messageItem,
+    id: `msg_68af40337e58819392e935fb40${at}`,
+    content: [{ type: "output_text", annotations: [], text: '"id":"msg_1"' }],
+  }));
+  const eventsOf = (item: (typeof items)[number], at: number) => {
+    const place = { item_id: item.id, output_index: at, content_index: 0 };
+    return [
+      { type: "response.output_item.added", output_index: at, item: { ...item, content: [] } },
+      { type: "response.output_text.delta", ...place, delta: '"id":"msg_1"' },
+      // In the middle of other items.
+      { type: "response.output_text.delta", ...place, item_id: items[0]?.id, delta: "x" },
+      { type: "response.output_item.done", output_index: at, item },
+    ];
+  };
+  const last = { type: "response.completed", response: responseObject(items) };
+  const all = [...answerEvents.slice(0, 2), ...items.flatMap(eventsOf), last];
+  gateway.upstream.replyOnce(responseEvents(all));
+  const reply = await ask({ model: "gpt", stream: true });
+  const text = await reply.clone().text();
+  expect(text).not.toContain("68af40337e58819392e935fb40");
+  const events = await readResponseEvents(reply);
+  const { output } = lastResponse(events);
+  const added = events.filter(({ type }) => type === "response.output_item.added");
+  expect(added.map(({ item }) => (item as { readonly id: string }).id)).toEqual(
+    output.map(({ id }) => String(id)),
+  );
+  expect(JSON.stringify(output)).toContain(JSON.stringify('"id":"msg_1"'));
+});
+
+test("requests with one Idempotency-Key store one response, one after another and at the same time", async () => {
+  const payer = await openPayer(gateway);
+  const send = (key: string, fields: object = {}) =>
+    fetch(`${gateway.baseUrl}/responses`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${payer.key}`,
+        "content-type": "application/json",
+        "idempotency-key": key,
+      },
+      body: JSON.stringify({ model: "plain", input: "Hi", ...fields }),
+    });
+  const ownId = ({ headers }: Response) =>
+    `resp_${headers.get("x-request-id")?.slice("req_".length)}`;
+  const storedOf = async (replies: readonly Response[]) => {
+    const ids = new Set(replies.map(ownId));
+    expect(ids.size).toBe(replies.length);
+    const found: string[] = [];
+    for (const id of ids) if ((await manage(id, "GET", payer.key)).status === 200) found.push(id);
+    return found;
+  };
+  gateway.upstream.replyWith(chatAnswers.plain());
+  const first = await send("a");
+  const second = await send("a");
+  const { id } = await first.json();
+  expect((await second.json()).id).toBe(id);
+  expect(await storedOf([first, second])).toEqual([id]);
+  const both = await Promise.all([send("b"), send("b")]);
+  const served = both.filter(({ status }) => status === 200);
+  const ids = new Set(await Promise.all(served.map(async (reply) => (await reply.json()).id)));
+  expect(await storedOf(both)).toEqual([...ids]);
+  expect(gateway.upstream.requests).toHaveLength(2);
+  expect(await payer.receipts()).toHaveLength(2);
 });
 
 test("a large request is refused before the call, unless it is not to be stored", async () => {

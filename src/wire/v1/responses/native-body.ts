@@ -26,15 +26,35 @@ const passedOn = [
   "stream_options",
 ] as const;
 
-export function toNativeBody(body: JsonObject, input: Json | undefined): JsonObject {
+export const encryptedReasoning = "reasoning.encrypted_content";
+
+interface NativeBodyOptions {
+  /** The caller's. */
+  readonly body: JsonObject;
+  /** With the items that the request continues. */
+  readonly input: Json | undefined;
+  readonly isStored: boolean;
+}
+
+export function toNativeBody({ body, input, isStored }: NativeBodyOptions): JsonObject {
   const sent: Record<string, Json | undefined> = {
     input: Array.isArray(input) ? toNativeItems(input) : input,
   };
   for (const name of passedOn) if (body[name] !== undefined) sent[name] = body[name];
+  // Only so can a request that continues the reply send its reasoning back.
+  if (isStored) sent["include"] = withEncrypted(body["include"]);
   return sent;
 }
 
-/** Nothing is stored there: ids would be looked for in vain, and thoughts without their data too. */
+function withEncrypted(include: Json | undefined): readonly Json[] {
+  const given = Array.isArray(include) ? include : [];
+  return given.includes(encryptedReasoning) ? given : [...given, encryptedReasoning];
+}
+
+/**
+ * The vendor stores nothing, so it would not find an item by its id, nor reasoning without its
+ * encrypted content.
+ */
 function toNativeItems(items: readonly Json[]): readonly Json[] {
   const sent: Json[] = [];
   for (const item of items) {

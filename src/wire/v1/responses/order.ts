@@ -3,7 +3,7 @@ import { checkNested } from "../chat/call.ts";
 import type { ChatOrder, ReadOptions } from "../dialect.ts";
 import { jsonBytes, otherBytes } from "../other-bytes.ts";
 import { fieldError, reader } from "../validate.ts";
-import { toNativeBody } from "./native-body.ts";
+import { encryptedReasoning, toNativeBody } from "./native-body.ts";
 import { type ResponseRequest, responseRequest } from "./request.ts";
 import { ItemReader, type Place } from "./to-messages.ts";
 import { asksForSummary, toOptions } from "./to-options.ts";
@@ -62,10 +62,11 @@ export function toResponseOrder(
         showsThoughts: asksForSummary(request) ? true : undefined,
         /** Made when it is needed: most models do not speak this dialect. */
         get body() {
-          native ??= toNativeBody(
+          native ??= toNativeBody({
             body,
-            history.length === 0 ? body["input"] : [...history, ...input],
-          );
+            input: history.length === 0 ? body["input"] : [...history, ...input],
+            isStored: store,
+          });
           return native;
         },
       },
@@ -78,7 +79,7 @@ export function toResponseOrder(
     book,
     places: read.places,
     isStored: store,
-    wantsEncrypted: include.includes("reasoning.encrypted_content"),
+    wantsEncrypted: include.includes(encryptedReasoning),
   };
 }
 

@@ -23,7 +23,7 @@ export async function startStallTarget(): Promise<StallTarget> {
   const upstream = await startScriptedUpstream();
   const home = createHome({ isProcess: true });
   home.writeConfig(manifest.replaceAll("UPSTREAM", upstream.baseUrl));
-  const server = await home.serve({ FAKE_KEY: "vendor-secret" });
+  const server = await home.serve({ FAKE_KEY: "vendor-secret", SVC_STORE_RESPONSES: "on" });
   await home.svc(["account", "credit", "default", "1000000", "--reference", "stalls"]);
   const token = await operatorToken(server);
   return {

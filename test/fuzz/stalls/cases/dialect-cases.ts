@@ -12,12 +12,11 @@ const askedModel = "svc-3-flash";
 /** Of the model that gets it back: the string of another is not even decoded. */
 const toOpaque = (carried: Carried) => toOpaqueOf(askedModel, carried);
 
+const before = { responses: '"store":false,', messages: '"max_tokens":64,', completions: "" };
 /** A request with a raw piece of JSON behind the model. */
 const raw = (dialect: Dialect, text: string, model = askedModel): StallRequest => ({
   path: `/v1/${dialect}`,
-  body: Buffer.from(
-    `{"model":"${model}",${dialect === "messages" ? '"max_tokens":64,' : ""}${text}}`,
-  ),
+  body: Buffer.from(`{"model":"${model}",${before[dialect]}${text}}`),
 });
 const list = (unit: string, count: number) => Array<string>(count).fill(unit).join(",");
 
@@ -299,6 +298,59 @@ const translated = (["responses", "messages"] as const).flatMap((dialect): reado
   ];
 });
 
+/** Replies that are stored: their items get ids of their own. */
+const itemIds = Array.from(
+  { length: 10_000 },
+  (_, at) => `msg_${at.toString(16).padStart(40, "0")}`,
+);
+const message = (id: string) => ({ id, type: "message", role: "assistant", content: [] });
+const added = itemIds.map((id, index) =>
+  event("response.output_item.added", { output_index: index, item: message(id) }),
+);
+const completed = (output: readonly object[]) =>
+  event("response.completed", {
+    response: {
+      id: "r",
+      status: "completed",
+      output,
+      usage: { input_tokens: 1, output_tokens: 1 },
+    },
+  });
+const stored = (name: string, events: () => readonly string[]): StallCase => ({
+  name: `responses-stored-${name}`,
+  attacks: "ids of stored items (src/wire/v1/responses/stored-ids.ts)",
+  request: () => ({
+    path: "/v1/responses",
+    body: Buffer.from(`{"model":"${responsesModel}","input":"Hi","stream":true}`),
+  }),
+  reply: () => eventsReply([natives.responses.start, ...events()]),
+});
+const storedCases: readonly StallCase[] = [
+  stored("stream-of-6000-items", () => [added.slice(0, 6_000).join(""), completed([])]),
+  stored("stream-of-10000-items", () => [added.join(""), completed(itemIds.map(message))]),
+  stored("stream-of-6000-items-named-in-turn", () => [
+    added.slice(0, 6_000).join(""),
+    ...itemIds
+      .slice(0, 6_000)
+      .map((id, index) =>
+        event("response.output_text.delta", {
+          ...at,
+          item_id: id,
+          output_index: index,
+          delta: "a",
+        }),
+      ),
+    completed([]),
+  ]),
+  stored("stream-event-of-1mb-of-ids", () => [
+    event("response.output_text.annotation.added", {
+      ...at,
+      annotation: Array(100_000).fill({ id: "m" }),
+    }),
+    completed([]),
+  ]),
+];
+
 export const dialectCases: readonly StallCase[] = [
   ...requests,
   ...carriedCases,
@@ -307,4 +359,5 @@ export const dialectCases: readonly StallCase[] = [
   ...manyThoughts,
   ...replies,
   ...translated,
+  ...storedCases,
 ];

@@ -8,14 +8,14 @@ const mib = 1024 * 1024;
 
 /** Larger requests cannot be stored; the endpoint refuses them before the call. */
 const maxStoredBytes = 16 * mib;
-/** With its reply, of which no model writes more than the difference. */
+/** With the reply. No model writes a reply larger than the difference. */
 const maxResponseBytes = 20 * mib;
-/** Above it, responses are written one after another: each is in memory three times. */
+/** Larger responses are written one after another: each is in memory three times. */
 const largeBytes = mib;
-/** An id of ours is much shorter. */
+/** Our ids are much shorter. */
 const maxIdChars = 128;
 
-/** How long a conversation can be that is continued by an id. */
+/** How long a conversation continued by an id can be. */
 export interface HistoryBounds {
   readonly responses: number;
   readonly bytes: number;
@@ -26,7 +26,7 @@ const usualBounds: HistoryBounds = { responses: 1_000, bytes: 16 * mib };
 const readAtOnce = 50;
 const bytesAtOnce = 4 * mib;
 
-/** Encrypts in several turns of the event loop; what was moved to another place cannot be opened. */
+/** Encrypts in several turns of the event loop. Bytes moved to another place cannot be opened. */
 export interface Sealer {
   seal(plain: readonly Uint8Array[], place: string): Promise<Uint8Array>;
   open(sealed: Uint8Array, place: string): Promise<Uint8Array>;
@@ -37,14 +37,14 @@ export interface StoredResponsesOptions {
   readonly sealer: Sealer;
   readonly clock: Clock;
   readonly keptMs: number;
-  /** Of one account; at least as much as one response can have. */
+  /** The bound of one account; at least the largest size of a response. */
   readonly accountBytes: number;
   readonly bounds?: HistoryBounds | undefined;
 }
 
 type NewResponse = Omit<StoredResponse, "createdAtMs" | "expiresAtMs">;
 
-/** The responses of all accounts, encrypted in the database. Gateways that share it share them. */
+/** The responses of all accounts, encrypted in the database, for all gateways that share it. */
 export class StoredResponses {
   readonly #options: StoredResponsesOptions;
   readonly #bounds: HistoryBounds;
@@ -55,12 +55,12 @@ export class StoredResponses {
     this.#bounds = options.bounds ?? usualBounds;
   }
 
-  /** Of a request that is to be stored. */
+  /** The largest request that can be stored. */
   get maxStoredBytes(): number {
     return maxStoredBytes;
   }
 
-  /** False: it is too large, which only a reply of millions of tokens can be, and not stored. */
+  /** False: it is too large to be stored, which takes a reply of millions of tokens. */
   async save({ input, reply, ...given }: NewResponse): Promise<boolean> {
     const { clock, keptMs } = this.#options;
     const createdAtMs = clock.nowMs();
@@ -109,7 +109,7 @@ export class StoredResponses {
       const byId = new Map(rows.map((row) => [row.id, row]));
       for (const one of ids) {
         const row = byId.get(one);
-        // Deleted in this moment.
+        // It was deleted just now.
         if (row === undefined) throw refused(incomplete);
         const { input, output } = toItems(await this.#open(row.items, placeOf("items", row)));
         for (const item of [input, output ?? []].flat()) found.push(item);
@@ -161,7 +161,7 @@ export class StoredResponses {
   }
 }
 
-/** All that identifies a row: bytes of another account, response or column cannot be opened here. */
+/** Identifies a row: bytes of another account, response or column cannot be opened here. */
 const placeOf = (
   column: "items" | "reply",
   { accountId, id, previousId }: Pick<SealedResponse, "accountId" | "id" | "previousId">,
@@ -196,7 +196,7 @@ const toItems = (value: unknown) => value as Items;
 const sizeOf = (pieces: readonly Uint8Array[]) =>
   pieces.reduce((sum, { length }) => sum + length, 0);
 
-/** JSON of an object, for which others have the event loop in between where it is large. */
+/** JSON of an object. If it is large, the event loop runs other work between the pieces. */
 async function piecesOf(fields: Readonly<Record<string, unknown>>): Promise<readonly Uint8Array[]> {
   const pieces: Uint8Array[] = [];
   let text = "";
@@ -212,7 +212,7 @@ async function piecesOf(fields: Readonly<Record<string, unknown>>): Promise<read
   return pieces;
 }
 
-/** The items of its lists one by one. */
+/** Writes the items of lists one by one. */
 function* textsOf(fields: Readonly<Record<string, unknown>>): Generator<string> {
   const known = Object.entries(fields).filter(([, value]) => value !== undefined);
   yield "{";

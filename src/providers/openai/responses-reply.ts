@@ -72,7 +72,7 @@ export function wordsOfItem(item: Json): string {
   return words;
 }
 
-/** Undefined when the upstream told no usage that can be relied on. */
+/** Undefined if the upstream reported no reliable usage. */
 export function fromResponsesUsage(value: Json | undefined): Usage | undefined {
   if (!isJsonObject(value)) return undefined;
   const inputTokens = toCount(value["input_tokens"]);

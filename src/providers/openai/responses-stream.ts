@@ -5,18 +5,18 @@ import { throwTold } from "./told-failure.ts";
 
 const head = '{"type":"';
 const deltaHead = '"delta":"';
-/** What begins a response: held back until the model does anything, so that another may be tried. */
+/** Held until the model writes something, so that another target can be tried before. */
 const beginnings: ReadonlySet<string> = new Set([
   "response.created",
   "response.in_progress",
   "response.queued",
 ]);
-/** Of these; a vendor sends two or three. */
+/** How many of them are held; a vendor sends two or three. */
 const maxHeld = 16;
 const eventName = /^[\w.]{1,100}$/;
 const ends: ReadonlySet<string> = new Set(["response.completed", "response.incomplete"]);
-/** Items whose words have come in deltas already. */
-const told: ReadonlySet<unknown> = new Set([
+/** Items whose text has come in deltas already. */
+const sentInDeltas: ReadonlySet<unknown> = new Set([
   "message",
   "reasoning",
   "function_call",
@@ -26,14 +26,14 @@ const told: ReadonlySet<unknown> = new Set([
 /** Reads the events of an upstream that speaks the Responses format, one packet at a time. */
 export class ResponsesStream extends EventStream {
   #held: NativeEvent[] | undefined = [];
-  /** Of the last delta; nothing is held back behind one. */
+  /** The kind of the last delta; after a delta, nothing is held. */
   #deltas: Deltas | undefined;
-  /** The response has come to its end: whatever follows is not told. */
+  /** The response has ended: later events are dropped. */
   #isOver = false;
 
   protected take(event: string, parts: ChatPart[]): void {
     if (this.#isOver || event === "" || event.startsWith("[DONE]")) return;
-    // Nearly all events are told by their first field, and need no parsing.
+    // Nearly all events are recognized by their first field, and need no parsing.
     // And nearly all of those have the same type as the one before.
     const known = this.#deltas;
     const isLine = !event.includes("\n");
@@ -51,7 +51,7 @@ export class ResponsesStream extends EventStream {
     const type = end === -1 ? undefined : event.slice(head.length, end);
     if (type === undefined || !isPassed(type) || !isLine) {
       const data = parseEvent(event, this.provider);
-      // What stands in several lines is written in one.
+      // Data of several lines is written in one.
       this.#takeParsed(isLine ? event : JSON.stringify(data), data, parts);
       return;
     }
@@ -67,7 +67,7 @@ export class ResponsesStream extends EventStream {
     throwTold(data, this.provider);
     const response = isJsonObject(data["response"]) ? data["response"] : undefined;
     if (type === "response.failed") throwTold({ error: response?.["error"] ?? {} }, this.provider);
-    // What cannot stand in a line of its own is no name of an event.
+    // Not a valid name of an event: it could break the line.
     if (!eventName.test(type)) return;
     if (beginnings.has(type)) {
       if (this.#held !== undefined && this.#held.length < maxHeld)
@@ -76,11 +76,11 @@ export class ResponsesStream extends EventStream {
     }
     if (!ends.has(type) || response === undefined) {
       const { item } = data;
-      const isUntold = isJsonObject(item) && !told.has(item["type"]);
+      const isNew = isJsonObject(item) && !sentInDeltas.has(item["type"]);
       const words =
         typeof data["delta"] === "string"
           ? data["delta"]
-          : type === "response.output_item.done" && isUntold
+          : type === "response.output_item.done" && isNew
             ? wordsOfItem(item)
             : "";
       this.#push(parts, { ...nativeOf(type, event, words), data });
@@ -102,7 +102,7 @@ export class ResponsesStream extends EventStream {
     parts.push(event);
   }
 
-  /** A text without an escape is cut out; quotes inside of texts are escaped. */
+  /** Text without an escape is sliced from the event: quotes within it would be escaped. */
   #wordsOf(event: string, after: number): string {
     const start = event.indexOf(deltaHead, after);
     if (start !== -1) {
@@ -116,7 +116,7 @@ export class ResponsesStream extends EventStream {
   }
 }
 
-/** Events that tell nothing of the whole response, and begin or end no item. */
+/** Events without the whole response, and that begin or end no item. */
 const isPassed = (type: string) =>
   type.startsWith("response.") &&
   !type.includes("\\") &&
@@ -129,7 +129,7 @@ const eventEnd = "\n\n";
 const toEventHead = (type: string) => `event: ${type}\ndata: `;
 const toText = (type: string, event: string) => toEventHead(type) + event + eventEnd;
 
-/** What pieces of one type have in common. */
+/** What the deltas of one type have in common. */
 interface Deltas {
   readonly start: string;
   readonly eventHead: string;

@@ -14,7 +14,7 @@ import { fromResponse } from "./responses-reply.ts";
 import { ResponsesStream } from "./responses-stream.ts";
 import { withSafePart, withSafeParts } from "./to-messages.ts";
 
-/** The least that the vendor takes; shorter answers go by chat completions. */
+/** The lowest cap that the vendor accepts; lower ones go to chat completions. */
 const leastCap = 16;
 /** Every other tier costs more or less than the price of the model. */
 const pricedTier = "default";
@@ -64,7 +64,7 @@ export function createResponses({ name, takesUrls, send }: ResponsesOptions) {
   };
 }
 
-/** Nothing is stored there: it would be in the operator's account, for all callers. */
+/** Nothing is stored at the vendor: it would be in the operator's account, for all callers. */
 function toResponsesBody(
   { original, maxOutputTokens: cap }: ChatCall,
   takesUrls: boolean,

@@ -82,7 +82,7 @@ describe("reasoning that the vendor cannot read", () => {
     expect((await payer.receipts()).map(({ outcome }) => outcome)).toEqual(["ok"]);
   });
 
-  test("is left out of a second request of a stream, whether the refusal is a status or an event", async () => {
+  test("is left out of a second streamed request, whether the refusal is a status or an event", async () => {
     const flat = [{ ...unreadable, type: "error" }];
     const failed = {
       type: "response.failed",
@@ -145,7 +145,7 @@ describe("reasoning that the vendor cannot read", () => {
       }
   });
 
-  test("is not looked for in a request without any, nor in a compaction, which is the conversation", async () => {
+  test("causes no second request if there is none, and a compaction, which is the conversation, stays", async () => {
     const compaction = { type: "compaction", encrypted_content: "gAAAAABoISQ24OyVRYbk" };
     for (const items of [[question], [compaction, question]]) {
       gateway.upstream.reset();
@@ -154,7 +154,7 @@ describe("reasoning that the vendor cannot read", () => {
     }
   });
 
-  test("does not end a stream that has begun with a second one", async () => {
+  test("causes no second request after the stream has begun", async () => {
     const begun = [...answerEvents.slice(0, 12), { ...unreadable, type: "error" }];
     const reply = await answers({ stream: true }, responseEvents(begun));
     expect(typesOf(await readResponseEvents(reply)).slice(-2)).toEqual([
@@ -181,7 +181,7 @@ describe("a model without encrypted reasoning", () => {
     ],
     ["own", { message: "Unknown value.", type: "invalid_request_error", param: "include[0]" }],
   ] as const)
-    test(`gets no reasoning and is not asked for any, from then on at once (${model})`, async () => {
+    test(`gets no reasoning and is not asked for any, and later requests need no second attempt (${model})`, async () => {
       const moved = { model, include: [wanted, more] };
       const reply = await answers(moved, refusal(error), wholeResponse([messageItem]));
       expect(reply.status).toBe(200);
@@ -191,7 +191,7 @@ describe("a model without encrypted reasoning", () => {
       expect(called().map(({ include }) => include)).toEqual([[wanted, more], [more], [more]]);
     });
 
-  test("is asked again after a refusal that another request got, too", async () => {
+  test("is not remembered if the second request is refused as well", async () => {
     await answers({ model: "nano", include: [wanted] }, refusal(unsupported), refusal(unsupported));
     expect(called()).toHaveLength(2);
     await answers({ model: "nano", include: [wanted] }, wholeResponse([messageItem]));

@@ -1,4 +1,4 @@
-/** Callers who want something for nothing, and upstreams that speak the Responses format badly. */
+/** Callers who try to avoid paying, and upstreams that send malformed Responses events. */
 
 import { describe, expect, test } from "bun:test";
 import { httpReply } from "../../fake/http/reply.ts";
@@ -28,7 +28,7 @@ const ask = (fields: object = {}, key = gateway.key) =>
 
 const long = "word ".repeat(40_000);
 const tool = (name: string, more: object = {}) => ({ type: "function", name, ...more });
-/** The counts of a vendor that has read so much. */
+/** The usage of a vendor that read this many tokens. */
 const read = (tokens: number) => ({
   ...RESPONSE_USAGE,
   input_tokens: tokens,

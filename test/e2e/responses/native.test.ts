@@ -1,4 +1,4 @@
-/** A vendor that speaks the Responses format gets the request as it is, and so does the caller its reply. */
+/** Vendors that speak the Responses format: requests and replies pass through. */
 
 import { describe, expect, test } from "bun:test";
 import { toOpaque } from "../../../src/wire/v1/carried.ts";
@@ -56,7 +56,7 @@ describe("a request", () => {
     });
   });
 
-  test("loses ids and what only this gateway can read, and keeps what the vendor has encrypted", async () => {
+  test("reaches the vendor without ids and the gateway's own strings, and with what the vendor encrypted", async () => {
     gateway.upstream.replyOnce(wholeResponse([messageItem]));
     const ours = toOpaque("gpt", {
       details: [{ type: "reasoning.text", text: "x", signature: "y" }],
@@ -79,7 +79,7 @@ describe("a request", () => {
     expect(gateway.upstream.requests).toHaveLength(0);
   });
 
-  test("keeps the sources of an earlier answer, which nobody fetches, also where no URL is allowed", async () => {
+  test("keeps the sources of an earlier answer, even if URLs are not allowed, because nobody fetches them", async () => {
     const sources = ["https://news.example/a?b=1", "http://wiki.internal/page", "doc:7"];
     const annotations = sources.map((url) => ({
       type: "url_citation",
@@ -100,7 +100,7 @@ describe("a request", () => {
       expect({ model, status: reply.status }).toEqual({ model, status: 200 });
       expect(sent()["input"]).toEqual([answer, expect.objectContaining(question)]);
     }
-    // Only there: under the same name, another part may hold what is fetched.
+    // Only in answers: in other parts, a vendor may fetch them.
     const [, inside] = annotations;
     const part = { type: "input_text", text: "?", annotations: [inside] };
     const refused = await ask({ input: [{ role: "user", content: [part] }] });
@@ -108,7 +108,7 @@ describe("a request", () => {
     expect((await refused.json()).error.param).toBe("input[0].content[0].annotations[0].url");
   });
 
-  test("for a very short answer uses chat completions, because the vendor rejects such a low cap", async () => {
+  test("with a cap below the vendor's minimum uses chat completions", async () => {
     gateway.upstream.replyOnce(chatAnswers.plain());
     await (await ask({ max_output_tokens: 5 })).json();
     expect(pathOf()).toBe("/v1/chat/completions");
@@ -203,7 +203,7 @@ describe("a whole reply", () => {
 });
 
 describe("a stream", () => {
-  test("passes as it came, but for the response's id, model and usage", async () => {
+  test("passes unchanged, except for the response's id, model and usage", async () => {
     const payer = await openPayer(gateway);
     gateway.upstream.replyOnce(responseEvents(answerEvents));
     const reply = await payer.call("/responses", { model: "gpt", input: "Hi", stream: true });
@@ -218,13 +218,13 @@ describe("a stream", () => {
     expect((await payer.receipt()).units).toMatchObject({ input: 20, output: 87 });
   });
 
-  test("of a call keeps what the vendor has encrypted", async () => {
+  test("of a call keeps the vendor's encrypted reasoning", async () => {
     gateway.upstream.replyOnce(responseEvents(callEvents));
     const all = await readResponseEvents(await ask({ stream: true }));
     expect(lastResponse(all).output).toEqual([reasoningItem, callItem]);
   });
 
-  test("that fails before a word is tried elsewhere", async () => {
+  test("that fails before its first output is tried on the next target", async () => {
     gateway.upstream.replyOnce(responseEvents(failedEvents));
     gateway.upstream.replyOnce(chatAnswers.plain());
     const all = await readResponseEvents(await ask({ model: "both", stream: true }));
@@ -244,7 +244,7 @@ describe("a stream", () => {
     expect((await payer.receipt()).outcome).not.toBe("ok");
   });
 
-  test("without a count is counted here", async () => {
+  test("without usage gets the usage counted here", async () => {
     const payer = await openPayer(gateway);
     const last = answerEvents.at(-1);
     const response = { ...(last?.["response"] as object), usage: null };

@@ -59,7 +59,7 @@ describe("a whole reply", () => {
     ]);
   });
 
-  test("reports an answer that was cut, and one that was filtered", async () => {
+  test("shows that an answer was cut or filtered", async () => {
     for (const [finish, reason] of [
       ["length", "max_output_tokens"],
       ["content_filter", "content_filter"],
@@ -129,7 +129,7 @@ describe("a stream", () => {
     expect(new Set(output.map(({ call_id: id }) => id)).size).toBe(2);
   });
 
-  test("has calls one after another, although the upstream mixes them with each other and with text", async () => {
+  test("has calls one after another, even if the upstream interleaves them with each other and with text", async () => {
     const piece = (index: number, text: string, more: object = {}) => ({
       index,
       ...more,
@@ -176,7 +176,7 @@ describe("a stream", () => {
     ]);
   });
 
-  test("has each part where it was announced, also where text follows a refusal", async () => {
+  test("has each part at the index that was announced, also if text follows a refusal", async () => {
     const deltas = [{ refusal: "I cannot." }, { content: "Ask me another." }];
     const pieces = deltas.map((delta) => chatChunk({ delta }));
     gateway.upstream.replyOnce(
@@ -235,7 +235,7 @@ describe("a stream", () => {
     }
   });
 
-  test("that fails before its first word has a status and no events", async () => {
+  test("that fails before its first output has an error status and no events", async () => {
     gateway.upstream.replyOnce(chatStreams.errorFirst());
     const reply = await ask({ stream: true });
     expect(reply.status).toBeGreaterThanOrEqual(400);

@@ -1,4 +1,4 @@
-/** Requests of POST /v1/responses: what reaches a model that speaks chat completions, and what is refused. */
+/** Requests of POST /v1/responses: what a chat completions model gets, and what is refused. */
 
 import { describe, expect, test } from "bun:test";
 import { chatAnswers } from "../../fake/recordings.ts";
@@ -82,7 +82,7 @@ describe("reach the model", () => {
     ]);
   });
 
-  test("with options by the names of chat completions", async () => {
+  test("with options under their names in chat completions", async () => {
     const schema = { type: "object", properties: {} };
     const format = { type: "json_schema", name: "place", schema, strict: true };
     const body = await sentFor({
@@ -120,7 +120,7 @@ describe("reach the model", () => {
     });
   });
 
-  test("with the allowed tools alone", async () => {
+  test("with only the allowed tools", async () => {
     const tools = [weather, { ...weather, name: "other" }];
     const choice = {
       type: "allowed_tools",
@@ -195,11 +195,11 @@ for (const [param, fields] of refused)
     expect(error).toMatchObject({ code: "invalid_request", param });
     expect(error.message).toStartWith(param);
     expect(gateway.upstream.requests).toHaveLength(0);
-    // What only an adapter sees is refused after admission, and free.
+    // Faults that only an adapter finds are refused after admission, and are free.
     for (const { charged } of await payer.receipts()) expect(charged).toBe(0n);
   });
 
-test("stored responses are not found where none are stored", async () => {
+test("a gateway that stores no responses returns 404 for their ids", async () => {
   const headers = { authorization: `Bearer ${gateway.key}` };
   const reply = await fetch(`${gateway.baseUrl}/responses/resp_1`, { headers });
   expect(reply.status).toBe(404);

@@ -1,4 +1,4 @@
-/** What vendors sign or encrypt survives a tool loop, although clients know one opaque string alone. */
+/** What vendors sign or encrypt survives a tool loop, although clients have only one opaque string. */
 
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../src/call/chat.ts";
@@ -168,7 +168,7 @@ describe("thoughts that come as signed details alone", () => {
     });
 });
 
-test("another vendor gets nothing that it cannot read", async () => {
+test("a vendor does not get what another one signed", async () => {
   gateway.upstream.replyOnce(claudeWhole(thoughts, "tool_use"));
   gateway.upstream.replyOnce(chatAnswers.plain());
   const input = await nextInput(await ask("claude", [question]), false);

@@ -1,4 +1,4 @@
-/** Responses that are stored: read again, continued, listed, deleted; each by its own account alone. */
+/** Stored responses: reading, continuing, listing and deleting them, only by their own account. */
 
 import { describe, expect, test } from "bun:test";
 import { jsonReply } from "../../fake/http/reply.ts";
@@ -52,13 +52,13 @@ test("a reply is read again as it was sent, whole and streamed", async () => {
   expect(await (await manage(String(last["id"]))).json()).toEqual(last);
 });
 
-test("a reply that was not to be stored is not found", async () => {
+test("a reply with store set to false is not found", async () => {
   const reply = await stored({ store: false });
   expect(reply).toMatchObject({ store: false });
   expect((await manage(reply.id)).status).toBe(404);
 });
 
-test("a conversation goes on by an id, without the instructions before", async () => {
+test("previous_response_id continues a conversation, without its earlier instructions", async () => {
   const first = await stored({ instructions: "Be brief." });
   const second = await stored({ input: "More", previous_response_id: first.id });
   await stored({ input: "Still more", previous_response_id: second.id });
@@ -84,7 +84,7 @@ test("calls of a stored reply are answered by their ids", async () => {
 });
 
 describe("a reference to an item", () => {
-  test("stands for the item, of whichever vendor", async () => {
+  test("stands for the item, whichever vendor created it", async () => {
     const { output } = await stored();
     gateway.upstream.replyOnce(wholeResponse([messageItem, callItem]));
     const native = await (await ask({ model: "gpt" })).json();
@@ -107,7 +107,7 @@ describe("a reference to an item", () => {
     expect(said.split('It is \\"7°\\".')).toHaveLength(3);
   });
 
-  test("to nothing is refused with its place", async () => {
+  test("to an item that does not exist is refused with its field", async () => {
     for (const id of ["msg_1", `msg_${"0".repeat(32)}_0`]) {
       const reply = await ask({ input: [{ role: "user", content: "Hi" }, { id }] });
       expect(reply.status).toBe(400);
@@ -137,7 +137,7 @@ test("input is listed in pages", async () => {
   }
 });
 
-test("a response is deleted once, by its own account alone, and costs nothing", async () => {
+test("a response can be deleted once, only by its own account, for free", async () => {
   const { id } = await stored();
   const stranger = await openPayer(gateway);
   for (const method of ["GET", "DELETE"])
@@ -155,7 +155,7 @@ test("a response is deleted once, by its own account alone, and costs nothing", 
   expect(await stranger.receipts()).toHaveLength(0);
 });
 
-test("what cannot be done with a stored response is refused clearly", async () => {
+test("operations that stored responses do not support are refused", async () => {
   const { id } = await stored();
   expect((await manage(`${id}?stream=true`)).status).toBe(400);
   expect((await manage(`${id}/cancel`, "POST")).status).toBe(400);
@@ -163,7 +163,7 @@ test("what cannot be done with a stored response is refused clearly", async () =
   expect((await manage(`${id}/other`)).status).toBe(404);
 });
 
-test("a vendor's store is never used: neither its ids nor its memory", async () => {
+test("nothing is stored at a vendor, and it gets no ids", async () => {
   gateway.upstream.replyOnce(wholeResponse([messageItem]));
   const first = await (await ask({ model: "gpt" })).json();
   expect(first).toMatchObject({ store: true });
@@ -314,7 +314,7 @@ test("a large request is refused before the call, unless it is not to be stored"
   expect((await ask({ input, store: false })).status).toBe(200);
 });
 
-test("references to one item many times are refused before they are written out", async () => {
+test("many references to one large item are refused", async () => {
   const { id } = await stored({ input: "word ".repeat(20_000) });
   const listed = await (await manage(`${id}/input_items`)).json();
   const input = Array.from({ length: 20_000 }, () => ({
@@ -331,7 +331,7 @@ test("an unknown path after an id is not found", async () => {
     expect((await manage(`resp_1/${action}`)).status).toBe(404);
 });
 
-test("reading what is stored uses requests per minute, and frees its place", async () => {
+test("reading stored responses counts against requests per minute, but not against concurrency", async () => {
   const { operations } = gateway.server;
   const payer = await openPayer(gateway);
   await operations.keys.setLimits({ id: payer.keyId, rpm: "4", concurrency: "1" });

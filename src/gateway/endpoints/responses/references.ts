@@ -5,7 +5,7 @@ import type { StoredResponses } from "../../../responses/stored-responses.ts";
 import { responseIdOf } from "../../../wire/v1/responses/output-items.ts";
 import { fieldError } from "../../../wire/v1/validate.ts";
 
-/** Of one request. Each is read from the database, and a conversation rarely has so many. */
+/** Responses that one request can refer to. Each is read from the database. */
 const maxResponses = 100;
 const maxBytes = 16 * 1024 * 1024;
 
@@ -16,7 +16,7 @@ export interface ReferenceOptions {
   readonly history: readonly JsonObject[];
 }
 
-/** The items that references stand for, in their places. */
+/** Replaces references by the items that they refer to. */
 export async function resolveReferences(
   input: readonly Json[],
   { accountId, archive, history }: ReferenceOptions,
@@ -25,11 +25,11 @@ export async function resolveReferences(
   for (const item of history) note(known, item);
   const found = new Set<string>();
   const sizes = new Map<string, number>();
-  /** Of what was read, and of what was put in the place of references: one item may stand often. */
+  /** Read from the database, and put in place of references: many can refer to one item. */
   let bytes = 0;
   const items: Json[] = [];
   for (const [at, item] of input.entries()) {
-    const id = referredBy(item);
+    const id = referencedId(item);
     if (id === undefined) {
       items.push(item);
       continue;
@@ -38,23 +38,23 @@ export async function resolveReferences(
     if (responseId !== undefined && !found.has(responseId)) {
       if (found.size >= maxResponses || bytes > maxBytes) throw tooMuch(at);
       found.add(responseId);
-      const response = await archive.find(accountId, responseId).catch(notThere);
+      const response = await archive.find(accountId, responseId).catch(asMissing);
       for (const one of itemsOf(response)) {
         bytes += JSON.stringify(one).length;
         note(known, one);
       }
     }
-    const meant = known.get(id);
-    if (meant === undefined)
+    const referenced = known.get(id);
+    if (referenced === undefined)
       throw fieldError(
         `input[${at}].id`,
         "is not the id of an item of a stored response. Send the item itself",
       );
-    const size = sizes.get(id) ?? JSON.stringify(meant).length;
+    const size = sizes.get(id) ?? JSON.stringify(referenced).length;
     sizes.set(id, size);
     bytes += size;
     if (bytes > 2 * maxBytes) throw tooMuch(at);
-    items.push(meant);
+    items.push(referenced);
   }
   return items;
 }
@@ -62,8 +62,8 @@ export async function resolveReferences(
 const tooMuch = (at: number) =>
   fieldError(`input[${at}].id`, "refers to too much. Send the items themselves");
 
-/** One that is not there has no items; any other failure is one. */
-function notThere(thrown: unknown): undefined {
+/** A response that does not exist has no items; other failures are passed on. */
+function asMissing(thrown: unknown): undefined {
   if (!(thrown instanceof ApiError && thrown.code === "response_not_found")) throw thrown;
 }
 
@@ -77,7 +77,7 @@ function note(known: Map<string, JsonObject>, item: JsonObject): void {
   if (typeof item["id"] === "string") known.set(item["id"], item);
 }
 
-function referredBy(item: Json): string | undefined {
+function referencedId(item: Json): string | undefined {
   if (!isJsonObject(item)) return undefined;
   const { type, role, id } = item;
   const isReference = type === "item_reference" || (type === undefined && role === undefined);

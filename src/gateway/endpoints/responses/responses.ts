@@ -8,7 +8,7 @@ import type { ServedCall } from "../../served-call.ts";
 import { serveChat } from "../chat/serve-chat.ts";
 import { resolveReferences } from "./references.ts";
 
-/** What a request brings from earlier ones. */
+/** A request, with what it takes from earlier ones. */
 interface Past {
   readonly body: JsonObject;
   readonly history: readonly JsonObject[];
@@ -47,9 +47,8 @@ function serve(served: ServedCall, { body, history }: Past): Promise<Response> {
 }
 
 /**
- * Stored before the receipt is written and the last bytes go out, so that whoever has a reply can
- * continue it. Where that fails, the answer goes out all the same, as one that is not stored: it was
- * paid for.
+ * Stores a reply before its receipt is written and its last bytes are sent, so that a caller who has
+ * it can continue it. If that fails, the reply is sent with `store: false`: it was paid for.
  */
 async function keep(served: ServedCall, order: ResponseOrder, reply: JsonObject): Promise<boolean> {
   const { dependencies, key, exchange, asked } = served;
@@ -75,7 +74,7 @@ async function keep(served: ServedCall, order: ResponseOrder, reply: JsonObject)
   }
 }
 
-/** The caller got an error in place of the reply; where this fails as well, it expires. */
+/** The caller got an error instead of the reply. If this fails as well, the response expires. */
 function forget({ dependencies, key, exchange }: ServedCall, id: string): void {
   const { responses: archive, log } = dependencies;
   archive?.remove(key.accountId, id).catch((error: unknown) => {
@@ -92,7 +91,7 @@ async function loadPast(served: ServedCall, archive: StoredResponses): Promise<P
   const resolved = Array.isArray(input)
     ? await resolveReferences(input, { accountId, archive, history })
     : input;
-  // It is in memory like what the caller has sent, and is bounded with it.
+  // It is in memory like the request's own body, and counts against the same bound.
   exchange.heldBody?.grow(sizeOf(history) + (resolved === input ? 0 : sizeOf(resolved)));
   return { body: resolved === input ? body : { ...body, input: resolved }, history };
 }

@@ -9,8 +9,9 @@ import type { Work } from "../../pipeline.ts";
 import { authenticate } from "../../request/authenticate.ts";
 
 /**
- * GET and DELETE /v1/responses/{id}, GET …/input_items, POST …/cancel: what an account has stored. No
- * model is called, so these have no receipt; like every request, each uses one of those per minute.
+ * GET and DELETE /v1/responses/{id}, GET …/input_items, POST …/cancel: the stored responses of an
+ * account. No model is called, so there is no receipt, but each request counts against the limit of
+ * requests per minute.
  */
 export function manageResponse(dependencies: GatewayDependencies): Work {
   const { keys, billing, replyCounter } = dependencies;
@@ -44,13 +45,13 @@ export function manageResponse(dependencies: GatewayDependencies): Work {
   };
 }
 
-interface Asked {
+interface ActRequest {
   readonly id: string;
   readonly accountId: string;
   readonly archive: StoredResponses;
   readonly exchange: Exchange;
 }
-type Act = (asked: Asked) => Promise<JsonObject>;
+type Act = (request: ActRequest) => Promise<JsonObject>;
 
 const show: Act = async ({ id, accountId, archive, exchange }) => {
   if (queryOf(exchange).get("stream") === "true")
@@ -63,14 +64,14 @@ const remove: Act = async ({ id, accountId, archive }) => {
   return { id, object: "response", deleted: true };
 };
 
-const mostItems = 100;
-const usualItems = 20;
+const maxItems = 100;
+const defaultItems = 20;
 
 const listInput: Act = async ({ id, accountId, archive, exchange }) => {
   const query = queryOf(exchange);
-  const limit = Number(query.get("limit") ?? usualItems);
-  if (!Number.isSafeInteger(limit) || limit < 1 || limit > mostItems)
-    throw fieldError("limit", `must be an integer from 1 to ${mostItems}`);
+  const limit = Number(query.get("limit") ?? defaultItems);
+  if (!Number.isSafeInteger(limit) || limit < 1 || limit > maxItems)
+    throw fieldError("limit", `must be an integer from 1 to ${maxItems}`);
   const order = query.get("order") ?? "desc";
   if (order !== "asc" && order !== "desc") throw fieldError("order", 'must be "asc" or "desc"');
   const { input } = await archive.find(accountId, id);
@@ -97,7 +98,7 @@ const cancel: Act = async ({ id, accountId, archive }) => {
   });
 };
 
-/** By what follows the id, and by method. */
+/** By the path after the id, and by method. */
 const actions: ReadonlyMap<string, Readonly<Record<string, Act>>> = new Map([
   ["", { GET: show, HEAD: show, DELETE: remove }],
   ["input_items", { GET: listInput, HEAD: listInput }],

@@ -9,7 +9,7 @@ export interface ResponsesContext extends OrderContext {
   readonly keep: (order: ResponseOrder) => KeepReply;
 }
 
-/** What a call needs to know of those before it is of that call alone, and so is the dialect. */
+/** A dialect for one call: it holds what the call takes from earlier ones. */
 export function createResponses(context: ResponsesContext): ChatDialect<ResponseOrder> {
   const keepOf = (order: ResponseOrder) => (order.isStored ? context.keep(order) : undefined);
   return {

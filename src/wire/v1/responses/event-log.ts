@@ -5,7 +5,7 @@ const maxOutputChars = 32 * 1024 * 1024;
 /** Of one response. */
 export const maxItems = 10_000;
 
-/** Numbers the events of one response, and keeps its items for the last of them. */
+/** Numbers the events of one response, and keeps its items for the last event. */
 export class EventLog {
   #sequence: number;
   #items = 0;
@@ -31,13 +31,13 @@ export class EventLog {
     return this.#items++;
   }
 
-  /** Words that an item keeps until it is done. */
+  /** Counts text that an item keeps until it is done. */
   keep(chars: number): void {
     this.#chars += chars;
     if (this.#chars > maxOutputChars) throw endless("an answer that does not end");
   }
 
-  /** `fields`: the inside of an object. */
+  /** `fields`: the members of an object, as JSON without braces. */
   event(type: string, fields: string): string {
     return `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequence++},${fields}}\n\n`;
   }

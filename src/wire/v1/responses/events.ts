@@ -28,13 +28,13 @@ import {
 import { type KeepReply, kept } from "./reply.ts";
 import { type Outcome, outcomeOf, ResponseObject } from "./response-object.ts";
 
-/** About what one that waits takes in memory, besides its words. */
+/** About what a waiting piece takes in memory, besides its text. */
 const waitingChars = 128;
 
 /**
- * Turns parts into the events of a response, in OpenAI's order: every item is added, told piece by
- * piece and done; then comes the whole response, which is held until the call is settled. Events of
- * an upstream that speaks this dialect go through as they came.
+ * Turns parts into the events of a response, in OpenAI's order: every item is added, sent in pieces
+ * and done. Then comes the whole response, which is held until the call is settled. Events of an
+ * upstream that speaks this dialect pass through.
  */
 export class ResponseEventWriter implements ChatWriter {
   readonly keepAlive = keepAliveComment;
@@ -52,7 +52,7 @@ export class ResponseEventWriter implements ChatWriter {
   #reasoning: OpenReasoning | undefined;
   #message: OpenMessage | undefined;
   #called: OpenCall | undefined;
-  /** What came in the middle of a call. */
+  /** Pieces that came in the middle of a call. */
   #waiting: (() => string)[] = [];
   /** Signed thoughts, and signatures of calls, that no item has taken yet. */
   #details: JsonObject[] = [];
@@ -131,15 +131,15 @@ export class ResponseEventWriter implements ChatWriter {
     return typeof last === "string" ? write(last) : last.then(write);
   }
 
-  /** The error, and the response as it failed: clients look at the one or the other. */
+  /** The error, and the failed response: some clients read the first, others the second. */
   fail(error: ApiError): string {
     const { code, message, param } = error;
     const log = this.#native?.log ?? this.#log;
-    const told = JSON.stringify({ code, message, param }).slice(1, -1);
+    const fields = JSON.stringify({ code, message, param }).slice(1, -1);
     const output = this.#native === undefined ? this.#log.output : [];
     const outcome: Outcome = { status: "failed", output, error };
     const failed = this.#response.toJson(outcome, false);
-    return log.event("error", told) + log.event("response.failed", `"response":${failed}`);
+    return log.event("error", fields) + log.event("response.failed", `"response":${failed}`);
   }
 
   #begin(): string {
@@ -202,7 +202,7 @@ export class ResponseEventWriter implements ChatWriter {
     return events;
   }
 
-  /** Goes out with its signature anyway; where a summary is wanted, it can be read as well. */
+  /** The signature is sent in any case; the text only if the caller asked for a summary. */
   #signedThought(text: string | undefined): string {
     const isShown = this.#order.call.original?.showsThoughts === true;
     if (text === undefined || !isShown || this.#finish !== undefined) return "";
@@ -214,7 +214,7 @@ export class ResponseEventWriter implements ChatWriter {
     if (this.#isWithinCall) return this.#wait(text, () => this.#think(text));
     this.reasoningChars += text.length;
     let before = this.#closeMessage("completed") + this.#closeCall("completed");
-    // The thought before this one has ended, and been signed.
+    // The thought before this one is signed, so it has ended.
     if (this.#details.length > 0) before += this.#closeReasoning() + this.#carry();
     this.#reasoning ??= new OpenReasoning(this.#log, this.#idOf("reasoning"));
     return before + this.#reasoning.add(text);
@@ -226,7 +226,7 @@ export class ResponseEventWriter implements ChatWriter {
     return this.#waiting.length === 0 || this.#isWithinCall ? events : events + this.#catchUp();
   }
 
-  /** `status`: of the calls that end because another begins. */
+  /** `status`: of calls that end because another one begins. */
   #tell(pieces: readonly ToolPiece[], status: ItemStatus): string {
     const signed = this.#tools?.extras;
     if (this.#tools !== undefined && signed !== undefined) {
@@ -249,7 +249,7 @@ export class ResponseEventWriter implements ChatWriter {
     return events;
   }
 
-  /** Items do not overlap: what comes before a call is whole waits until it is. */
+  /** Items do not overlap: what comes in the middle of a call waits until the call is complete. */
   get #isWithinCall(): boolean {
     return this.#tools !== undefined && !this.#tools.isWhole;
   }
@@ -311,7 +311,7 @@ export class ResponseEventWriter implements ChatWriter {
     return open?.end(status) ?? "";
   }
 
-  /** What vendors want back and no item has taken gets an item of its own. */
+  /** Signatures that no item has taken get an item of their own. */
   #carry(isLast = false): string {
     const wantsAll = this.#order.wantsEncrypted || this.#order.isStored;
     const extra = isLast && wantsAll ? this.#extra : undefined;

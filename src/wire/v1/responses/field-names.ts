@@ -1,6 +1,6 @@
 import type { ResponseOrder } from "./order.ts";
 
-/** Options that have another name here. */
+/** Options whose name differs from that in chat completions. */
 const renamed: readonly (readonly [RegExp, string])[] = [
   [/^response_format\.json_schema\b/, "text.format"],
   [/^response_format\b/, "text.format"],
@@ -11,7 +11,7 @@ const renamed: readonly (readonly [RegExp, string])[] = [
   [/^tool_choice\.function\.name$/, "tool_choice.name"],
 ];
 
-/** The caller's name for a field of chat completions, of which adapters speak. */
+/** The caller's name for a field of chat completions, which is what adapters report. */
 export function toOwnField(param: string, { places, book }: ResponseOrder): string {
   const message = /^messages\[(\d+)\](.*)$/s.exec(param);
   if (message !== null) {

@@ -3,7 +3,7 @@ import { Type } from "../../../base/json/type.ts";
 import { named, nullable, nullableText, tagged, text, told } from "../schema.ts";
 import { toolList } from "./tools-schema.ts";
 
-/** The items of `input`. Fields that are not named here never fail a request. */
+/** The items of `input`. Fields that are not listed here never fail a request. */
 const id = nullableText("Id of the item, as a reply named it.");
 const callId = text("Id of the call.");
 const namespace = nullableText("Namespace of the tool, where it has one.");
@@ -170,7 +170,7 @@ const reference = Type.Object(
   named("ResponseItemReference", "Stands for an item of a stored response."),
 );
 
-/** Of tools that only the vendor's own models know: they go to no other model. */
+/** Items of tools that only the vendor's own models have: no other model gets them. */
 export const nativeItems = [
   "apply_patch_call",
   "apply_patch_call_output",
@@ -234,7 +234,7 @@ export const input = Type.Union(
   told("The conversation: text, or a list of items.", "text, or a list of at least one item"),
 );
 
-/** Said aloud: generators take silence for an empty object. */
+/** `additionalProperties` is explicit: without it, code generators produce an empty object. */
 export const metadata = Type.Optional(
   Type.Object(
     {},

@@ -2,8 +2,8 @@ import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts"
 import { isCarried } from "../carried.ts";
 
 /**
- * The fields that go to a vendor that speaks this dialect. What could change the vendor's bill and is
- * not priced stays out, and so do ids of what is stored: they would be the operator's.
+ * The fields that a vendor that speaks this dialect gets. Fields that change the vendor's bill without
+ * a price here are left out, and so are ids of stored objects: those would be the operator's own.
  */
 const passedOn = [
   "instructions",
@@ -29,7 +29,7 @@ const passedOn = [
 export const encryptedReasoning = "reasoning.encrypted_content";
 
 interface NativeBodyOptions {
-  /** The caller's. */
+  /** The caller's body. */
   readonly body: JsonObject;
   /** With the items that the request continues. */
   readonly input: Json | undefined;
@@ -41,7 +41,7 @@ export function toNativeBody({ body, input, isStored }: NativeBodyOptions): Json
     input: Array.isArray(input) ? toNativeItems(input) : input,
   };
   for (const name of passedOn) if (body[name] !== undefined) sent[name] = body[name];
-  // Only so can a request that continues the reply send its reasoning back.
+  // A request that continues the reply needs it to send the reasoning back.
   if (isStored) sent["include"] = withEncrypted(body["include"]);
   return sent;
 }

@@ -7,12 +7,13 @@ import type { ResponseOrder } from "./order.ts";
 import { toOwnResponse } from "./reply.ts";
 import { StreamIds } from "./stored-ids.ts";
 
-/** Longer than any answer. */
+/** More than any answer has. */
 const maxKeptChars = 32 * 1024 * 1024;
 
 /**
- * Events of an upstream that speaks this dialect. Those that hold the whole response name ours; all
- * others go through as they are, except for the ids of items where the reply is stored.
+ * Events of an upstream that speaks this dialect. In those with the whole response, its id, model and
+ * the caller's own fields are replaced. All others pass unchanged, except for the ids of items if the
+ * reply is stored.
  */
 export class NativeEvents {
   readonly #identity: ReplyIdentity;
@@ -26,7 +27,7 @@ export class NativeEvents {
   readonly #done: string[] = [];
   #doneChars = 0;
   #open: NativeItem | undefined;
-  /** The item at which the stream was cut, and the numbers from there on. */
+  /** The item at which the stream was cut, and the log that numbers the events after it. */
   #cutItem: readonly JsonObject[] | undefined;
   #cutLog: EventLog | undefined;
 
@@ -60,11 +61,11 @@ export class NativeEvents {
     return this.#pass(text);
   }
 
-  /** Continues where the upstream's own numbers end. */
+  /** Continues the upstream's own sequence numbers. */
   get log(): EventLog {
     if (this.#cutLog !== undefined) return this.#cutLog;
-    const told = /"sequence_number":(\d{1,15})/.exec(this.#lastText)?.[1];
-    return new EventLog(told === undefined ? 0 : Number(told) + 1);
+    const last = /"sequence_number":(\d{1,15})/.exec(this.#lastText)?.[1];
+    return new EventLog(last === undefined ? 0 : Number(last) + 1);
   }
 
   /** Ends the item at which the stream is cut. */
@@ -79,8 +80,8 @@ export class NativeEvents {
   }
 
   toResponse(usage: Usage, isCut: boolean): JsonObject {
-    const told = this.#last?.["response"];
-    if (isJsonObject(told)) return this.#own(told, usage);
+    const last = this.#last?.["response"];
+    if (isJsonObject(last)) return this.#own(last, usage);
     const details = isCut ? { reason: "max_output_tokens" } : null;
     const response = {
       ...this.#response,

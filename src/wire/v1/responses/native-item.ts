@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts"
 import type { EventLog } from "./event-log.ts";
 import { TextPieces } from "./text-pieces.ts";
 
-/** Longer than any answer; what is longer is not kept. */
+/** More than any answer has; longer items are not kept. */
 const maxKeptChars = 32 * 1024 * 1024;
 
 /** An event without a piece of text, and the text of the events after it. */
@@ -35,8 +35,8 @@ const callEnds: Readonly<Record<string, readonly [type: string, field: string]>>
 };
 
 /**
- * An item of an upstream's own events that has begun and is not done. Its events are kept as they
- * are, and looked at only if the stream is cut: then the item is ended here.
+ * An item of an upstream's own events that has begun and is not done. Its events are kept unparsed,
+ * and read only if the stream is cut: then the item is ended here.
  */
 export class NativeItem {
   readonly #item: JsonObject;
@@ -62,7 +62,7 @@ export class NativeItem {
     }
   }
 
-  /** The events that end it, and the item as far as it came; undefined: it is too long. */
+  /** The events that end it, and the item as far as it was received; undefined: it is too long. */
   end(log: EventLog): { readonly events: string; readonly item: JsonObject } | undefined {
     if (this.#chars > maxKeptChars) return undefined;
     const { parts, text, isTextDone } = this.#replay();
@@ -149,13 +149,13 @@ function endPart(open: Part, itemPlace: string, log: EventLog): string {
   return events + log.event(name, `${place},"part":${JSON.stringify(open.part)}`);
 }
 
-/** Nothing where the item has no such parts: it may have no such field. */
+/** Empty if the item has no such parts: it may not have the field either. */
 function listOf(name: "content" | "summary", parts: readonly Part[]): JsonObject {
   const own = parts.filter(({ isSummary }) => isSummary === (name === "summary"));
   return own.length === 0 ? {} : { [name]: own.map(({ part }) => part) };
 }
 
-/** The data of an event as it goes to callers. */
+/** The data of an event, from the text that callers get. */
 export function dataIn(event: string): JsonObject {
   const data: unknown = JSON.parse(event.slice(event.indexOf("\ndata: ") + 7));
   return isJsonObject(data) ? data : {};

@@ -33,7 +33,7 @@ class Pieces {
   }
 }
 
-/** What the model thinks, which goes out as a summary: that is what clients show. */
+/** Reasoning, sent as a summary: that is what clients show. */
 export class OpenReasoning {
   readonly #log: EventLog;
   readonly #id: string;
@@ -85,7 +85,7 @@ export class OpenReasoning {
   }
 }
 
-/** What the model says: text, and a refusal as a part of its own. */
+/** A message: text, and a refusal as a part of its own. */
 export class OpenMessage {
   readonly #log: EventLog;
   readonly #id: string;
@@ -95,7 +95,7 @@ export class OpenMessage {
   readonly #refusal: Pieces;
   readonly #annotations: JsonObject[] = [];
   #logprobs: Json[] = [];
-  /** What the events of a text begin with. */
+  /** The members with which every event of the text begins. */
   #textHead: string | undefined;
   #refusalPlace: string | undefined;
   #parts = 0;
@@ -111,7 +111,7 @@ export class OpenMessage {
     this.#refusal = new Pieces(log);
   }
 
-  /** Without a word. */
+  /** For a message without text. */
   begin(): string {
     return this.#beginText();
   }
@@ -201,7 +201,7 @@ export class OpenMessage {
   }
 }
 
-/** A call, which is open until anything else begins. */
+/** A call, which stays open until another item begins. */
 export class OpenCall {
   readonly #callId: string;
   readonly #log: EventLog;
@@ -229,7 +229,7 @@ export class OpenCall {
     return this.#log.added(this.#at, this.#item("in_progress", ""));
   }
 
-  /** What is JSON only on the way to the model goes out when it is whole. */
+  /** Input that is JSON only for the model is sent when it is complete. */
   add(text: string): string {
     this.#text.add(text);
     if (this.#tool.kind !== "function") return "";
@@ -239,10 +239,10 @@ export class OpenCall {
 
   end(status: ItemStatus): string {
     const { text } = this.#text;
-    return this.#told(text) + this.#log.done(this.#at, this.#item(status, text));
+    return this.#inputDone(text) + this.#log.done(this.#at, this.#item(status, text));
   }
 
-  #told(text: string): string {
+  #inputDone(text: string): string {
     switch (this.#tool.kind) {
       case "function":
         return this.#log.event(

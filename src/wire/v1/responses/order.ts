@@ -14,24 +14,24 @@ const readRequest = reader<ResponseRequest>(responseRequest);
 /** A request for a response. */
 export interface ResponseOrder extends ChatOrder {
   readonly request: ResponseRequest;
-  /** The items of this request, without those that came before. */
+  /** The items of this request, without those of earlier responses. */
   readonly input: readonly JsonObject[];
   readonly book: ToolBook;
   readonly places: readonly Place[];
   /** The reply is kept for later requests. */
   readonly isStored: boolean;
-  /** The caller wants back what vendors sign or encrypt, whatever it is for. */
+  /** The caller asks for everything that vendors sign or encrypt. */
   readonly wantsEncrypted: boolean;
 }
 
 export interface OrderContext {
-  /** What the items of the responses before are, where the request continues one. */
+  /** The items of the earlier responses, if the request continues one. */
   readonly history: readonly JsonObject[];
   /** Whether replies can be stored at all. */
   readonly canStore: boolean;
 }
 
-/** Checks a body and makes it a call. */
+/** Checks a body and turns it into a call. */
 export function toResponseOrder(
   given: JsonObject,
   { modelId, maxOutputTokens, history, canStore }: OrderContext & ReadOptions,
@@ -60,7 +60,7 @@ export function toResponseOrder(
         nativeField,
         addedTokens: read.nativeBytes + book.nativeBytes + settingBytes(body),
         showsThoughts: asksForSummary(request) ? true : undefined,
-        /** Made when it is needed: most models do not speak this dialect. */
+        /** Created when it is needed: most models do not speak this dialect. */
         get body() {
           native ??= toNativeBody({
             body,
@@ -83,7 +83,7 @@ export function toResponseOrder(
   };
 }
 
-/** Those that go upstream, and are not plain. */
+/** Fields that go upstream and can be nested. */
 const nested = [
   "input",
   "instructions",
@@ -118,7 +118,7 @@ function readItems(
 const textSettings = new Set(["format"]);
 const formatFields = new Set(["type", "name", "schema", "description", "strict"]);
 
-/** Of settings, in which a vendor might read more than we know. */
+/** The bytes of settings that a vendor may count as input and we do not. */
 function settingBytes({ text, reasoning, tool_choice: choice }: JsonObject): number {
   let bytes = isJsonObject(reasoning) ? jsonBytes(reasoning) : 0;
   if (isJsonObject(choice)) bytes += jsonBytes(choice);
@@ -128,7 +128,7 @@ function settingBytes({ text, reasoning, tool_choice: choice }: JsonObject): num
   return isJsonObject(format) ? bytes + otherBytes(format, formatFields) : bytes;
 }
 
-/** Clients leave out the type of messages. */
+/** Clients omit the type of messages. */
 function withTypes(body: JsonObject): JsonObject {
   const { input } = body;
   if (!Array.isArray(input)) return body;

@@ -3,7 +3,7 @@ import { type KnownTool, toCustomInput } from "./tool-book.ts";
 
 export type ItemStatus = "in_progress" | "completed" | "incomplete";
 
-/** What ids of items begin with. */
+/** The prefixes of item ids. */
 export const idPrefixes = {
   message: "msg",
   reasoning: "rs",
@@ -12,19 +12,19 @@ export const idPrefixes = {
   tool_search: "tsc",
 } as const;
 
-/** Ids name the response, so that a reference to an item finds it. */
+/** Ids contain that of the response, so that a reference to an item can be resolved. */
 export const itemId = (kind: keyof typeof idPrefixes, responseId: string, at: number) =>
   `${idPrefixes[kind]}_${responseId.slice(responseId.indexOf("_") + 1)}_${at}`;
 
 const idForm = /^[a-z]{2,4}_([A-Za-z0-9]{16,64})_(?:in_)?\d{1,6}$/;
 
-/** The response that an item belongs to, as far as its id shows. */
+/** The response that an item belongs to, if its id contains it. */
 export function responseIdOf(id: string): string | undefined {
   const inner = idForm.exec(id)?.[1];
   return inner === undefined ? undefined : `resp_${inner}`;
 }
 
-/** Input as it is listed later: every item has an id, and text is a part. */
+/** Input in the form in which it is listed later: items have ids, and text is a part. */
 export function withItemIds(items: readonly JsonObject[], responseId: string): JsonObject[] {
   const inner = responseId.slice(responseId.indexOf("_") + 1);
   return items.map((item, at) => {
@@ -36,7 +36,7 @@ export function withItemIds(items: readonly JsonObject[], responseId: string): J
   });
 }
 
-/** Parts and items are made as JSON, which is what both whole replies and events contain. */
+/** Parts and items are written as JSON, for whole replies and for events. */
 interface TextPart {
   readonly text: string;
   readonly annotations: readonly JsonObject[];
@@ -120,7 +120,7 @@ function parsed(text: string): Json {
   }
 }
 
-/** Sources that a message names. Those of chat completions stand one level deeper. */
+/** The sources of a message. In chat completions, they are nested one level deeper. */
 export function toAnnotations(annotations: Json | undefined): readonly JsonObject[] {
   if (!Array.isArray(annotations)) return [];
   return annotations.filter(isJsonObject).map((annotation) => {
@@ -130,7 +130,7 @@ export function toAnnotations(annotations: Json | undefined): readonly JsonObjec
   });
 }
 
-/** The tokens of a text, where they were asked for. */
+/** The log probabilities of a text, if there are any. */
 export function toLogprobs(logprobs: Json | undefined): readonly Json[] {
   const content = isJsonObject(logprobs) ? logprobs["content"] : undefined;
   return Array.isArray(content) ? content : [];

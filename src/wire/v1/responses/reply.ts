@@ -18,10 +18,10 @@ import {
 import { outcomeOf, ResponseObject, toResponseUsage } from "./response-object.ts";
 import { withOwnIds } from "./stored-ids.ts";
 
-/** Keeps a reply for later requests; false: it was not kept, and the reply reports that. */
+/** Stores a reply; false: it was not stored, and the reply says `store: false`. */
 export type KeepReply = (reply: JsonObject) => Promise<boolean>;
 
-/** A whole reply as JSON; a promise where it is stored first. */
+/** A whole reply as JSON; a promise if it is stored first. */
 export function toResponseReply(
   { identity, order, result, usage }: WholeReply<ResponseOrder>,
   keep: KeepReply | undefined,
@@ -40,7 +40,7 @@ export function toResponseReply(
   return kept(keep, (isStored) => response.toJson(whole, isStored));
 }
 
-/** Stored before it goes out, and sent as not stored where that failed. */
+/** Stores a reply before it is sent. If that fails, it is sent with `store: false`. */
 export function kept(
   keep: KeepReply | undefined,
   write: (isStored: boolean) => string,
@@ -57,7 +57,7 @@ interface NativeOptions {
   readonly isStored: boolean;
 }
 
-/** A vendor's own object, with what this gateway has changed on the way. */
+/** A vendor's own object, with the fields that this gateway replaces. */
 export function toOwnResponse(
   native: JsonObject,
   { identity, order, usage, isStored }: NativeOptions,
@@ -80,15 +80,15 @@ export function toOwnResponse(
   };
 }
 
-/** The vendor's own count with all of its details, unless it is ours. */
-function toCounted(told: Json | undefined, usage: Usage): JsonObject {
-  if (usage.estimated || !isJsonObject(told)) return toResponseUsage(usage);
-  const { input_tokens_details: input, output_tokens_details: output } = told;
-  if (isJsonObject(input) && isJsonObject(output)) return told;
+/** The vendor's own usage with all of its details, unless the gateway counted. */
+function toCounted(native: Json | undefined, usage: Usage): JsonObject {
+  if (usage.estimated || !isJsonObject(native)) return toResponseUsage(usage);
+  const { input_tokens_details: input, output_tokens_details: output } = native;
+  if (isJsonObject(input) && isJsonObject(output)) return native;
   const own = toResponseUsage(usage);
   return {
     ...own,
-    ...told,
+    ...native,
     input_tokens_details: isJsonObject(input) ? input : own["input_tokens_details"],
     output_tokens_details: isJsonObject(output) ? output : own["output_tokens_details"],
   };
@@ -100,7 +100,7 @@ interface OutputOptions {
   readonly status: string;
 }
 
-/** The items of a message, in the order in which a model makes them. */
+/** The items of a message, in the order in which models write them. */
 function toOutput(
   { message, logprobs }: { readonly message: JsonObject; readonly logprobs: Json },
   { identity: { id, modelId }, order, status: ended }: OutputOptions,
@@ -147,8 +147,8 @@ function toOutput(
 const textIn = (value: Json | undefined) => (typeof value === "string" ? value : "");
 
 /**
- * What vendors want back, for one opaque string. A signature of the text alone is needed by none: it
- * goes only to those who ask for such things.
+ * Everything that vendors want back, for one opaque string. No vendor needs the signature of a text
+ * without calls, so it is added only if the caller asks for encrypted content.
  */
 function toCarrier(
   { reasoning_details: given, extra_content: extra }: JsonObject,

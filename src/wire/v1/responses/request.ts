@@ -102,7 +102,7 @@ const toolChoice = Type.Optional(
   ),
 );
 
-/** The body of POST /v1/responses. Fields that are not named here never fail a request. */
+/** The body of POST /v1/responses. Fields that are not listed here never fail a request. */
 export const responseRequest = Type.Object(
   {
     model: modelId("chat"),

@@ -22,7 +22,7 @@ export function outcomeOf(finish: FinishReason): Pick<Outcome, "status" | "reaso
   return { status: "completed" };
 }
 
-/** The object that describes a response, as JSON. The fields of the request are written once. */
+/** The object that describes a response, as JSON. The request's fields are serialized once. */
 export class ResponseObject {
   readonly #head: string;
   readonly #echo: string;

@@ -2,8 +2,8 @@ import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts"
 import { endless, maxItems } from "./event-log.ts";
 
 /**
- * Items of a stored reply are found by their ids, which name the response. A vendor's own ids are
- * replaced where a reply is stored, keeping the prefix of their kind.
+ * Items of a stored reply are found by their ids, which contain that of the response. So if a reply is
+ * stored, the vendor's ids are replaced. The prefix that shows the kind of an item stays.
  */
 export function toOwnId(given: string, responseId: string, at: number): string {
   const kind = given.slice(0, Math.max(0, given.indexOf("_"))) || "item";
@@ -23,10 +23,10 @@ function withOwnId(item: Json, responseId: string, at: number): Json {
   return { ...item, id: toOwnId(item["id"], responseId, at) };
 }
 
-/** The members of an event that can name an item. Within texts, quotes are escaped: none matches. */
+/** Members of an event that can name an item. In strings, quotes are escaped: none matches. */
 const idMember = /("(?:item_)?id"\s?:\s?")([^"\\]{1,512})(?=")/g;
 
-/** The ids of one stream: an item is named by all of its events. */
+/** The ids of one stream: every event of an item contains its id. */
 export class StreamIds {
   readonly #responseId: string;
   readonly #own = new Map<string, string>();
@@ -35,7 +35,7 @@ export class StreamIds {
     this.#responseId = responseId;
   }
 
-  /** An item begins. */
+  /** Called for events that contain an item. */
   learn(item: Json | undefined, at: Json | undefined): void {
     const id = isJsonObject(item) ? item["id"] : undefined;
     if (typeof id !== "string" || typeof at !== "number" || this.#own.has(id)) return;
@@ -43,7 +43,7 @@ export class StreamIds {
     this.#own.set(id, toOwnId(id, this.#responseId, at));
   }
 
-  /** The event's text with the ids of ours, each looked up: a stream can have many items. */
+  /** The event's text with our ids. Each id is looked up, because a stream can have many items. */
   replace(text: string): string {
     return text.replace(idMember, (whole, before: string, given: string) => {
       const own = this.#own.get(given);

@@ -9,7 +9,7 @@ import { type ToolBook, toChatName } from "./tool-book.ts";
 export interface Place {
   /** The item. */
   readonly field: string;
-  /** Where its content stands. */
+  /** The field with its content. */
   readonly content: string;
   /** The items of its tool calls. */
   readonly calls: readonly string[];
@@ -60,7 +60,7 @@ class Turn {
     };
   }
 
-  /** Undefined: thoughts that led to nothing. */
+  /** Undefined: reasoning without text or a call after it. */
   toMessage(): JsonObject | undefined {
     const { texts, calls, refusal, thoughts, details, extra } = this;
     if (!this.hasSaid && calls.length === 0) return undefined;
@@ -161,7 +161,7 @@ export class ItemReader {
     parts: Json | undefined = undefined,
   ): void {
     this.nativeBytes += otherBytes(item, known);
-    // A chat has but the start of a long name.
+    // In chat completions, a long name is cut.
     if (typeof item["namespace"] === "string") this.nativeBytes += jsonBytes(String(item["name"]));
     if (!Array.isArray(parts)) return;
     for (const part of parts)
@@ -185,7 +185,7 @@ export class ItemReader {
     const { type, call_id: id, arguments: given, tools } = item;
     if (type === "tool_search_output") this.#book.add(tools, `${field}.tools`);
     if (typeof id !== "string") {
-      // The vendor has searched by itself.
+      // The vendor ran this search.
       this.nativeField ??= `${field}.type`;
       this.nativeBytes += jsonBytes(item);
     } else if (type === "tool_search_call") {
@@ -233,7 +233,7 @@ export class ItemReader {
     const place = `${field}.output`;
     const content = toContent(output, { field: place, hasMedia: true });
     const isText = Array.isArray(content) && content.every(isTextPart);
-    // Not every server takes the texts of a result as parts.
+    // Not every server accepts the texts of a result as parts.
     const said = isText ? content.map(({ text }) => String(text)).join("\n") : content;
     this.#push({ role: "tool", tool_call_id: id, content: said }, field, place);
   }
@@ -300,7 +300,7 @@ interface ContentOptions {
 
 const isTextPart = ({ type }: JsonObject) => type === "text";
 
-/** A text alone is no list: not every server takes one. */
+/** A single text is not sent as a list: not every server accepts one. */
 function toContent(
   content: Json | undefined,
   { field, hasMedia }: ContentOptions,
@@ -340,7 +340,7 @@ function toImage({ image_url: url, file_id: id, detail }: JsonObject, field: str
 function toFile(part: JsonObject, field: string): JsonObject {
   const { file_data: data, file_id: id, file_url: url, filename } = part;
   if (id !== undefined && id !== null) throw noFileId(field, "file_data");
-  // Beside the data, too: a vendor that gets the item itself might fetch it.
+  // Refused beside file_data, too: a vendor that gets the item itself might fetch the URL.
   if (url !== undefined && url !== null)
     throw fieldError(`${field}.file_url`, "is not supported. Send the file itself as file_data");
   if (typeof data === "string")

@@ -23,13 +23,13 @@ export function toOptions(request: ResponseRequest, book: ToolBook): JsonObject 
   return options;
 }
 
-/** Whether the caller wants to read the thoughts. */
+/** Whether the caller asks for a summary of the reasoning. */
 export function asksForSummary({ reasoning }: ResponseRequest): boolean {
   const wish = reasoning?.summary ?? reasoning?.generate_summary;
   return typeof wish === "string" && wish !== "none";
 }
 
-/** Text is what all models write. */
+/** Plain text is every model's default, so it is not sent. */
 function toFormat(format: JsonObject | undefined): JsonObject | undefined {
   if (!isJsonObject(format) || format["type"] === "text") return undefined;
   if (format["type"] === "json_object") return { type: "json_object" };
@@ -80,7 +80,7 @@ function addChoice(
     book.nativeField ??= "tool_choice.type";
     return;
   }
-  // Not every vendor has such lists: the model is shown no other tools.
+  // Not every vendor has such lists, so the model gets only the listed tools.
   const listed = Array.isArray(tools) ? tools.filter(isJsonObject) : [];
   const allowed = book.allow(new Set(listed.map(nameIn)));
   if (allowed.length === 0)

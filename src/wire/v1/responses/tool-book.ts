@@ -4,14 +4,14 @@ import { jsonBytes, otherBytes } from "../other-bytes.ts";
 import { fieldError } from "../validate.ts";
 import { nativeTools } from "./tools-schema.ts";
 
-/** What a model's call becomes. */
+/** The caller's tool that a model's call is for. */
 export interface KnownTool {
   readonly kind: "function" | "custom" | "tool_search";
   readonly name: string;
   readonly namespace: string | undefined;
 }
 
-/** Tools that a vendor runs: each use has a price of its own, or none that could be known before. */
+/** Tools that a vendor runs. They have a separate price, or one not known in advance. */
 const billedApart: ReadonlySet<Json | undefined> = new Set([
   "code_interpreter",
   "file_search",
@@ -25,7 +25,7 @@ const billedApart: ReadonlySet<Json | undefined> = new Set([
 ]);
 const isNative: ReadonlySet<Json | undefined> = new Set(nativeTools);
 
-/** The form of names that all vendors take. */
+/** The longest name that all vendors accept. */
 const maxNameChars = 64;
 const searchName = "tool_search";
 /** The fields that a tool's function has. */
@@ -35,8 +35,8 @@ const namespaceFields = new Set(["type", "tools"]);
 const nativeToolTokens = 1_500;
 
 /**
- * The name of a tool for vendors that know functions alone. The same tool has the same name in every
- * request: the calls of earlier ones are found by it.
+ * The name of a tool for vendors that only have functions. It is the same in every request, because
+ * calls in earlier replies use it.
  */
 export function toChatName(name: string, namespace: string | undefined): string {
   if (namespace === undefined) return name;
@@ -47,9 +47,8 @@ export function toChatName(name: string, namespace: string | undefined): string 
 }
 
 /**
- * The tools of a request as functions, which every model knows, and the way back from a function's
- * name to the caller's tool. Custom tools become functions with one text; namespaces become parts of
- * names.
+ * The tools of a request as functions, which every model has, and the caller's tool for each function
+ * name. Custom tools become functions with one text parameter; namespaces become parts of names.
  */
 export class ToolBook {
   readonly functions: JsonObject[] = [];
@@ -92,7 +91,7 @@ export class ToolBook {
     return this.#known.get(chatName) ?? { kind: "function", name: chatName, namespace: undefined };
   }
 
-  /** The functions by these names alone. A vendor that gets the tools reads the others, too. */
+  /** Only the functions with these names. A vendor that gets the tools reads the others, too. */
   allow(names: ReadonlySet<string>): readonly JsonObject[] {
     const allowed = this.only(names);
     if (allowed.length < this.functions.length) this.nativeBytes += jsonBytes(this.functions);
@@ -119,7 +118,7 @@ export class ToolBook {
           { field, description, parameters, strict },
         );
       case "custom":
-        // With its format, whatever that is.
+        // This includes its format.
         this.nativeBytes += otherBytes(tool, functionFields);
         return this.#declare(
           { kind: "custom", name, namespace },
@@ -160,13 +159,13 @@ export class ToolBook {
     },
   ): void {
     const name = toChatName(tool.name, tool.namespace);
-    // Tools that were found by a search are found again.
+    // Each search can find the same tools.
     if (this.#known.has(name)) {
       for (const value of [tool.name, description, parameters])
         if (value !== undefined && value !== null) this.nativeBytes += jsonBytes(value);
       return;
     }
-    // A function has but the start of a long name.
+    // In a function, a long name is cut.
     if (tool.namespace !== undefined) this.nativeBytes += jsonBytes(tool.name);
     this.#known.set(name, tool);
     this.fields.push(field);
@@ -176,7 +175,7 @@ export class ToolBook {
         name,
         ...(typeof description === "string" ? { description } : {}),
         ...(isJsonObject(parameters) ? { parameters } : {}),
-        // Few servers know the word, and none needs it for what is usual.
+        // Few servers have this field, and false is the default.
         ...(strict === true ? { strict } : {}),
       },
     });
@@ -197,13 +196,13 @@ function customDescription({ description, format }: JsonObject): string {
   return `${words}\n\nThe input must follow this grammar (${String(syntax)}):\n${String(definition)}`.trim();
 }
 
-/** What a model wrote for a custom tool, as it was asked for one text in JSON. */
+/** A model's input for a custom tool, which it was asked to write as JSON with one text. */
 export function toCustomInput(text: string): string {
   try {
     const value: unknown = JSON.parse(text);
     if (isJsonObject(value) && typeof value["input"] === "string") return value["input"];
   } catch {
-    // Some models write what was meant, without the JSON around it.
+    // Some models write the text without the JSON around it.
   }
   return text;
 }

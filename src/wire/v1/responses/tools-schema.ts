@@ -9,7 +9,7 @@ import {
   told,
 } from "../schema.ts";
 
-/** The tools of a request, and of the items that bring more. */
+/** The tools of a request, and of items that add tools. */
 const toolName = filled("Name of the tool.", "the name of the tool");
 const schema = nullableObject("Parameters as a JSON Schema.", "a JSON schema");
 
@@ -61,7 +61,7 @@ const toolSearch = Type.Object(
   named("ResponseToolSearchTool", "A search for more tools."),
 );
 
-/** What only the vendor's own models know, and the caller runs: it costs nothing beside tokens. */
+/** Tools that only a vendor's own models have, and the caller runs: they cost only tokens. */
 export const nativeTools = [
   "apply_patch",
   "computer",

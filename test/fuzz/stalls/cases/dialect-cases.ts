@@ -330,22 +330,20 @@ const storedCases: readonly StallCase[] = [
   stored("stream-of-10000-items", () => [added.join(""), completed(itemIds.map(message))]),
   stored("stream-of-6000-items-named-in-turn", () => [
     added.slice(0, 6_000).join(""),
-    ...itemIds
-      .slice(0, 6_000)
-      .map((id, index) =>
-        event("response.output_text.delta", {
-          ...at,
-          item_id: id,
-          output_index: index,
-          delta: "a",
-        }),
-      ),
+    ...itemIds.slice(0, 6_000).map((id, index) =>
+      event("response.output_text.delta", {
+        ...at,
+        item_id: id,
+        output_index: index,
+        delta: "a",
+      }),
+    ),
     completed([]),
   ]),
   stored("stream-event-of-1mb-of-ids", () => [
     event("response.output_text.annotation.added", {
       ...at,
-      annotation: Array(100_000).fill({ id: "m" }),
+      annotation: Array.from({ length: 100_000 }, () => ({ id: "m" })),
     }),
     completed([]),
   ]),

@@ -51,8 +51,8 @@ Each client ran against a real gateway. It was given a base URL and a key; if a 
 setting, its name says so. The gateway's upstream played recorded replies of vendors and of the
 embedded models. Only the checks that start with "embedded models:" ran the models themselves.
 
-Agents ran headless on a task: read a file, edit it, run a command. The upstream played a recorded
-conversation with tool calls.
+Agents ran headless on a task: read a file, edit it, run a command. Their settings were written by
+\`svc connect\`. The upstream played a recorded conversation with tool calls.
 
 \`npm run test:clients\` runs all clients and writes this page, failed checks included. \`npm test\`
 runs the TypeScript clients too.

@@ -9,6 +9,8 @@ export interface Agent {
   /** Its package, which is also the name of its suite. */
   readonly client: string;
   readonly dialect: "chat" | "responses" | "messages";
+  /** What `svc connect` calls it, which writes its settings into this file below its home. */
+  readonly connect: { readonly tool: string; readonly file: string };
   /** A setting that it needs beside the address, the key and the model. */
   readonly setting?: string;
   readonly scenarios: readonly Scenario[];
@@ -28,10 +30,7 @@ export interface Scenario {
 }
 
 export interface StartOptions {
-  /** Ends without /v1. */
-  readonly origin: string;
   readonly key: string;
-  readonly model: string;
   readonly prompt: string;
   /** A folder of its own for settings and history. */
   readonly home: string;
@@ -41,8 +40,6 @@ export interface Start {
   /** The program by its name in node_modules/.bin, and its arguments. */
   readonly words: readonly [string, ...string[]];
   readonly environment: Readonly<Record<string, string>>;
-  /** Settings, by their paths below the home. */
-  readonly files: Readonly<Record<string, string>>;
 }
 
 export interface AgentReport {

@@ -7,6 +7,7 @@ import { openaiForOthers } from "./vendors/openai-responses.ts";
 export const claudeCode: Agent = {
   client: "@anthropic-ai/claude-code",
   dialect: "messages",
+  connect: { tool: "claude-code", file: "settings.json" },
   scenarios: [
     // With names that it does not know, it sends system messages in mid-conversation.
     { vendor: compatibleServer, model: "local-coder" },
@@ -23,15 +24,13 @@ export const claudeCode: Agent = {
     }),
     run: (command) => ({ name: "Bash", arguments: { command, description: "Run it" } }),
   }),
-  start: ({ origin, key, model, prompt, home }) => ({
+  start: ({ key, prompt, home }) => ({
     words: [
       "claude",
       "-p",
       prompt,
       "--output-format",
       "json",
-      "--model",
-      model,
       "--permission-mode",
       "acceptEdits",
       "--allowedTools",
@@ -41,15 +40,13 @@ export const claudeCode: Agent = {
     ],
     environment: {
       CLAUDE_CONFIG_DIR: home,
-      ANTHROPIC_BASE_URL: origin,
-      ANTHROPIC_AUTH_TOKEN: key,
+      SVC_API_KEY: key,
       CLAUDE_CODE_MAX_RETRIES: "0",
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
       DISABLE_AUTOUPDATER: "1",
       DISABLE_ERROR_REPORTING: "1",
       DISABLE_TELEMETRY: "1",
     },
-    files: {},
   }),
   read: (stdout) => {
     const { result, usage } = JSON.parse(stdout);

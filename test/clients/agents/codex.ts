@@ -18,6 +18,7 @@ const patch = `*** Begin Patch
 export const codex: Agent = {
   client: "@openai/codex",
   dialect: "responses",
+  connect: { tool: "codex", file: "config.toml" },
   // By default it offers a tool that OpenAI bills apart from tokens, which the gateway refuses.
   setting: 'web_search = "disabled"',
   scenarios: [
@@ -35,7 +36,7 @@ export const codex: Agent = {
         : { name: "exec_command", arguments: { cmd: `printf 'hello moon\\n' > '${path}'` } },
     run: (command) => ({ name: "exec_command", arguments: { cmd: command } }),
   }),
-  start: ({ origin, model, prompt, home, key }) => ({
+  start: ({ prompt, home, key }) => ({
     words: [
       "codex",
       "exec",
@@ -43,27 +44,16 @@ export const codex: Agent = {
       // It runs in a folder made for it; its own sandbox needs privileges that containers lack.
       "--dangerously-bypass-approvals-and-sandbox",
       "--json",
+      // A failure is to be seen, and nothing else than the gateway is to be called.
+      ...[
+        "check_for_update_on_startup=false",
+        "analytics.enabled=false",
+        "model_providers.svc.request_max_retries=0",
+        "model_providers.svc.stream_max_retries=0",
+      ].flatMap((setting) => ["-c", setting]),
       prompt,
     ],
     environment: { CODEX_HOME: home, SVC_API_KEY: key },
-    files: {
-      "config.toml": `model = "${model}"
-model_provider = "svc"
-check_for_update_on_startup = false
-web_search = "disabled"
-
-[analytics]
-enabled = false
-
-[model_providers.svc]
-name = "svc"
-base_url = "${origin}/v1"
-env_key = "SVC_API_KEY"
-wire_api = "responses"
-request_max_retries = 0
-stream_max_retries = 0
-`,
-    },
   }),
   read: (stdout) => {
     const events = stdout

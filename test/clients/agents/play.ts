@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join, resolve } from "node:path";
 import type { JsonObject } from "../../../src/call/chat.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
 import type { TestGateway } from "../../setup/harness.ts";
@@ -24,6 +24,7 @@ export interface Played {
 }
 
 const longestRunMs = 50_000;
+const main = resolve(import.meta.dir, "../../../src/main.ts");
 
 /** Runs the agent on the task, in a folder that goes away with the run. */
 export async function play(options: {
@@ -43,15 +44,8 @@ export async function play(options: {
     const turns = conversationOf(agent.tools(scenario.model), note);
     const payer = await openPayer(gateway);
     const refused = serveTurns({ gateway, scenario, turns });
-    const { model } = scenario;
-    const start = agent.start({
-      origin: gateway.origin,
-      key: payer.key,
-      model,
-      prompt: task,
-      home,
-    });
-    writeFiles(home, start.files);
+    await connect({ agent, scenario, gateway, home });
+    const start = agent.start({ key: payer.key, prompt: task, home });
     const [program, ...rest] = start.words;
     const child = Bun.spawn([programPath(program), ...rest], {
       cwd: folder,
@@ -111,12 +105,34 @@ function programPath(name: string): string {
   return join(folder, "node_modules", ".bin", name);
 }
 
-function writeFiles(home: string, files: Readonly<Record<string, string>>): void {
+/** Writes the agent's settings as people do: the real command, beside the running gateway. */
+async function connect(options: {
+  readonly agent: Agent;
+  readonly scenario: Scenario;
+  readonly gateway: TestGateway;
+  readonly home: string;
+}): Promise<void> {
+  const { agent, scenario, gateway, home } = options;
+  const { tool, file } = agent.connect;
   mkdirSync(home, { recursive: true });
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(home, path)), { recursive: true });
-    writeFileSync(join(home, path), text);
-  }
+  const words = ["connect", tool, "--model", scenario.model, "--write", "--yes"];
+  const child = Bun.spawn([process.execPath, main, ...words, "--file", join(home, file)], {
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      HOME: home,
+      SVC_DATA_DIR: gateway.dataDir,
+      SVC_CONFIG: join(gateway.dataDir, "svc.yaml"),
+    },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [code, stdout, stderr] = await Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  if (code !== 0) throw new Error(`svc ${words.join(" ")} ended with ${code}: ${stdout}${stderr}`);
 }
 
 /** The JSON of a request; of none, an empty object. */

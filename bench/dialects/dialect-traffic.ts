@@ -1,5 +1,5 @@
-/** The same conversation in each dialect: what is asked, what the vendors of it answer, how it ends. */
-import { httpReply, type LoadDialect, marker, upstreamModel } from "../load/traffic.ts";
+/** What the vendors of each dialect answer, and how it ends. */
+import { httpReply, marker, upstreamModel } from "../load/traffic.ts";
 import { type Answers, chunk, end, start } from "../providers/vendor-traffic.ts";
 
 const created = 1_780_000_000;
@@ -115,53 +115,4 @@ const completions: Answers = {
 export function fromDialectRequest(requestLine: string): Answers | undefined {
   if (requestLine.includes("/v1/responses ")) return responses;
   return requestLine.includes("/v1/completions ") ? completions : undefined;
-}
-
-type Message = { readonly role: string; readonly content: string };
-
-/** The path and the body of a chat in a dialect. */
-export function dialectRequest(
-  dialect: Exclude<LoadDialect, "chat">,
-  chat: {
-    readonly model: string;
-    readonly messages: readonly Message[];
-    readonly cap: number;
-    readonly isStream: boolean;
-  },
-): { readonly path: string; readonly body: object } {
-  const { model, messages, cap, isStream } = chat;
-  const [system, ...turns] = messages;
-  const sampling = { temperature: 0.7, top_p: 0.95, ...(isStream ? { stream: true } : {}) };
-  switch (dialect) {
-    case "responses":
-      return {
-        path: "responses",
-        body: {
-          model,
-          instructions: system?.content,
-          input: turns,
-          ...sampling,
-          max_output_tokens: cap,
-          store: false,
-        },
-      };
-    case "messages":
-      return {
-        path: "messages",
-        body: { model, system: system?.content, messages: turns, ...sampling, max_tokens: cap },
-      };
-    case "completions":
-      return {
-        path: "completions",
-        body: {
-          model,
-          prompt: messages.map(({ content }) => content).join("\n"),
-          ...sampling,
-          max_tokens: cap,
-          ...(isStream ? { stream_options: { include_usage: true } } : {}),
-        },
-      };
-    default:
-      return dialect satisfies never;
-  }
 }

@@ -22,10 +22,11 @@ interface Subject {
   readonly name: string;
   readonly dialect: LoadDialect;
   readonly model: string;
+  readonly hasTools?: true;
 }
 
-/** Chat is what the others are compared with. */
-const subjects: readonly Subject[] = [
+/** Chat is what the others are compared with, each conversation with its own. */
+const plainSubjects: readonly Subject[] = [
   { name: "chat", dialect: "chat", model: publicModel },
   { name: "responses, translated", dialect: "responses", model: publicModel },
   { name: "responses, native", dialect: "responses", model: "native-responses" },
@@ -33,6 +34,11 @@ const subjects: readonly Subject[] = [
   { name: "messages, native", dialect: "messages", model: "native-messages" },
   { name: "completions", dialect: "completions", model: publicModel },
 ];
+/** Legacy completions have no tools. */
+const toolSubjects = plainSubjects
+  .filter(({ dialect }) => dialect !== "completions")
+  .map((subject) => ({ ...subject, name: `${subject.name}, tools`, hasTools: true }) as const);
+const subjects: readonly Subject[] = [...plainSubjects, ...toolSubjects];
 const limit = 1.2;
 
 const { values } = parseArgs({
@@ -93,7 +99,9 @@ async function bench(): Promise<void> {
   progress.expect((rounds + 1) * phases.length * measured.length);
   for (let round = 0; round <= rounds; round++)
     for (const phase of phases)
-      for (const { name, dialect, model } of round % 2 === 0 ? measured : measured.toReversed()) {
+      for (const { name, dialect, model, hasTools } of round % 2 === 0
+        ? measured
+        : measured.toReversed()) {
         progress.step(`${name}: ${phase.label}`);
         const target: Target = { name: "gateway", port, model, keys, proxy, catchUp };
         const isWarmUp = round === 0 && phase.kind === "chat";
@@ -102,6 +110,7 @@ async function bench(): Promise<void> {
           ...phase,
           requests: count,
           dialect,
+          hasTools,
           proxiesOnly: true,
           figures: () => ({}),
         };
@@ -145,18 +154,19 @@ function checkReceipts(dataDir: string): void {
 }
 
 function report(costs: ReadonlyMap<string, Costs>): void {
-  const chat = costs.get("chat");
-  const ratios = (name: string, what: keyof Costs) =>
-    spreadOf(
+  const ratios = ({ name, hasTools }: Subject, what: keyof Costs) => {
+    const chat = costs.get(hasTools === true ? "chat, tools" : "chat");
+    return spreadOf(
       (costs.get(name)?.[what] ?? []).map((cost, at) => cost / (chat?.[what][at] ?? Number.NaN)),
     );
-  const figures = measured.map(({ name }) => ({
+  };
+  const figures = measured.map(({ name, ...subject }) => ({
     name,
     limit,
     cpuUsPerRequest: spreadOf(costs.get(name)?.request ?? []),
-    requestRatio: ratios(name, "request"),
+    requestRatio: ratios({ name, ...subject }, "request"),
     cpuUsPerChunk: spreadOf(costs.get(name)?.chunk ?? []),
-    chunkRatio: ratios(name, "chunk"),
+    chunkRatio: ratios({ name, ...subject }, "chunk"),
   }));
   const machine = machineNow();
   if (values.json === true) {
@@ -168,9 +178,9 @@ function report(costs: ReadonlyMap<string, Costs>): void {
   const rows = figures.map((one) => [
     one.name,
     cell(one.cpuUsPerRequest, 1),
-    one.name === "chat" ? "" : cell(one.requestRatio, 2),
+    one.name.startsWith("chat") ? "" : cell(one.requestRatio, 2),
     cell(one.cpuUsPerChunk, 1),
-    one.name === "chat" ? "" : cell(one.chunkRatio, 2),
+    one.name.startsWith("chat") ? "" : cell(one.chunkRatio, 2),
   ]);
   const header = ["", "CPU µs per request", "÷ chat", "CPU µs per chunk", "÷ chat"];
   const { processors, model, bun } = machine;

@@ -21,7 +21,7 @@ export type Target = {
 
 export type Phase = Pick<
   LoadJob,
-  "kind" | "dialect" | "headers" | "connections" | "requests" | "chunks"
+  "kind" | "dialect" | "hasTools" | "headers" | "connections" | "requests" | "chunks"
 > & {
   readonly label: string;
   /** Of no use for the direct way. */
@@ -140,9 +140,9 @@ type Measurement = {
 };
 
 export async function measure({ generator, target, phase }: Measurement): Promise<Sample> {
-  const { kind, dialect, headers, connections, requests, chunks } = phase;
+  const { kind, dialect, hasTools, headers, connections, requests, chunks } = phase;
   const { port, model, keys, proxy } = target;
-  const load = { kind, dialect, headers, connections, requests, chunks };
+  const load = { kind, dialect, hasTools, headers, connections, requests, chunks };
   const job = { ...load, port, model, keys, timeoutMs: jobTimeoutMs };
   const measured = await measureJob({ generator, proxy, job: job satisfies LoadJob });
   const { result, generatorCpuMs } = measured;

@@ -1,5 +1,5 @@
 /** What the load generator is asked for, in either loop, and what it reports. */
-import { dialectRequest } from "../dialects/dialect-traffic.ts";
+import { dialectRequest } from "../dialects/dialect-requests.ts";
 import { type Encoding, embeddingsRequest, speechRequest } from "./media-traffic.ts";
 import type { Expected } from "./reply.ts";
 import { percentile } from "./samples.ts";
@@ -11,6 +11,8 @@ export type LoadJob = {
   readonly kind: LoadKind;
   /** Of chats and streams; default: chat completions. */
   readonly dialect?: LoadDialect | undefined;
+  /** Of short chats and streams: with tools, and a call of one in the history. */
+  readonly hasTools?: boolean | undefined;
   readonly port: number;
   /** The model to ask for. */
   readonly model: string;
@@ -79,10 +81,10 @@ export function requestsOf(job: LoadJob): readonly Buffer[] {
 
 function requestOf(job: LoadJob, key: string): Buffer {
   const { kind, model, chunks, paceMs, bodyBytes, headers, encoding = "float" } = job;
-  const { dialect = "chat" } = job;
-  if (dialect !== "chat" && (kind === "chat" || kind === "stream")) {
-    const chat = shortChat(kind === "stream" ? chunks : undefined);
-    return httpRequest({ key, headers, ...dialectRequest(dialect, { model, ...chat }) });
+  const { dialect = "chat", hasTools = false } = job;
+  if ((dialect !== "chat" || hasTools) && (kind === "chat" || kind === "stream")) {
+    const chat = { model, ...shortChat(kind === "stream" ? chunks : undefined) };
+    return httpRequest({ key, headers, ...dialectRequest(dialect, chat, hasTools) });
   }
   switch (kind) {
     case "chat":

@@ -24,7 +24,8 @@ const tiers = {
   engine: { paths: ["engine/test", "test/engine"], workers: 1 },
   browser: { paths: ["test/browser", "test/console"], workers: 2 },
   install: { paths: ["test/install"], workers: 1 },
-  chaos: { paths: ["test/chaos"], workers: 1 },
+  // With what needs more than npm.
+  chaos: { paths: ["test/chaos", "test/recompute"], workers: 1 },
 };
 
 const tasks = {

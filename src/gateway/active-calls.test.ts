@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { callLimits as limits } from "../../test/setup/call-limits.ts";
 import { monotonicMs } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
-import { ActiveCall, ActiveCalls, type TimedModel } from "./active-calls.ts";
+import { ActiveCall, ActiveCalls, isCallerLeft } from "./active-calls.ts";
+import type { TimedModel } from "./call-limits.ts";
 
 const chat = { endpoint: "chat" } as const;
 
@@ -69,13 +70,26 @@ describe("a call", () => {
     const call = new ActiveCall(limits, 0);
     for (let nowMs = 0; nowMs < limits.maxCallMs; nowMs += 1_000) {
       call.waitForUpstream(nowMs);
-      call.waitForReader(nowMs);
-      call.tick(nowMs);
+      call.waitForReader(nowMs + 100);
+      call.waitForUpstream(nowMs + 200);
+      call.tick(nowMs + 200);
     }
     expect(reasonOf(call)).toBeUndefined();
     call.tick(limits.maxCallMs);
     expect(reasonOf(call)).toBe("upstream_timeout");
   });
+
+  for (const [when, isReadAtEnd] of [
+    ["when its time is up", false],
+    ["for most of its time, and reads when it is up", true],
+  ] as const)
+    test(`whose reader is behind ${when} has been left`, () => {
+      const call = new ActiveCall({ ...limits, readerMs: limits.maxCallMs }, 0);
+      call.waitForReader(limits.maxCallMs / 2 - 1);
+      if (isReadAtEnd) call.waitForUpstream(limits.maxCallMs - 1);
+      call.tick(limits.maxCallMs);
+      expect(call.reason !== undefined && isCallerLeft(call.reason)).toBe(true);
+    });
 
   test("keeps the first reason it was ended for", () => {
     const call = new ActiveCall(limits, 0);

@@ -1,18 +1,8 @@
 import { monotonicMs } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
-import type { Endpoint } from "../call/endpoint.ts";
 import { CallSignal, type Signal } from "../call/signal.ts";
-import type { Timeouts } from "../catalog/model.ts";
 import type { RoutedCall } from "../router/attempt.ts";
-
-export interface CallLimits {
-  readonly connectMs: number;
-  readonly maxCallMs: number;
-  readonly firstByteMs: number;
-  readonly idleMs: number;
-  readonly readerMs: number;
-  readonly keepAliveMs: number;
-}
+import { type CallLimits, limitsFor, type TimedModel } from "./call-limits.ts";
 
 /** How many calls whose caller has gone are being read on. */
 interface ReadOnSlots {
@@ -32,6 +22,8 @@ export class ActiveCall implements RoutedCall {
   /** When the upstream was last heard; undefined while the caller is not reading. */
   #upstreamSinceMs: number | undefined;
   #readerSinceMs: number | undefined;
+  /** For how long the reader has kept us waiting, all in all. */
+  #readerWaitMs = 0;
   #hasBegun = false;
   /** When the upstream last said something, if only what is no news to the caller. */
   #heardMs = 0;
@@ -174,6 +166,7 @@ export class ActiveCall implements RoutedCall {
   /** The caller wants more: from now on it is the upstream who keeps us waiting. */
   waitForUpstream(nowMs: number): void {
     this.#upstreamSinceMs = nowMs;
+    if (this.#readerSinceMs !== undefined) this.#readerWaitMs += nowMs - this.#readerSinceMs;
     this.#readerSinceMs = undefined;
   }
 
@@ -193,14 +186,25 @@ export class ActiveCall implements RoutedCall {
     this.#spokeMs = nowMs;
   }
 
+  /**
+   * The call would be over by now if its caller had read it: a caller who takes an answer slowly,
+   * and a little faster just before the end, must not get it free.
+   */
+  #isReaderSlow(nowMs: number): boolean {
+    if (this.isWaitingForReader) return true;
+    return 2 * this.#readerWaitMs >= nowMs - this.#startedMs;
+  }
+
   tick(nowMs: number): void {
     const { maxCallMs, connectMs, firstByteMs, idleMs, readerMs, keepAliveMs } = this.#limits;
     if (!this.isLong && nowMs - this.#startedMs >= longMs) {
       this.isLong = true;
       this.onLong?.();
     }
-    if (nowMs - this.#startedMs >= maxCallMs)
-      return this.abort(lasted(`the call exceeded ${maxCallMs} ms`));
+    if (nowMs - this.#startedMs >= maxCallMs) {
+      const detail = `the call exceeded ${maxCallMs} ms`;
+      return this.abort(this.#isReaderSlow(nowMs) ? readTooSlowly(detail) : lasted(detail));
+    }
     if (this.isReadingOn) return;
     if (this.#readerSinceMs !== undefined && nowMs - this.#readerSinceMs >= readerMs)
       return this.leave(callerLeft("the caller stopped reading"));
@@ -264,6 +268,15 @@ export function isCallerLeft(error: ApiError): boolean {
 
 class CallerLeft extends ApiError {}
 
+/** The caller did not take in time what the upstream had to say, and pays like one who leaves. */
+function readTooSlowly(detail: string): ApiError {
+  return new CallerLeft({
+    code: "internal_error",
+    message: "The call took too long because its reply was read too slowly. Read it faster.",
+    detail: `${detail}, and its reader was slow`,
+  });
+}
+
 function tooLong(detail: string): ApiError {
   return new ApiError({
     code: "upstream_timeout",
@@ -289,41 +302,6 @@ function unreachable(detail: string): ApiError {
     detail,
     upstream: { reason: "unreachable" },
   });
-}
-
-/** What has its own time limits: those of the process, unless it says otherwise. */
-export interface TimedModel {
-  readonly endpoint: Endpoint;
-  readonly timeouts?: Timeouts;
-  readonly routes?: readonly unknown[];
-}
-
-/** Vectors and sounds begin sooner than long thoughts do. */
-const firstByteOff: Readonly<Record<Endpoint, number>> = {
-  chat: Number.POSITIVE_INFINITY,
-  embeddings: 60_000,
-  speech: 120_000,
-  // An hour of audio is listened to before the first word is sent.
-  transcription: Number.POSITIVE_INFINITY,
-};
-
-function limitsFor(model: TimedModel, usual: CallLimits): CallLimits {
-  const { endpoint, timeouts = {}, routes = [] } = model;
-  const { connect, firstByte, idle, total } = timeouts;
-  const ms = (seconds: number | undefined, otherwise: number) =>
-    seconds === undefined ? otherwise : Math.round(seconds * 1000);
-  const maxCallMs = ms(total, usual.maxCallMs);
-  // A target that says nothing leaves half of the time to the others.
-  const shareMs = routes.length > 1 ? maxCallMs / 2 : maxCallMs;
-  const told = ms(firstByte, Math.min(usual.firstByteMs, firstByteOff[endpoint]));
-  const firstByteMs = Math.min(told, shareMs);
-  return {
-    ...usual,
-    connectMs: ms(connect, usual.connectMs),
-    firstByteMs,
-    idleMs: ms(idle, usual.idleMs),
-    maxCallMs,
-  };
 }
 
 export class ActiveCalls {

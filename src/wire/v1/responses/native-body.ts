@@ -5,7 +5,7 @@ import { isCarried } from "../carried.ts";
  * The fields that a vendor that speaks this dialect gets. Fields that change the vendor's bill without
  * a price here are left out, and so are ids of stored objects: those would be the operator's own.
  */
-const passedOn = [
+export const passedOn = [
   "instructions",
   "tools",
   "tool_choice",
@@ -61,9 +61,17 @@ function toNativeItems(items: readonly Json[]): readonly Json[] {
     if (!isJsonObject(item)) continue;
     const { type, encrypted_content: opaque } = item;
     if (type === "reasoning" && (typeof opaque !== "string" || isCarried(opaque))) continue;
-    sent.push(item["id"] === undefined ? item : withoutId(item));
+    const plain = item["id"] === undefined ? item : withoutId(item);
+    sent.push(type === "code_interpreter_call" ? withLogsAlone(plain) : plain);
   }
   return sent;
+}
+
+/** Images are URLs here, which cost far more than their letters and which a vendor might fetch. */
+function withLogsAlone(item: JsonObject): JsonObject {
+  const { outputs } = item;
+  if (!Array.isArray(outputs)) return item;
+  return { ...item, outputs: outputs.filter((one) => isJsonObject(one) && one["type"] === "logs") };
 }
 
 function withoutId({ id: _id, ...rest }: JsonObject): JsonObject {

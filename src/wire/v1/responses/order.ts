@@ -3,7 +3,7 @@ import { checkNested } from "../chat/call.ts";
 import type { ChatOrder, ReadOptions } from "../dialect.ts";
 import { jsonBytes, otherBytes } from "../other-bytes.ts";
 import { fieldError, reader } from "../validate.ts";
-import { encryptedReasoning, toNativeBody } from "./native-body.ts";
+import { encryptedReasoning, passedOn, toNativeBody } from "./native-body.ts";
 import { type ResponseRequest, responseRequest } from "./request.ts";
 import { ItemReader, type Place } from "./to-messages.ts";
 import { asksForSummary, toOptions } from "./to-options.ts";
@@ -116,16 +116,38 @@ function readItems(
 }
 
 const textSettings = new Set(["format"]);
-const formatFields = new Set(["type", "name", "schema", "description", "strict"]);
+const typeAlone = new Set(["type"]);
+const schemaFields = new Set(["type", "name", "schema", "description", "strict"]);
+/** Counted with the messages and the tools, or below, or too short to matter. */
+const countedSettings: ReadonlySet<string> = new Set([
+  "instructions",
+  "tools",
+  "tool_choice",
+  "text",
+  "reasoning",
+  "parallel_tool_calls",
+  "truncation",
+  "temperature",
+  "top_p",
+  "top_logprobs",
+  "max_tool_calls",
+]);
+const otherSettings = passedOn.filter((name) => !countedSettings.has(name));
 
 /** The bytes of settings that a vendor may count as input and we do not. */
-function settingBytes({ text, reasoning, tool_choice: choice }: JsonObject): number {
+function settingBytes(body: JsonObject): number {
+  const { text, reasoning, tool_choice: choice } = body;
   let bytes = isJsonObject(reasoning) ? jsonBytes(reasoning) : 0;
   if (isJsonObject(choice)) bytes += jsonBytes(choice);
+  for (const name of otherSettings) {
+    const value = body[name];
+    if (value !== undefined && value !== null) bytes += jsonBytes(value);
+  }
   if (!isJsonObject(text)) return bytes;
   const { format } = text;
   bytes += otherBytes(text, textSettings);
-  return isJsonObject(format) ? bytes + otherBytes(format, formatFields) : bytes;
+  if (!isJsonObject(format)) return bytes;
+  return bytes + otherBytes(format, format["type"] === "json_schema" ? schemaFields : typeAlone);
 }
 
 /** Clients omit the type of messages. */

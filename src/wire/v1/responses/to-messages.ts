@@ -2,7 +2,6 @@ import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts"
 import { CarriedReader, isCarried } from "../carried.ts";
 import { jsonBytes, otherBytes } from "../other-bytes.ts";
 import { fieldError } from "../validate.ts";
-import { nativeItems } from "./items.ts";
 import { type ToolBook, toChatName } from "./tool-book.ts";
 
 /** Where a message came from, for errors that speak of it. */
@@ -15,14 +14,15 @@ export interface Place {
   readonly calls: readonly string[];
 }
 
-const isNativeItem: ReadonlySet<Json | undefined> = new Set(nativeItems);
-
 /** The fields of items and parts that are counted with the messages. */
 const messageFields = new Set(["type", "id", "role", "content"]);
 const callFields = new Set(["type", "id", "call_id", "name", "arguments"]);
 const customCallFields = new Set(["type", "id", "call_id", "name", "input"]);
 const outputFields = new Set(["type", "id", "call_id", "output"]);
-const screenshotFields = new Set(["type", "image_url"]);
+const searchCallFields = new Set(["type", "id", "call_id", "arguments"]);
+const searchOutputFields = new Set(["type", "id", "call_id", "tools"]);
+const toolsFields = new Set(["type", "id", "tools"]);
+const screenshotFields = new Set(["image_url"]);
 const textFields = new Set(["type", "text"]);
 const partFields: Readonly<Record<string, ReadonlySet<string>>> = {
   refusal: new Set(["type", "refusal"]),
@@ -144,11 +144,12 @@ export class ItemReader {
       case "computer_call_output":
         return this.#addScreenshot(item, field);
       case "additional_tools":
+        this.#noteOthers(item, toolsFields);
         return this.#book.add(item["tools"], `${field}.tools`);
       case "reasoning":
         return this.#addReasoning(item, field);
       default:
-        if (!isNativeItem.has(type)) return;
+        // Those of a stored reply can be of kinds that are not known here, and are sent back.
         this.nativeField ??= `${field}.type`;
         this.nativeBytes += jsonBytes(item);
     }
@@ -190,13 +191,16 @@ export class ItemReader {
       this.nativeBytes += jsonBytes(item);
     } else if (type === "tool_search_call") {
       const text = typeof given === "string" ? given : JSON.stringify(given ?? {});
+      this.#noteOthers(item, searchCallFields);
       this.#call({ id, name: "tool_search", arguments: text }, field);
-    } else
+    } else {
+      this.#noteOthers(item, searchOutputFields);
       this.#push(
         { role: "tool", tool_call_id: id, content: JSON.stringify({ tools }) },
         field,
         `${field}.tools`,
       );
+    }
   }
 
   #addMessage({ role, content }: JsonObject, field: string): void {

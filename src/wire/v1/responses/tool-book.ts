@@ -30,6 +30,8 @@ const maxNameChars = 64;
 const searchName = "tool_search";
 /** The fields that a tool's function has. */
 const functionFields = new Set(["type", "name", "description", "parameters", "strict"]);
+const customFields = new Set(["type", "name", "description"]);
+const searchFields = new Set(["type", "description", "parameters"]);
 const namespaceFields = new Set(["type", "tools"]);
 /** What vendors add to the prompt for a tool of their own. */
 const nativeToolTokens = 1_500;
@@ -119,7 +121,7 @@ export class ToolBook {
         );
       case "custom":
         // This includes its format.
-        this.nativeBytes += otherBytes(tool, functionFields);
+        this.nativeBytes += otherBytes(tool, customFields);
         return this.#declare(
           { kind: "custom", name, namespace },
           { field, description: customDescription(tool), parameters: oneText },
@@ -132,7 +134,7 @@ export class ToolBook {
         return;
       case "tool_search":
         if (tool["execution"] !== "client") this.nativeField ??= field;
-        this.nativeBytes += otherBytes(tool, functionFields);
+        this.nativeBytes += otherBytes(tool, searchFields);
         return this.#declare(
           { kind: "tool_search", name: searchName, namespace },
           { field, description, parameters },

@@ -16,6 +16,8 @@ import {
 } from "../../../src/gateway/endpoints/speech/speech-money.ts";
 import { worstCase } from "../../../src/ledger/need.ts";
 import { toChatOrder } from "../../../src/wire/v1/chat/call.ts";
+import { toMessagesOrder } from "../../../src/wire/v1/messages/call.ts";
+import { toResponseOrder } from "../../../src/wire/v1/responses/order.ts";
 import { Dice } from "../../fuzz/cases/dice.ts";
 
 const seed = 20_261_115;
@@ -125,6 +127,22 @@ describe(`for ${cases} prompts of every kind (seed ${seed})`, () => {
         if (tokens > most) throw new Error(`case ${at}: ${tokens} tokens, bound ${most}`);
       }
     });
+
+  test("the bound covers thoughts that only a vendor of the caller's format gets", () => {
+    const thought = "é".repeat(5_000);
+    const options = { ...unlimited, modelId: "m", headers: new Headers() };
+    const user = { role: "user", content: "Hi" };
+    const signed = { type: "thinking", thinking: thought, signature: "c2lnbmVk" };
+    const answer = { role: "assistant", content: [signed, { type: "text", text: "Hello" }] };
+    const messages = { model: "m", max_tokens: 64, messages: [user, answer, user] };
+    expect(mostInputTokens(toMessagesOrder(messages, options).call, 0)).toBeGreaterThan(10_000);
+    const summary = [{ type: "summary_text", text: thought }];
+    const reasoning = { type: "reasoning", summary, encrypted_content: "c2lnbmVk" };
+    const input = [user, reasoning, { role: "assistant", content: "Hello" }, user];
+    const context = { ...options, history: [], canStore: false };
+    const { call } = toResponseOrder({ model: "m", input }, context);
+    expect(mostInputTokens(call, 0)).toBeGreaterThan(10_000);
+  });
 
   test("what an estimate counts is all that the bound has counted", () => {
     for (let at = 0; at < cases; at++) {

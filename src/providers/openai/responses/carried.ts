@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
+import { toMark } from "../../kit/provenance.ts";
 import { isPlace } from "../chat-reply.ts";
 
 /**
@@ -17,8 +17,7 @@ const maxChars = 1024 * 1024;
 const maxTotalChars = 4 * 1024 * 1024;
 
 /** Other accounts and servers could not read it. */
-export const markOf = (baseUrl: string): string =>
-  createHash("sha256").update(`responses ${baseUrl}`).digest("base64url").slice(0, 8);
+export const markOf = (baseUrl: string): string => toMark(`responses ${baseUrl}`);
 
 /** Makes the entries of one reply. */
 export class DetailWriter {

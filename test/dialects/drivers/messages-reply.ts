@@ -32,10 +32,23 @@ export function fromMessage(message: JsonObject): Heard {
       name: textOf(name),
       arguments: objectOf(input, "input that is not an object"),
     })),
+    ...sourcesIn(ofType("text")),
     finish: toFinish(stop),
     usage: toCounts(message["usage"]),
     echo: blocks,
   };
+}
+
+/** In the form of chat; only pages have one in both. */
+function sourcesIn(blocks: readonly JsonObject[]): Pick<Heard, "sources"> {
+  const sources = blocks.flatMap(({ citations }) =>
+    listOf(citations ?? []).map((citation) => {
+      const { type, url, title } = objectOf(citation);
+      check(type === "web_search_result_location", `citation of type ${String(type)}`);
+      return { type: "url_citation", url: textOf(url), title: textOf(title) };
+    }),
+  );
+  return sources.length === 0 ? {} : { sources };
 }
 
 const finishWords: Readonly<Record<string, FinishReason>> = {

@@ -87,6 +87,10 @@ class MessageReader {
     }
     check(type === "content_block_delta", `event ${String(type)}`);
     const delta = objectOf(event["delta"]);
+    if (open["type"] === "text" && delta["type"] === "citations_delta") {
+      open["citations"] = [...listOf(open["citations"] ?? []), objectOf(delta["citation"])];
+      return;
+    }
     const field = deltasOf[String(open["type"])]?.[String(delta["type"])];
     check(field !== undefined, `${String(delta["type"])} in a block ${String(open["type"])}`);
     const piece = textOf(delta[field]);

@@ -157,9 +157,13 @@ export function saidIn(heard: Heard): Said {
 export function inDialect({ name }: Driver, said: Said): Said {
   if (name !== "messages") return said;
   // There, a refusal is text with a reason of its own.
-  const { refusal = "", sources: _sources, logprobs: _logprobs, ...rest } = said;
+  const { refusal = "", sources = [], logprobs: _logprobs, ...rest } = said;
+  // A stream cannot cite for a text that a call has closed.
+  const known = rest.calls.length === 0 ? sources : [];
+  const cited = known.map(({ type, url, title }) => ({ type, url, title }) as JsonObject);
   return {
     ...rest,
+    ...(cited.length === 0 ? {} : { sources: cited }),
     text: rest.text + refusal,
     finish: refusal === "" ? rest.finish : "content_filter",
   };

@@ -32,6 +32,11 @@ function brokenWorker(source: string): URL {
 const countDirectly = (text: string) => countTokens(text, { disallowedSpecial: new Set() });
 const bytes = (text: string) => Buffer.byteLength(text);
 
+const tellsItsTurn = `
+  let turn = 0;
+  parentPort?.on("message", () => parentPort?.postMessage(++turn));
+  parentPort?.postMessage("ready");`;
+
 afterEach(() => {
   for (const counter of counters) counter.close();
 });
@@ -185,11 +190,6 @@ describe("the event loop and the process", () => {
     expect(await new Response(child.stdout).text()).toBe("2 true\n");
   });
 
-  const tellsItsTurn = `
-    let turn = 0;
-    parentPort?.on("message", () => parentPort?.postMessage(++turn));
-    parentPort?.postMessage("ready");`;
-
   test("one worker serves many counts, and another starts after it was idle and ended", async () => {
     const workerUrl = brokenWorker(tellsItsTurn);
     const patient = open({ limitMs: patientMs, workerUrl });
@@ -312,6 +312,49 @@ describe("when it cannot count", () => {
     expect(isAnswered).toBe(false);
     slow.close();
     await left;
+  });
+
+  describe("free counts", () => {
+    const long = "word ".repeat(40_000);
+    const likely = Math.ceil(bytes(long) / 4);
+
+    test("come after all that are paid for, also after those of callers who have gone", async () => {
+      const counter = open({ limitMs: patientMs, workerUrl: brokenWorker(tellsItsTurn) });
+      const free = [counter.countFree([text], "a"), counter.countFree([text], "b")];
+      const paid = [counter.count([text], true), counter.count([text])];
+      expect(await Promise.all([...free, ...paid])).toEqual([3, 4, 2, 1]);
+    });
+
+    test("of a long text do not keep one waiting that is paid for", async () => {
+      const counter = open({ limitMs: patientMs, workerUrl: brokenWorker(tellsItsTurn) });
+      await counter.count([text]);
+      const free = counter.countFree([long], "a");
+      // One piece is at work already.
+      expect(await counter.count([text])).toBe(3);
+      expect(await free).toBeGreaterThan(2 + 4 + 5);
+    });
+
+    test("in pieces are within a token per piece of the tokenizer's own count", async () => {
+      const texts = ["hello", long, "", "end"];
+      const exact = texts.map(countDirectly).reduce((sum, tokens) => sum + tokens, 0);
+      const counted = await shared.countFree(texts, "a");
+      expect(Math.abs(counted - exact)).toBeLessThanOrEqual(7);
+    });
+
+    test("beyond four of an account get a likely number at once, and others are counted", async () => {
+      const counter = open({ limitMs: patientMs, workerUrl: brokenWorker(tellsItsTurn) });
+      const waiting = Array.from({ length: 4 }, () => counter.countFree([text], "a"));
+      expect(await counter.countFree([long], "a")).toBe(likely);
+      expect(await counter.countFree([text], "b")).toBe(5);
+      await Promise.all(waiting);
+      expect(await counter.countFree([text], "a")).toBe(6);
+    });
+
+    test("that take too long, or whose worker dies, are a likely number", async () => {
+      const silent = brokenWorker("setInterval(() => {}, 1_000);");
+      const counter = open({ limitMs: 20, workerUrl: silent });
+      expect(await counter.countFree([long], "a")).toBeCloseTo(likely, -1);
+    });
   });
 
   test("closing answers those who wait and those who come later with the most it can be", async () => {

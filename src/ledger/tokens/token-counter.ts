@@ -1,8 +1,17 @@
 import { Worker } from "node:worker_threads";
+import { monotonicMs } from "../../base/clock.ts";
 import { mostTokens } from "../../call/usage.ts";
 
 const maxOpen = 1_000;
 const maxOpenBytes = 32 * 1024 * 1024;
+/** Free counts that an account can have waiting at once; others get an estimate. */
+const maxFree = 4;
+/** Free counts are made in pieces, so that one that is paid for never waits for a long text. */
+const freePieceChars = 32_768;
+/** From here on the worker counts a part of a text, which does not take long. */
+const wholeChars = 1_000_000;
+/** About what a token of text has. */
+const bytesPerToken = 4;
 /** Loading the vocabulary takes half a second; a machine in trouble gets longer, but not forever. */
 const startMs = 30_000;
 
@@ -25,16 +34,25 @@ interface Count {
   readonly texts: readonly string[];
   readonly sizeBytes: number;
   readonly limitMs: number;
+  /** The answer where it cannot be counted. */
+  readonly otherwise: number;
   readonly deadline: NodeJS.Timeout;
   readonly resolve: (tokens: number) => void;
+}
+
+interface Terms {
+  readonly lane: Lane;
+  readonly limitMs: number;
+  readonly toEstimate: (sizeBytes: number) => number;
 }
 
 /**
  * Counts tokens (o200k_base) in a thread of its own, for the rare calls whose upstream told no
  * usage. The worker starts with the first count, gets one count at a time, and never keeps the
- * process alive. Counts that a reply waits for come before those of callers who have gone. Whatever
- * goes wrong (too much waiting, too slow, a dead worker), the answer is the most that the text can
- * be: never an exception and never later than the limit. One timer watches the worker while it
+ * process alive. Counts that a reply waits for come before those of callers who have gone, and both
+ * before free ones. Whatever goes wrong (too much waiting, too slow, a dead worker), the answer is
+ * the most that the text can be, or a likely number where it is free: never an exception and never
+ * later than the limit. One timer watches the worker while it
  * starts, works or idles; when it fires, the worker is ended, and the next count starts another.
  */
 export class TokenCounter {
@@ -45,6 +63,10 @@ export class TokenCounter {
   /** Not yet answered, the oldest first: those that a reply waits for, and the others. */
   readonly #live: Lane = { counts: new Set(), bytes: 0 };
   readonly #left: Lane = { counts: new Set(), bytes: 0 };
+  readonly #free: Lane = { counts: new Set(), bytes: 0 };
+  /** Those that go first in front. */
+  readonly #lanes = [this.#live, this.#left, this.#free] as const;
+  readonly #freeByAccount = new Map<string, number>();
   #worker: Worker | undefined;
   #isReady = false;
   #atWork: Count | undefined;
@@ -64,15 +86,40 @@ export class TokenCounter {
 
   /** `isLeft`: the caller has gone, so that nobody waits for it. */
   count(texts: readonly string[], isLeft = false): Promise<number> {
-    const sizeBytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
     const lane = isLeft ? this.#left : this.#live;
+    const limitMs = isLeft ? this.#leftLimitMs : this.#limitMs;
+    return this.#enqueue(texts, { lane, limitMs, toEstimate: mostTokens });
+  }
+
+  /** For callers who do not pay for it: they must not keep those waiting who do. */
+  async countFree(texts: readonly string[], accountId: string): Promise<number> {
+    const waiting = this.#freeByAccount.get(accountId) ?? 0;
+    if (waiting >= maxFree) return likelyTokens(sizeOf(texts));
+    this.#freeByAccount.set(accountId, waiting + 1);
+    const endMs = monotonicMs() + this.#limitMs;
+    let tokens = 0;
+    for (const piece of piecesOf(texts)) {
+      const limitMs = endMs - monotonicMs();
+      tokens +=
+        limitMs <= 0
+          ? likelyTokens(sizeOf(piece))
+          : await this.#enqueue(piece, { lane: this.#free, limitMs, toEstimate: likelyTokens });
+    }
+    const left = (this.#freeByAccount.get(accountId) ?? 1) - 1;
+    if (left === 0) this.#freeByAccount.delete(accountId);
+    else this.#freeByAccount.set(accountId, left);
+    return tokens;
+  }
+
+  #enqueue(texts: readonly string[], { lane, limitMs, toEstimate }: Terms): Promise<number> {
+    const sizeBytes = sizeOf(texts);
+    const otherwise = toEstimate(sizeBytes);
     const isTooMuch =
       lane.counts.size >= maxOpen || lane.bytes + sizeBytes > maxOpenBytes || this.#isClosed;
-    if (sizeBytes === 0 || isTooMuch) return Promise.resolve(mostTokens(sizeBytes));
+    if (sizeBytes === 0 || isTooMuch) return Promise.resolve(otherwise);
     return new Promise((resolve) => {
-      const limitMs = isLeft ? this.#leftLimitMs : this.#limitMs;
       const deadline = setTimeout(() => this.#answer(count), limitMs).unref();
-      const count: Count = { texts, sizeBytes, limitMs, deadline, resolve };
+      const count: Count = { texts, sizeBytes, limitMs, otherwise, deadline, resolve };
       lane.counts.add(count);
       lane.bytes += sizeBytes;
       this.#next();
@@ -88,7 +135,8 @@ export class TokenCounter {
 
   #next(): void {
     if (this.#atWork !== undefined) return;
-    const [count] = this.#live.counts.size > 0 ? this.#live.counts : this.#left.counts;
+    const lane = this.#lanes.find(({ counts }) => counts.size > 0);
+    const [count] = lane?.counts ?? [];
     if (count !== undefined && this.#worker === undefined) this.#start();
     if (this.#worker === undefined || !this.#isReady) return;
     this.#atWork = count;
@@ -135,7 +183,7 @@ export class TokenCounter {
   }
 
   #all(): readonly Count[] {
-    return [...this.#live.counts, ...this.#left.counts];
+    return this.#lanes.flatMap(({ counts }) => [...counts]);
   }
 
   #endAfter(ms: number): void {
@@ -144,13 +192,37 @@ export class TokenCounter {
   }
 
   #answer(count: Count, told?: unknown): void {
-    const lane = [this.#live, this.#left].find(({ counts }) => counts.delete(count));
+    const lane = this.#lanes.find(({ counts }) => counts.delete(count));
     if (lane === undefined) return;
     lane.bytes -= count.sizeBytes;
     clearTimeout(count.deadline);
     const isCount = typeof told === "number" && told >= 0 && told <= count.sizeBytes;
-    count.resolve(isCount ? told : mostTokens(count.sizeBytes));
+    count.resolve(isCount ? told : count.otherwise);
   }
+}
+
+const sizeOf = (texts: readonly string[]) =>
+  texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+
+const likelyTokens = (sizeBytes: number) => Math.ceil(sizeBytes / bytesPerToken);
+
+function* piecesOf(texts: readonly string[]): Generator<readonly string[]> {
+  const chars = texts.reduce((sum, text) => sum + text.length, 0);
+  if (chars <= freePieceChars || chars > wholeChars) return yield texts;
+  let piece: string[] = [];
+  let leftChars = freePieceChars;
+  for (const text of texts)
+    for (let at = 0; at < text.length; ) {
+      const part = text.slice(at, at + leftChars);
+      at += part.length;
+      leftChars -= part.length;
+      piece.push(part);
+      if (leftChars > 0) continue;
+      yield piece;
+      piece = [];
+      leftChars = freePieceChars;
+    }
+  if (piece.length > 0) yield piece;
 }
 
 /** Undefined when the machine has no thread left to give. */

@@ -64,7 +64,7 @@ export function measured(usage: Usage): Measured {
 }
 
 export interface CountOptions {
-  readonly counter: TokenCounter;
+  readonly counter: Pick<TokenCounter, "count">;
   readonly chat: ChatCall;
   readonly said: Pick<Said, "text" | "share">;
   readonly model: Model;

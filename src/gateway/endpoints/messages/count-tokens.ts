@@ -42,8 +42,13 @@ async function countThere(served: ServedCall, call: ChatCall): Promise<number | 
     .catch(() => undefined);
 }
 
-async function countHere({ dependencies, model }: ServedCall, chat: ChatCall): Promise<number> {
+async function countHere(
+  { dependencies, model, key }: ServedCall,
+  chat: ChatCall,
+): Promise<number> {
   const said = { text: "", share: 1 };
-  const { counter } = dependencies;
+  const counter = {
+    count: (texts: readonly string[]) => dependencies.counter.countFree(texts, key.accountId),
+  };
   return (await countUsage({ counter, chat, said, model, choices: 1 })).inputTokens;
 }

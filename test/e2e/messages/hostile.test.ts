@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { httpReply } from "../../fake/http/reply.ts";
+import { httpChunk } from "../../fake/recordings.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import { messagesManifest, nativeWhole } from "../../setup/messages-home.ts";
 import { openPayer } from "../../setup/money-home.ts";
@@ -166,6 +167,28 @@ describe("a stream from the vendor", () => {
     expect(count(text, "event: message_stop")).toBe(1);
     expect(count(text, "event: message_delta")).toBe(1);
     expect(count(text, '"Hi"')).toBe(1);
+  });
+
+  test("that counts several times has its last count", async () => {
+    const later = { ...last, usage: { output_tokens: 7 } };
+    gateway.upstream.replyOnce(events(begin, start, delta, stop, last, later, end));
+    const text = await (await ask({ stream: true })).text();
+    expect(count(text, "event: message_delta")).toBe(1);
+    expect(text).toContain('"output_tokens":7');
+    expect(text).toEndWith('event: message_stop\ndata: {"type":"message_stop"}\n\n');
+  });
+
+  test("that only repeats its end is broken, and is not kept", async () => {
+    const payer = await openPayer(gateway);
+    const huge = { ...last, more: "x".repeat(100_000) };
+    gateway.upstream.replyOnce([
+      { send: events(begin, start, delta, stop).bytes.subarray(0, -5) },
+      { flood: 400 * 1024 * 1024, chunk: httpChunk(`data: ${JSON.stringify(huge)}\n\n`) },
+    ]);
+    const text = await (await ask({ stream: true }, payer.key)).text();
+    expect(count(text, "event: message_delta")).toBe(0);
+    expect(count(text, "event: error")).toBe(1);
+    expect((await payer.receipt()).outcome).toBe("upstream_error");
   });
 
   test("without a stop reason is cut off and ends with an error", async () => {

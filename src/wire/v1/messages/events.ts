@@ -29,6 +29,9 @@ const toEvent = (type: string, fields: JsonObject) =>
 /** Vendors send sources with the text that names them. */
 const maxWaitingCitations = 100;
 
+/** A vendor sends a few reports of its counts at most. */
+const maxHolds = 64;
+
 type BlockKind = "text" | "thinking" | "tool_use";
 
 /**
@@ -61,7 +64,8 @@ export class MessageEventWriter implements ChatWriter {
   #isRefusal = false;
   #finish: FinishReason | undefined;
   /** The last events of an upstream that sends this format. */
-  #held: NativeEvent[] = [];
+  #held: readonly NativeEvent[] = [];
+  #holds = 0;
 
   constructor(identity: ReplyIdentity, { hidesThoughts }: Pick<MessagesOrder, "hidesThoughts">) {
     this.#identity = identity;
@@ -287,15 +291,26 @@ export class MessageEventWriter implements ChatWriter {
     this.isNative = true;
     this.#hasBegun = true;
     const { text, data, words, isReasoning, isLast } = event;
-    if (isLast === true) {
-      this.#held.push(event);
-      return "";
-    }
+    if (isLast === true) return this.#hold(event);
     if (words !== "") {
       this.said.add(words);
       if (isReasoning === true) this.reasoningChars += words.length;
     }
     return data === undefined ? this.#noteBlock(text) : this.#change(data, text);
+  }
+
+  /** The counts of a later one take the place of those before. */
+  #hold(event: NativeEvent): string {
+    if (++this.#holds > maxHolds)
+      throw new ApiError({
+        code: "upstream_error",
+        message: "The model's response ended early. Try again.",
+        detail: `the provider sent more than ${maxHolds} ends of one message`,
+        upstream: { reason: "failed" },
+      });
+    const others = this.#held.filter(({ data }) => data?.["type"] !== event.data?.["type"]);
+    this.#held = [...others, event];
+    return "";
   }
 
   /** If the stream is cut, the open block has to be closed. */

@@ -1,5 +1,7 @@
+import type { ApiError } from "../../base/errors.ts";
 import { type ChatPart, isJsonObject, type JsonObject, type NativeEvent } from "../../call/chat.ts";
 import { EventStream, parseEvent } from "../kit/event-stream.ts";
+import { upstreamError } from "../kit/failure.ts";
 import { finishOf, fromResponsesUsage, wordsOfItem } from "./responses-reply.ts";
 import { throwTold } from "./told-failure.ts";
 
@@ -15,6 +17,8 @@ const beginnings: ReadonlySet<string> = new Set([
 const maxHeld = 16;
 const eventName = /^[\w.]{1,100}$/;
 const ends: ReadonlySet<string> = new Set(["response.completed", "response.incomplete"]);
+/** What a response can be at its end; servers that are like OpenAI's can leave it out. */
+const endStatuses: ReadonlySet<unknown> = new Set(["completed", "incomplete", undefined]);
 /** Items whose text has come in deltas already. */
 const sentInDeltas: ReadonlySet<unknown> = new Set([
   "message",
@@ -28,6 +32,8 @@ export class ResponsesStream extends EventStream {
   #held: NativeEvent[] | undefined = [];
   /** The kind of the last delta; after a delta, nothing is held. */
   #deltas: Deltas | undefined;
+  /** Something was counted, beside deltas that are like the one before. */
+  #hasWords = false;
   /** The response has ended: later events are dropped. */
   #isOver = false;
 
@@ -36,7 +42,7 @@ export class ResponsesStream extends EventStream {
     // Nearly all events are recognized by their first field, and need no parsing.
     // And nearly all of those have the same type as the one before.
     const known = this.#deltas;
-    const isLine = !event.includes("\n");
+    const isLine = !event.includes("\n") && event.endsWith("}");
     if (known !== undefined && isLine && event.startsWith(known.start)) {
       const text = known.eventHead + event + eventEnd;
       const words = this.#wordsOf(event, known.start.length);
@@ -51,12 +57,12 @@ export class ResponsesStream extends EventStream {
     const type = end === -1 ? undefined : event.slice(head.length, end);
     if (type === undefined || !isPassed(type) || !isLine) {
       const data = parseEvent(event, this.provider);
-      // Data of several lines is written in one.
+      // Data of several lines, or with spaces at its end, is written in one line.
       this.#takeParsed(isLine ? event : JSON.stringify(data), data, parts);
       return;
     }
     const isDelta = type.endsWith(".delta");
-    this.#push(parts, nativeOf(type, event, isDelta ? this.#wordsOf(event, end) : ""));
+    this.#push(parts, nativeOf(type, event, this.#wordsIn(type, event)));
     if (isDelta) this.#deltas = toDeltas(type);
   }
 
@@ -74,7 +80,8 @@ export class ResponsesStream extends EventStream {
         this.#held.push({ type: "native", text: toText(type, event), data, words: "" });
       return;
     }
-    if (!ends.has(type) || response === undefined) {
+    if (type === "response.cancelled") throw this.#badEnd(type);
+    if (!ends.has(type)) {
       const { item } = data;
       const isNew = isJsonObject(item) && !sentInDeltas.has(item["type"]);
       const words =
@@ -86,9 +93,11 @@ export class ResponsesStream extends EventStream {
       this.#push(parts, { ...nativeOf(type, event, words), data });
       return;
     }
+    if (response === undefined || !endStatuses.has(response["status"])) throw this.#badEnd(type);
     this.#isOver = true;
-    this.#push(parts, { type: "native", text: "", data, words: "", isLast: true });
     const usage = fromResponsesUsage(response["usage"]);
+    const words = usage === undefined && !this.#hasWords ? wordsOfOutput(response) : "";
+    this.#push(parts, { type: "native", text: "", data, words, isLast: true });
     if (usage !== undefined) parts.push({ type: "usage", usage });
     parts.push({ type: "finish", index: 0, reason: finishOf(response) }, { type: "done" });
     this.letClose();
@@ -99,7 +108,21 @@ export class ResponsesStream extends EventStream {
       for (const held of this.#held) parts.push(held);
       this.#held = undefined;
     }
+    if (event.words !== "") this.#hasWords = true;
     parts.push(event);
+  }
+
+  /** Of a server that sends no deltas, what the model said comes when it is done. */
+  #wordsIn(type: string, event: string): string {
+    if (type.endsWith(".delta")) return this.#wordsOf(event, head.length + type.length);
+    if (this.#deltas !== undefined || !type.endsWith(".done")) return "";
+    return wordsOfItem(parseEvent(event, this.provider));
+  }
+
+  #badEnd(type: string): ApiError {
+    return upstreamError("upstream_error", {
+      detail: `${this.provider} ended a response with ${type} and without a result`,
+    });
   }
 
   /** Text without an escape is sliced from the event: quotes within it would be escaped. */
@@ -116,6 +139,10 @@ export class ResponsesStream extends EventStream {
   }
 }
 
+function wordsOfOutput({ output }: JsonObject): string {
+  return Array.isArray(output) ? output.map(wordsOfItem).join("\n") : "";
+}
+
 /** Events without the whole response, and that begin or end no item. */
 const isPassed = (type: string) =>
   type.startsWith("response.") &&
@@ -123,6 +150,7 @@ const isPassed = (type: string) =>
   !beginnings.has(type) &&
   !ends.has(type) &&
   type !== "response.failed" &&
+  type !== "response.cancelled" &&
   !type.startsWith("response.output_item.");
 
 const eventEnd = "\n\n";

@@ -209,4 +209,52 @@ describe("a stream from the vendor", () => {
     expect(count(text, "event: response.completed")).toBe(1);
     expect(count(text, "event: response.output_text.delta")).toBe(1);
   });
+
+  const ended = (type: string, response?: unknown) =>
+    JSON.stringify({ type: `response.${type}`, sequence_number: 5, response });
+  const failed = responseObject([], { status: "failed" });
+  const badEnds: Readonly<Record<string, string>> = {
+    "without a response": ended("completed"),
+    "with null as its response": ended("completed", null),
+    "as completed, with a status of failed": ended("completed", failed),
+    "as completed, with a status of in_progress": ended(
+      "completed",
+      responseObject([], { status: "in_progress" }),
+    ),
+    "as cancelled": ended("cancelled", responseObject([], { status: "cancelled" })),
+    "with a delta that is no JSON": '{"type":"response.output_text.delta","delta":"x", no json',
+    "with an event that is no JSON": '{"type":"response.audio.done" no json',
+  };
+  for (const [name, end] of Object.entries(badEnds))
+    test(`that ends ${name} is broken, and shows nothing of that end`, async () => {
+      gateway.upstream.replyOnce(events(delta, end, completed));
+      const text = await (await ask({ stream: true })).text();
+      const names = [...text.matchAll(/^event: (.*)$/gm)].map(([, named]) => named);
+      expect(names).toEqual(["response.output_text.delta", "error", "response.failed"]);
+      expect(text).not.toContain("no json");
+    });
+
+  const item = { ...messageItem, content: [{ type: "output_text", text: "word ".repeat(500) }] };
+  const said = JSON.stringify({
+    type: "response.output_text.done",
+    item_id: "m",
+    text: "word ".repeat(500),
+  });
+  const uncounted = (output: readonly object[]) =>
+    ended("completed", responseObject(output, { usage: null }));
+  const silent: Readonly<Record<string, readonly string[]>> = {
+    "when it is done": [said, uncounted([])],
+    "with its end": [uncounted([item])],
+    "when it is done and with its end, once": [said, uncounted([item])],
+  };
+  for (const [name, sent] of Object.entries(silent))
+    test(`that says its words ${name}, and no usage, is charged for them`, async () => {
+      const payer = await openPayer(gateway);
+      gateway.upstream.replyOnce(events(...sent));
+      await (await ask({ stream: true }, payer.key)).text();
+      const { units, estimated, outcome } = await payer.receipt();
+      expect({ estimated, outcome }).toEqual({ estimated: true, outcome: "ok" });
+      expect(units.output).toBeGreaterThanOrEqual(500);
+      expect(units.output).toBeLessThan(520);
+    });
 });

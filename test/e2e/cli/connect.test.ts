@@ -238,6 +238,15 @@ describe("svc connect --write", () => {
     expect(readFileSync(real, "utf8")).toContain("models.example");
   });
 
+  test("a link to a file that does not exist yet stays a link, and the file is made", async () => {
+    mkdirSync(join(root, ".codex"));
+    symlinkSync("../dotfiles/codex/config.toml", join(root, ".codex/config.toml"));
+    await write("codex");
+    expect(lstatSync(join(root, ".codex/config.toml")).isSymbolicLink()).toBe(true);
+    const text = readFileSync(join(root, "dotfiles/codex/config.toml"), "utf8");
+    expect(text).toContain("models.example");
+  });
+
   test("--key writes the key into a file that only its owner can read, and shows it nowhere", async () => {
     const key = "sk-svc-written-0123456789";
     const path = put(

@@ -137,9 +137,39 @@ command = "files"
     expect(merge("toml", text, provider)).toBe(expected);
   });
 
+  test("keeps the line ends of Windows", () => {
+    const text = `model = "old" # mine\r\na = 1\r\n\r\n[model_providers.svc]\r\nname = "old"\r\n`;
+    expect(merge("toml", text, provider)).toBe(
+      `model = "m" # mine\r\na = 1\r\n\r\n[model_providers.svc]\r\nname = "svc"\r\nbase_url = "https://a"\r\n`,
+    );
+    expect(merge("toml", "a = 1\r\n", provider)).toBe(
+      `a = 1\r\nmodel = "m"\r\n\r\n[model_providers.svc]\r\nbase_url = "https://a"\r\nname = "svc"\r\n`,
+    );
+  });
+
+  test("finds names in quotes, and tables with spaces in their names", () => {
+    const text = `"model" = 'old'\n\n[ "model_providers" . 'svc' ] # mine\n"name" = "old"\n`;
+    expect(merge("toml", text, provider)).toBe(
+      `"model" = "m"\n\n[ "model_providers" . 'svc' ] # mine\n"name" = "svc"\nbase_url = "https://a"\n`,
+    );
+  });
+
+  test.each([
+    ["true # keep me", "# keep me"],
+    ["12.5   # keep me", "# keep me"],
+    ['"a # b" # keep me', "# keep me"],
+    ["'a # b'", ""],
+  ])("keeps the comment behind %s", (value, comment) => {
+    const settings: FileSettings = { settings: { web_search: false } };
+    const expected = `web_search = false ${comment}`.trim();
+    const merged = merge("toml", `web_search = ${value}\n`, settings);
+    expect(merged.replace(/ +/g, " ")).toBe(`${expected}\n`);
+  });
+
   test("does not edit what it would damage", () => {
     const unsafe =
       "invalid: FILE: This file cannot be edited safely. Nothing was changed; add the settings without --write.";
+    expect(problemOf("toml", 'model_providers.svc.name = "a"\n', provider)).toBe(unsafe);
     const inText = `note = '''\nmodel = "x"\n'''\n`;
     expect(problemOf("toml", inText, provider)).toBe(unsafe);
     expect(problemOf("toml", 'model_providers = { svc = { name = "a" } }\n', provider)).toMatch(

@@ -42,11 +42,20 @@ export function mergeSettings(options: {
     const present = parse(text) ?? undefined;
     const assignments = planAssignments(present, settings);
     const merged = assignments.length === 0 ? text : assign(text, assignments);
-    if (!Bun.deepEquals(parse(merged), applied(present, assignments), true)) throw notEdited();
+    if (!isSame(() => parse(merged), applied(present, assignments))) throw notEdited();
     const rivals = (settings.rivals ?? []).filter((rival) => valueAt(present, rival) !== undefined);
     return { text: merged, rivals: rivals.map((rival) => rival.join(".")) };
   } catch (error) {
     throw inFile(path, error);
+  }
+}
+
+/** An edit that cannot be read is no fault of the file that was there. */
+function isSame(read: () => unknown, expected: unknown): boolean {
+  try {
+    return Bun.deepEquals(read(), expected, true);
+  } catch {
+    return false;
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
-import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { mkdir, open, readFile, readlink, rename, rm, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { Problem } from "../../../../base/problem.ts";
 
 /** Settings of people are small; this is something else. */
@@ -16,7 +16,7 @@ export interface PresentFile {
 }
 
 export async function readPresent(asked: string): Promise<PresentFile> {
-  const path = existsSync(asked) ? realpathSync(asked) : asked;
+  const path = existsSync(asked) ? realpathSync(asked) : await behindLinks(asked);
   const found = await stat(path).catch((cause: unknown) => {
     if (isMissing(cause)) return undefined;
     throw unreadable(asked, cause);
@@ -28,6 +28,20 @@ export async function readPresent(asked: string): Promise<PresentFile> {
     throw unreadable(asked, cause);
   });
   return { path, text: decode(bytes, asked), mode: found.mode & 0o777 };
+}
+
+/** As many as systems follow. */
+const maxLinks = 40;
+
+/** Where a file would be that does not exist yet: links can lead to one, too. */
+async function behindLinks(asked: string): Promise<string> {
+  let path = asked;
+  for (let links = 0; links < maxLinks; links++) {
+    const target = await readlink(path).catch(() => undefined);
+    if (target === undefined) return path;
+    path = resolve(dirname(path), target);
+  }
+  throw refused(`${asked} is a link that leads nowhere.`);
 }
 
 /**

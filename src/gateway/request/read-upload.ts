@@ -89,10 +89,11 @@ function toFields(parts: readonly Part[]): { fields: JsonObject; file: UploadedF
 
 /** Lists are sent as `name[]`, once for each entry. */
 function add(fields: Record<string, Json>, name: string, text: string): void {
-  if (name === "__proto__") return;
   const list = name.endsWith("[]") ? name.slice(0, -2) : undefined;
-  const known = Object.hasOwn(fields, list ?? name) ? fields[list ?? name] : undefined;
-  if (list !== undefined) fields[list] = [...(Array.isArray(known) ? known : []), text];
+  const field = list ?? name;
+  if (field === "__proto__") return;
+  const known = Object.hasOwn(fields, field) ? fields[field] : undefined;
+  if (list !== undefined) fields[field] = [...(Array.isArray(known) ? known : []), text];
   else if (known === undefined) fields[name] = text;
   else throw fieldError(shown(name), "must be sent only once");
 }

@@ -1,6 +1,7 @@
 /** Callers who try to avoid paying, and upstreams that send malformed Responses events. */
 
 import { describe, expect, test } from "bun:test";
+import type { JsonObject } from "../../../src/call/chat.ts";
 import { httpReply } from "../../fake/http/reply.ts";
 import {
   messageItem,
@@ -240,7 +241,7 @@ describe("a stream from the vendor", () => {
     item_id: "m",
     text: "word ".repeat(500),
   });
-  const uncounted = (output: readonly object[]) =>
+  const uncounted = (output: readonly JsonObject[]) =>
     ended("completed", responseObject(output, { usage: null }));
   const silent: Readonly<Record<string, readonly string[]>> = {
     "when it is done": [said, uncounted([])],

@@ -64,7 +64,13 @@ describe("a request", () => {
 
   test("with fields that nobody knows is served", async () => {
     const proto = { ["__proto__[]"]: "x" };
-    const extra = { ...proto, user: "me", "include[]": "logprobs", chunking_strategy: "auto", language: "" };
+    const extra = {
+      ...proto,
+      user: "me",
+      "include[]": "logprobs",
+      chunking_strategy: "auto",
+      language: "",
+    };
     expect((await send({ ...extra, other: fileOf("a file") })).status).toBe(200);
   });
 

@@ -122,7 +122,13 @@ const mark = "MARK";
 const long = mark.repeat(250);
 
 function sizesOf(body: JsonObject, history: readonly JsonObject[] = []) {
-  const { call } = toResponseOrder(body, undefined, { history, canStore: true });
+  const { call } = toResponseOrder(body, {
+    modelId: "model",
+    headers: new Headers(),
+    maxOutputTokens: undefined,
+    history,
+    canStore: true,
+  });
   return { held: mostInputTokens(call, 1_000), sent: JSON.stringify(call.original?.body) };
 }
 const usual = sizesOf(full);

@@ -72,7 +72,8 @@ function assign(options: {
   const at = own.findIndex((line) => nameIn(line) === name);
   if (at !== -1) {
     const [, key = "", comment = "", end = ""] = settingLine.exec(own[at] ?? "") ?? [];
-    lines[from + at] = `${key === "" ? toName(name) : key} = ${JSON.stringify(value)}${comment}${end}`;
+    lines[from + at] =
+      `${key === "" ? toName(name) : key} = ${JSON.stringify(value)}${comment}${end}`;
     return;
   }
   const last = own.findLastIndex((line) => line.trim() !== "");

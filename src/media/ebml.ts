@@ -54,13 +54,17 @@ export interface Range {
   readonly end: number;
 }
 
+/** Real ones have seven. */
+const maxHeaderFields = 64;
+
 /** The DocType of an EBML file ("webm", "matroska"), or undefined when it has none. */
 export function ebmlDocType(bytes: Uint8Array): string | undefined {
   const view = viewOf(bytes);
   try {
     const header = readElement(view, { position: 0, end: view.byteLength });
     if (header.id !== ids.header) return undefined;
-    for (let position = header.contentStart; position < header.end; ) {
+    let position = header.contentStart;
+    for (let fields = 0; position < header.end && fields < maxHeaderFields; fields++) {
       const element = readElement(view, { position, end: header.end });
       if (element.id === ids.docType) {
         const text = bytes.subarray(element.contentStart, element.end).subarray(0, 16);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { withChecksums } from "../../../test/fixtures/media/audio-bytes.ts";
 import { fixtureBytes, seededRandom } from "../../../test/fixtures/media/fixture.ts";
 import { billedAudioSeconds } from "../../call/transcribe.ts";
 import { inspectAudio } from "./audio.ts";
@@ -179,5 +180,5 @@ function withPositions(ogg: Uint8Array, position: bigint): Uint8Array {
   const view = new DataView(copy.buffer);
   for (let page = 0; page !== -1; page = Buffer.from(copy.buffer).indexOf("OggS", page + 1))
     view.setBigInt64(page + 6, position, true);
-  return copy;
+  return withChecksums(copy);
 }

@@ -1,113 +1,180 @@
 import { UnreadableMedia, viewOf } from "../frames.ts";
-import { latin1, OpusClock, type PacketClock, VorbisClock } from "./packets.ts";
-import { type Reading, stepsPerTurn } from "./reading.ts";
+import { oggChecksum } from "./ogg-checksum.ts";
+import {
+  latin1,
+  OpusClock,
+  type Packet,
+  type PacketClock,
+  packetAt,
+  VorbisClock,
+} from "./packets.ts";
+import { type Reading, Steps, stepsPerTurn } from "./reading.ts";
 
 /**
  * Ogg with Opus or Vorbis: the durations that the packets tell themselves. The positions on the
  * pages are claims: they may only trim what a decoder trims, which is less than a packet at the end.
  * Streams that follow each other or run side by side are added up.
+ *
+ * A decoder drops a page whose checksum is wrong and searches its bytes for other pages; another
+ * plays it. So such a page is refused, and so is one that is cut off.
  */
 export function* oggDurationS(bytes: Uint8Array): Reading {
-  const view = viewOf(bytes);
-  const streams = new Map<number, OggStream>();
-  const all: OggStream[] = [];
-  let steps = 0;
-  for (let at = 0; at + headBytes <= bytes.length; ) {
-    if (view.getUint32(at) !== pageMark) {
-      const next = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).indexOf(
-        "OggS",
-        at + 1,
-      );
-      if (next === -1) break;
-      at = next;
-      continue;
-    }
-    const segments = view.getUint8(at + 26);
-    if ((steps += segments + 1) > stepsPerTurn) {
-      steps = 0;
-      yield;
-    }
-    const serial = view.getUint32(at + 14, true);
-    const flags = view.getUint8(at + 5);
-    let stream = streams.get(serial);
-    if (stream === undefined || (flags & firstPage) !== 0) {
-      if (all.length === maxStreams) throw damaged(`it has more than ${maxStreams} streams`);
-      stream = new OggStream();
-      streams.set(serial, stream);
-      all.push(stream);
-    }
-    at = stream.addPage(bytes, { at, segments, isContinued: (flags & continued) !== 0 });
-    const position = Number(view.getBigInt64(at - stream.pageBytes + 6, true));
-    if (position >= 0) stream.position = position;
-  }
-  if (all.length === 0) throw damaged("it has no pages");
-  return all.reduce((sum, stream) => sum + stream.durationS(), 0);
+  const steps = new Steps();
+  const file = new OggFile(bytes, steps);
+  while (file.readPage()) if (steps.endsTurn()) yield;
+  return file.durationS();
 }
 
-const pageMark = 0x4f676753;
 const headBytes = 27;
 const continued = 1;
 const firstPage = 2;
 const maxStreams = 64;
+/** The checksum of so many bytes takes as long as a step. */
+const bytesPerStep = 8;
 /** Of a header that is kept: setup headers have some thousand bytes. */
-const maxHeaderBytes = 256 * 1024;
+const maxHeaderBytes = 64 * 1024;
+/** Encoders start with 80 ms at most that are not played; decoders differ on whether to play them. */
+const maxPreSkip = 4_800;
+
+class OggFile {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  readonly #steps: Steps;
+  readonly #streams = new Map<number, OggStream>();
+  readonly #all: OggStream[] = [];
+  #at = 0;
+
+  constructor(bytes: Uint8Array, steps: Steps) {
+    this.#bytes = bytes;
+    this.#view = viewOf(bytes);
+    this.#steps = steps;
+  }
+
+  /** Reads the next page; false at the end. */
+  readPage(): boolean {
+    this.#at = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.length).indexOf(
+      "OggS",
+      this.#at,
+    );
+    if (this.#at === -1) return false;
+    const page = this.#pageAt(this.#at);
+    this.#streamOf(page).addPage(this.#bytes, page);
+    this.#at = page.end;
+    return true;
+  }
+
+  durationS(): number {
+    if (this.#all.length === 0) throw damaged("it has no pages");
+    return this.#all.reduce((sum, stream) => sum + stream.durationS(), 0);
+  }
+
+  #pageAt(start: number): Page {
+    const tableStart = start + headBytes;
+    const segments = tableStart <= this.#bytes.length ? this.#view.getUint8(start + 26) : Infinity;
+    const bodyStart = tableStart + segments;
+    if (bodyStart > this.#bytes.length) throw cut();
+    const end = this.#bytes
+      .subarray(tableStart, bodyStart)
+      .reduce((sum, length) => sum + length, bodyStart);
+    if (end > this.#bytes.length) throw cut();
+    this.#steps.add(1 + segments + Math.ceil((end - start) / bytesPerStep));
+    if (this.#view.getUint8(start + 4) !== 0) throw damaged("a page has an unknown version");
+    if (oggChecksum(this.#bytes.subarray(start, end)) !== this.#view.getUint32(start + 22, true))
+      throw damaged("the checksum of a page is wrong");
+    return { start, tableStart, bodyStart, end, flags: this.#view.getUint8(start + 5) };
+  }
+
+  #streamOf({ start, flags }: Page): OggStream {
+    const serial = this.#view.getUint32(start + 14, true);
+    const open = this.#streams.get(serial);
+    if (open !== undefined && (flags & firstPage) === 0) return open;
+    if (this.#all.length === maxStreams) throw damaged(`it has more than ${maxStreams} streams`);
+    const stream = new OggStream(this.#steps);
+    this.#streams.set(serial, stream);
+    this.#all.push(stream);
+    return stream;
+  }
+}
+
+interface Page {
+  readonly start: number;
+  readonly tableStart: number;
+  readonly bodyStart: number;
+  readonly end: number;
+  readonly flags: number;
+}
 
 class OggStream {
+  readonly #steps: Steps;
   /** The newest that a page claims, in samples. */
-  position = 0;
-  pageBytes = 0;
+  #position = 0;
   #packets = 0;
   #clock: PacketClock | undefined;
   #preSkip = 0;
   #identification: Uint8Array | undefined;
-  /** Pieces of a packet that goes on on the next page: all of a header, the start of any other. */
-  #open: Uint8Array | undefined;
+  /** Of a packet that goes on on the next page: of a header all pieces so far, else the first. */
+  #open: Uint8Array[] = [];
+  #openBytes = 0;
 
-  /** Returns where the next page begins. */
-  addPage(
-    bytes: Uint8Array,
-    page: { readonly at: number; readonly segments: number; readonly isContinued: boolean },
-  ): number {
-    const table = page.at + headBytes;
-    let position = table + page.segments;
-    let start = position;
-    if (!page.isContinued) this.#open = undefined;
-    for (let segment = 0; segment < page.segments; segment++) {
-      const length = bytes[table + segment] ?? 0;
-      position += length;
+  constructor(steps: Steps) {
+    this.#steps = steps;
+  }
+
+  addPage(bytes: Uint8Array, page: Page): void {
+    const { tableStart, bodyStart, flags } = page;
+    let end = bodyStart;
+    let start = bodyStart;
+    if ((flags & continued) === 0) this.#close();
+    for (let at = tableStart; at < bodyStart; at++) {
+      const length = bytes[at] ?? 0;
+      end += length;
       if (length === 255) continue;
-      this.#addPacket(this.#joined(bytes.subarray(start, position)));
-      this.#open = undefined;
-      start = position;
+      this.#addPacket(bytes, { start, end });
+      start = end;
     }
-    if (start < position) this.#open = this.#joined(bytes.subarray(start, position));
-    this.pageBytes = position - page.at;
-    return position;
+    if (start < end) this.#keep(bytes.subarray(start, end));
+    const position = Number(viewOf(bytes).getBigInt64(page.start + 6, true));
+    if (position >= 0) this.#position = position;
   }
 
-  #joined(piece: Uint8Array): Uint8Array {
-    const open = this.#open;
-    if (open === undefined) return piece;
-    // Of what is no header, only the start counts.
-    if (this.#clock !== undefined && open.length >= 2) return open;
-    if (open.length + piece.length > maxHeaderBytes)
-      throw damaged("one of its headers is too long");
-    return Buffer.concat([open, piece]);
+  #close(): void {
+    this.#open = [];
+    this.#openBytes = 0;
   }
 
-  #addPacket(packet: Uint8Array): void {
-    const number = this.#packets++;
-    // The second packet of either codec holds tags.
-    if (number === 1) return;
-    if (this.#clock !== undefined) return this.#clock.add(packet);
+  #keep(piece: Uint8Array): void {
+    const isRead = this.#clock === undefined && this.#packets !== tagsPacket;
+    // A piece has at least 255 bytes, and of a packet that is no header only the start counts.
+    if (!isRead && this.#open.length > 0) return;
+    this.#openBytes += piece.length;
+    if (isRead && this.#openBytes > maxHeaderBytes) throw damaged("one of its headers is too long");
+    this.#open.push(piece);
+  }
+
+  #addPacket(bytes: Uint8Array, place: { readonly start: number; readonly end: number }): void {
+    const number = this.#packets;
+    const [open] = this.#open;
+    if (number !== tagsPacket && this.#clock !== undefined) {
+      this.#clock.add(open === undefined ? packetAt(bytes, place) : startOf(open));
+    } else if (number !== tagsPacket) {
+      this.#keep(bytes.subarray(place.start, place.end));
+      // Headers are copied, and those of Vorbis are long to read.
+      this.#steps.add(stepsPerTurn);
+      this.#addHeader(Buffer.concat(this.#open), number);
+    }
+    this.#close();
+    this.#packets += 1;
+  }
+
+  #addHeader(packet: Uint8Array, number: number): void {
     if (number === 0 && latin1(packet.subarray(0, 8)) === "OpusHead" && packet.length >= 19) {
-      this.#preSkip = viewOf(packet).getUint16(10, true);
+      this.#preSkip = Math.min(viewOf(packet).getUint16(10, true), maxPreSkip);
       this.#clock = new OpusClock();
     } else if (number === 0 && latin1(packet.subarray(0, 7)) === "\u0001vorbis") {
-      this.#identification = packet.slice();
+      this.#identification = packet;
     } else if (this.#identification === undefined) {
       throw new UnreadableMedia("is an Ogg file with a codec other than Opus or Vorbis");
-    } else if (number === 2) {
+    } else {
       this.#clock = new VorbisClock({ identification: this.#identification, setup: packet });
     }
   }
@@ -116,10 +183,19 @@ class OggStream {
     const clock = this.#clock;
     if (clock === undefined)
       throw new UnreadableMedia("is truncated: its Ogg headers are incomplete");
-    const isTrim = this.position <= clock.total && this.position > clock.total - clock.longest;
-    const samples = isTrim ? this.position : clock.total;
+    const isTrim = this.#position <= clock.total && this.#position > clock.total - clock.longest;
+    const samples = isTrim ? this.#position : clock.total;
     return Math.max(0, samples - this.#preSkip) / clock.rate;
   }
+}
+
+/** The second packet of either codec holds tags. */
+const tagsPacket = 1;
+
+const startOf = (piece: Uint8Array): Packet => packetAt(piece, { start: 0, end: piece.length });
+
+function cut(): UnreadableMedia {
+  return new UnreadableMedia("is truncated: its last Ogg page is cut off");
 }
 
 function damaged(reason: string): UnreadableMedia {

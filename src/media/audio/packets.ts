@@ -1,4 +1,5 @@
-import { UnreadableMedia } from "../frames.ts";
+import { checkRate } from "./reading.ts";
+import { damaged, readModes } from "./vorbis-setup.ts";
 
 /** A stream of packets that tell their own durations. */
 export interface PacketClock {
@@ -8,8 +9,24 @@ export interface PacketClock {
   readonly longest: number;
   /** What all packets so far last, in samples. */
   readonly total: number;
-  /** The start of a packet, at least two bytes of it where it has two. */
-  add(packet: Uint8Array): void;
+  add(packet: Packet): void;
+}
+
+/** The first two bytes of a packet, where it has them: no more of it is read. */
+export interface Packet {
+  readonly first: number | undefined;
+  readonly second: number | undefined;
+}
+
+/** Of the bytes from `start` to `end`. A file has millions of packets: none gets a view of its own. */
+export function packetAt(
+  bytes: Uint8Array,
+  { start, end }: { readonly start: number; readonly end: number },
+): Packet {
+  return {
+    first: start < end ? bytes[start] : undefined,
+    second: start + 1 < end ? bytes[start + 1] : undefined,
+  };
 }
 
 const opusRate = 48_000;
@@ -21,13 +38,12 @@ export class OpusClock implements PacketClock {
   readonly longest = maxOpusSamples;
   total = 0;
 
-  add(packet: Uint8Array): void {
-    const [head, count = 48] = packet;
+  add({ first, second = 48 }: Packet): void {
     // An empty packet stands for one that was lost.
-    if (head === undefined) return;
-    const code = head & 3;
-    const frames = code === 0 ? 1 : code === 3 ? count & 63 : 2;
-    this.total += Math.min(frames * opusFrameSamples(head >> 3), maxOpusSamples);
+    if (first === undefined) return;
+    const code = first & 3;
+    const frames = code === 0 ? 1 : code === 3 ? second & 63 : 2;
+    this.total += Math.min(frames * opusFrameSamples(first >> 3), maxOpusSamples);
   }
 }
 
@@ -39,8 +55,7 @@ function opusFrameSamples(config: number): number {
 
 /**
  * Vorbis: a packet names a mode, a mode names one of two block sizes, and a packet lasts a quarter
- * of its block and of the one before. The modes stand at the end of the setup header, behind books
- * that only a decoder reads; they are found from the end, as 41 bits each with 32 zeros among them.
+ * of its block and of the one before.
  */
 export class VorbisClock implements PacketClock {
   readonly rate: number;
@@ -60,16 +75,16 @@ export class VorbisClock implements PacketClock {
     this.#sizes = [2 ** (sizes & 15), 2 ** (sizes >> 4)];
     this.longest = this.#sizes[1] / 2;
     const areSizes = sizes >> 4 <= 13 && (sizes & 15) >= 6 && this.#sizes[0] <= this.#sizes[1];
-    if (this.rate === 0 || !areSizes) throw damaged("its block sizes are invalid");
-    this.#isLong = readModes(setup);
+    if (!areSizes) throw damaged("its block sizes are invalid");
+    checkRate(this.rate);
+    this.#isLong = readModes(setup, { channels: view.getUint8(11) });
     this.#modeBits = 32 - Math.clz32(this.#isLong.length - 1);
   }
 
-  add(packet: Uint8Array): void {
-    const [head = 1] = packet;
+  add({ first = 1 }: Packet): void {
     // Headers have an odd first byte and no sound.
-    if ((head & 1) === 1) return;
-    const mode = (head >> 1) & (2 ** this.#modeBits - 1);
+    if ((first & 1) === 1) return;
+    const mode = (first >> 1) & (2 ** this.#modeBits - 1);
     const size = this.#sizes[this.#isLong[mode] === true ? 1 : 0];
     if (this.#last !== undefined) this.total += (this.#last + size) / 4;
     this.#last = size;
@@ -86,35 +101,3 @@ function isVorbis(packet: Uint8Array, kind: number): boolean {
 }
 
 export const latin1 = (bytes: Uint8Array) => new TextDecoder("latin1").decode(bytes);
-
-const maxModes = 64;
-const modeBits = 41;
-
-/** Whether each mode has long blocks. */
-function readModes(setup: Uint8Array): readonly boolean[] {
-  // Bits count from the lowest of each byte.
-  const bitsAt = (start: number, count: number) => {
-    let value = 0;
-    for (let bit = 0; bit < count; bit++)
-      value += (((setup[(start + bit) >> 3] ?? 0) >> ((start + bit) & 7)) & 1) * 2 ** bit;
-    return value;
-  };
-  let end = setup.length * 8 - 1;
-  const isPadding = () => bitsAt(end, 1) === 0;
-  while (end > setup.length * 8 - 16 && isPadding()) end--;
-  let found: readonly boolean[] | undefined;
-  const modes: boolean[] = [];
-  for (let count = 1; count <= maxModes; count++) {
-    const start = end - count * modeBits;
-    // The window and the transform have no other kinds than 0.
-    if (start < 64 || bitsAt(start + 1, 32) !== 0 || bitsAt(start + 33, 8) >= 64) break;
-    modes.unshift(bitsAt(start, 1) === 1);
-    if (bitsAt(start - 6, 6) + 1 === count) found = [...modes];
-  }
-  if (found === undefined) throw damaged("its modes cannot be read");
-  return found;
-}
-
-function damaged(reason: string): UnreadableMedia {
-  return new UnreadableMedia(`is damaged Vorbis audio: ${reason}`);
-}

@@ -8,8 +8,8 @@ import {
   topLevelIds,
 } from "../ebml.ts";
 import { UnreadableMedia, viewOf } from "../frames.ts";
-import { latin1, OpusClock, type PacketClock, VorbisClock } from "./packets.ts";
-import { type Reading, stepsPerTurn } from "./reading.ts";
+import { latin1, OpusClock, type PacketClock, packetAt, VorbisClock } from "./packets.ts";
+import { type Reading, Steps, stepsPerTurn } from "./reading.ts";
 
 /**
  * WebM with Opus or Vorbis: the durations that the packets tell themselves. The times of blocks and
@@ -18,13 +18,15 @@ import { type Reading, stepsPerTurn } from "./reading.ts";
  */
 export function* webmAudioDurationS(bytes: Uint8Array): Reading {
   const file = new WebmAudio(bytes);
-  let steps = 0;
-  while (file.step()) if (++steps % stepsPerTurn === 0) yield;
+  while (file.step()) if (file.steps.endsTurn()) yield;
   return file.durationS();
 }
 
 const audioTrackType = 2;
 const maxTracks = 8;
+/** Of the description of a track: real ones have about twenty. */
+const maxFields = 64;
+const maxNumberBytes = 8;
 /** Elements that are entered, by the element that they stand in; all others are passed over. */
 const parents: ReadonlyMap<number, number> = new Map([
   [ids.segment, 0],
@@ -36,11 +38,13 @@ const parents: ReadonlyMap<number, number> = new Map([
 class WebmAudio {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
-  readonly #clocks = new Map<number, PacketClock>();
+  readonly steps = new Steps();
+  /** By the number of the track; undefined for a track that is not audio. */
+  readonly #clocks = new Map<number, PacketClock | undefined>();
   /** From the outermost on. */
   readonly #open: Element[] = [];
   #at = 0;
-  #tracks = 0;
+  #hasTracks = false;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
@@ -49,6 +53,7 @@ class WebmAudio {
 
   /** Reads the next element; false at the end. */
   step(): boolean {
+    this.steps.add(1);
     while (this.#at >= (this.#open.at(-1)?.end ?? this.#bytes.length))
       if (this.#open.pop() === undefined) return false;
     const element = this.#elementAt(this.#at, this.#open.at(-1)?.end ?? this.#bytes.length);
@@ -58,6 +63,7 @@ class WebmAudio {
       if (topLevelIds.has(id)) this.#open.pop();
       else break;
     if (parents.get(id) === (this.#open.at(-1)?.id ?? 0)) {
+      this.#checkOrder(id);
       this.#open.push(element);
       this.#at = element.contentStart;
       return true;
@@ -81,9 +87,18 @@ class WebmAudio {
     else if (id === ids.block && parent === ids.blockGroup) this.#addBlock(element);
   }
 
+  /** One list of tracks, in front of all sound: where it comes later, some readers go back. */
+  #checkOrder(id: number): void {
+    if (id === ids.cluster && !this.#hasTracks) throw damaged("its tracks are not at its start");
+    if (id !== ids.tracks) return;
+    if (this.#hasTracks) throw damaged("it has two lists of tracks");
+    this.#hasTracks = true;
+  }
+
   durationS(): number {
-    if (this.#clocks.size === 0) throw new UnreadableMedia("has no audio track");
-    return Math.max(...this.#clocks.values().map(({ total, rate }) => total / rate));
+    const clocks = [...this.#clocks.values()].filter((clock) => clock !== undefined);
+    if (clocks.length === 0) throw new UnreadableMedia("has no audio track");
+    return Math.max(...clocks.map(({ total, rate }) => total / rate));
   }
 
   #elementAt(position: number, end: number): Element {
@@ -91,25 +106,33 @@ class WebmAudio {
   }
 
   #addTrack(entry: Element): void {
-    if (++this.#tracks > maxTracks) throw damaged(`it has more than ${maxTracks} tracks`);
     const fields = new Map<number, Uint8Array>();
     for (let at = entry.contentStart; at < entry.end; ) {
       const field = this.#elementAt(at, entry.end);
       if (fields.has(field.id)) throw damaged("it has a duplicate element");
+      if (fields.size === maxFields) throw damaged("one of its tracks has too many fields");
       fields.set(field.id, this.#bytes.subarray(field.contentStart, field.end));
       at = field.end;
     }
-    const number = (id: number) =>
-      (fields.get(id) ?? new Uint8Array()).reduce((sum, byte) => sum * 256 + byte, 0);
-    if (number(ids.trackType) !== audioTrackType) return;
+    const number = (id: number) => {
+      const bytes = fields.get(id) ?? new Uint8Array();
+      if (bytes.length > maxNumberBytes) throw damaged("one of its numbers is too long");
+      return bytes.reduce((sum, byte) => sum * 256 + byte, 0);
+    };
+    const track = number(ids.trackNumber);
+    if (this.#clocks.has(track)) throw damaged("it has two tracks of one number");
+    if (this.#clocks.size === maxTracks) throw damaged(`it has more than ${maxTracks} tracks`);
+    if (number(ids.trackType) !== audioTrackType) {
+      this.#clocks.set(track, undefined);
+      return;
+    }
     if (fields.has(ids.contentEncodings))
       throw new UnreadableMedia(
         "is a WebM whose audio is compressed again, which is not supported",
       );
-    const codec = latin1(fields.get(ids.codecId) ?? new Uint8Array()).replace(/\0+$/, "");
-    const track = number(ids.trackNumber);
-    if (this.#clocks.has(track)) throw damaged("it has two tracks of one number");
-    this.#clocks.set(track, toClock(codec, fields.get(ids.codecPrivate)));
+    // Headers of Vorbis are long to read.
+    this.steps.add(stepsPerTurn);
+    this.#clocks.set(track, toClock(fields.get(ids.codecId), fields.get(ids.codecPrivate)));
   }
 
   /** A track number, two bytes of time, a byte of flags, and the packet or a lace of them. */
@@ -118,41 +141,47 @@ class WebmAudio {
     const track = readVariableInteger(this.#view, { position: contentStart, end });
     const flagsAt = contentStart + (track?.sizeBytes ?? 0) + 2;
     if (track === undefined || flagsAt >= end) throw damaged("one of its blocks is too short");
+    if (!this.#clocks.has(track.value)) throw damaged("one of its blocks belongs to no track");
     const clock = this.#clocks.get(track.value);
     if (clock === undefined) return;
     const lacing = (this.#view.getUint8(flagsAt) >> 1) & 3;
     const start = flagsAt + 1;
-    if (lacing === 0) return clock.add(this.#bytes.subarray(start, end));
-    for (const packet of this.#unlaced({ lacing, start, end })) clock.add(packet);
+    if (lacing === 0) return clock.add(packetAt(this.#bytes, { start, end }));
+    this.#addLace({ lacing, start, end }, clock);
   }
 
-  /** Sizes of all packets but the last, and then the packets. */
-  #unlaced({ lacing, start, end }: Lace): readonly Uint8Array[] {
+  /** Sizes of all packets but the last, and then the packets, none of them empty. */
+  #addLace({ lacing, start, end }: Lace, clock: PacketClock): void {
     const count = (this.#bytes[start] ?? 0) + 1;
-    let at = start + 1;
+    this.steps.add(count);
+    if (count > end - start - 1) throw damaged("one of its blocks has more packets than bytes");
     const sizes: number[] = [];
-    for (let packet = 0; packet < count - 1; packet++) {
-      const { size, next } = this.#laceSize({ lacing, at, end, last: sizes.at(-1) });
-      sizes.push(size);
+    let at = start + 1;
+    let used = 0;
+    const even = (end - at) / count;
+    if (lacing === fixedLacing && !Number.isInteger(even)) throw unevenLace();
+    while (sizes.length < count - 1) {
+      const { size, next } =
+        lacing === fixedLacing
+          ? { size: even, next: at }
+          : this.#laceSize({ lacing, at, end, last: sizes.at(-1) });
+      used += size;
       at = next;
+      if (size === 0 || used >= end - at) throw unevenLace();
+      sizes.push(size);
     }
-    const left = end - at;
-    if (lacing === fixedLacing) sizes.fill(Math.floor(left / count));
-    const used = sizes.reduce((sum, size) => sum + size, 0);
-    if (used > left) throw damaged("one of its blocks is too short");
-    sizes.push(left - used);
-    return sizes.map((size) => {
+    sizes.push(end - at - used);
+    for (const size of sizes) {
+      clock.add(packetAt(this.#bytes, { start: at, end: at + size }));
       at += size;
-      return this.#bytes.subarray(at - size, at);
-    });
+    }
   }
 
   #laceSize({ lacing, at, end, last }: LaceSize): { readonly size: number; readonly next: number } {
-    if (lacing === fixedLacing) return { size: 0, next: at };
     if (lacing === xiphLacing) {
       let size = 0;
       let next = at;
-      while (next < end && this.#bytes[next] === 255) {
+      while (next + size < end && this.#bytes[next] === 255) {
         size += 255;
         next += 1;
       }
@@ -160,10 +189,10 @@ class WebmAudio {
     }
     // The first is a size, the others are differences, shifted so that they may be negative.
     const read = readVariableInteger(this.#view, { position: at, end });
-    if (read === undefined) throw damaged("one of its blocks is too short");
+    if (read === undefined) throw unevenLace();
     const shift = last === undefined ? 0 : 2 ** (7 * read.sizeBytes - 1) - 1;
     const size = (last ?? 0) + read.value - shift;
-    if (size < 0) throw damaged("one of its blocks is too short");
+    if (size < 0) throw unevenLace();
     return { size, next: at + read.sizeBytes };
   }
 }
@@ -184,10 +213,23 @@ interface LaceSize {
   readonly last: number | undefined;
 }
 
-function toClock(codec: string, headers: Uint8Array | undefined): PacketClock {
-  if (codec === "A_OPUS") return new OpusClock();
-  if (codec !== "A_VORBIS" || headers === undefined)
+function unevenLace(): UnreadableMedia {
+  return damaged("the sizes in one of its blocks are invalid");
+}
+
+const maxCodecNameBytes = 64;
+/** Two headers and between them the tags, which players do not show. */
+const maxHeaderBytes = 256 * 1024;
+
+function toClock(
+  codec: Uint8Array = new Uint8Array(),
+  headers: Uint8Array | undefined,
+): PacketClock {
+  const name = latin1(codec.subarray(0, maxCodecNameBytes)).replace(/\0+$/, "");
+  if (name === "A_OPUS") return new OpusClock();
+  if (name !== "A_VORBIS" || headers === undefined)
     throw new UnreadableMedia("is a WebM with a codec other than Opus or Vorbis");
+  if (headers.length > maxHeaderBytes) throw damaged("its Vorbis headers are too long");
   // Three headers: their number less one, the sizes of the first two, and all of them.
   let at = 1;
   const next = () => {

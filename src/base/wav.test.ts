@@ -2,7 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { fixtureBytes, seededRandom } from "../../test/fixtures/media/fixture.ts";
 import { readWavHeader, wavHeader, wavHeaderBytes } from "./wav.ts";
 
-const speech = { sampleRate: 24_000, channels: 1, bitsPerSample: 16, format: "pcm" } as const;
+const speech = {
+  sampleRate: 24_000,
+  channels: 1,
+  bitsPerSample: 16,
+  format: "pcm",
+  isConsistent: true,
+} as const;
 
 describe("wavHeader", () => {
   test("is the canonical 44 bytes when the length is known", () => {

@@ -23,6 +23,11 @@ export interface WavHeader {
   readonly channels: number;
   readonly bitsPerSample: number;
   readonly format: WavFormat;
+  /**
+   * Whether the bytes of a sample follow from its bits. Where they do not, decoders disagree on how
+   * many samples there are. The bytes per second do not count: no decoder goes by them.
+   */
+  readonly isConsistent: boolean;
   readonly dataOffset: number;
   /** undefined in the streaming form, whose length is not known up front. */
   readonly dataBytes: number | undefined;
@@ -75,6 +80,8 @@ export function readWavHeader(bytes: Uint8Array): WavHeaderReading {
       return refused(`has no samples within its first ${maxDataOffsetBytes} bytes`);
     if (nameAt(view, contentAt - 8) === "fmt " && position <= view.byteLength) {
       if (sizeBytes < 16) return refused("has a fmt chunk that is too short");
+      // Some decoders take the first, others the last.
+      if (format !== undefined) return refused("has two fmt chunks");
       format = readFormat(new DataView(view.buffer, view.byteOffset + contentAt, sizeBytes));
     }
   }
@@ -92,11 +99,16 @@ export function isSpeech(header: WavHeader): boolean {
 }
 
 function readFormat(chunk: DataView): Omit<WavHeader, "dataOffset" | "dataBytes"> {
+  const channelCount = chunk.getUint16(2, true);
+  const bits = chunk.getUint16(14, true);
+  const isExtensible = chunk.getUint16(0, true) === formatExtensible;
+  const validBits = isExtensible && chunk.byteLength >= 20 ? chunk.getUint16(18, true) : bits;
   return {
     sampleRate: chunk.getUint32(4, true),
-    channels: chunk.getUint16(2, true),
-    bitsPerSample: chunk.getUint16(14, true),
+    channels: channelCount,
+    bitsPerSample: bits,
     format: formatName(formatCode(chunk)),
+    isConsistent: validBits === bits && chunk.getUint16(12, true) * 8 === channelCount * bits,
   };
 }
 

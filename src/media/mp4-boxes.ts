@@ -32,12 +32,39 @@ export class BoxReader {
     const shortestBytes = position === 0 ? 1 : 8;
     for (let at = position; end - at >= shortestBytes; ) {
       const box = this.#boxAt(at, end);
-      this.#boxesLeft -= 1;
-      if (this.#boxesLeft < 0) throw damaged(`it has more than ${maxBoxes} boxes`);
+      this.#count();
       boxes.push(box);
       at = box.end;
     }
     return boxes;
+  }
+
+  /** As decoders read that accept everything: a box without a valid size goes on to the end. */
+  looseBoxesAt({
+    position,
+    end,
+  }: {
+    readonly position: number;
+    readonly end: number;
+  }): readonly Box[] {
+    const boxes: Box[] = [];
+    for (let start = position; start + 8 <= end; ) {
+      this.#count();
+      let sizeBytes = this.#view.getUint32(start);
+      const headerBytes = sizeBytes === 1 && start + 16 <= end ? 16 : 8;
+      if (headerBytes === 16) sizeBytes = Number(this.#view.getBigUint64(start + 8));
+      const next = sizeBytes === 0 ? end : Math.min(start + sizeBytes, end);
+      if (next < start + headerBytes) break;
+      const name = latin1(this.#view, start + 4);
+      boxes.push({ name, start, contentStart: start + headerBytes, end: next });
+      start = next;
+    }
+    return boxes;
+  }
+
+  #count(): void {
+    this.#boxesLeft -= 1;
+    if (this.#boxesLeft < 0) throw damaged(`it has more than ${maxBoxes} boxes`);
   }
 
   #boxAt(start: number, parentEnd: number): Box {

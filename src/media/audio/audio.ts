@@ -14,6 +14,9 @@ import { webmAudioDurationS } from "./webm-audio.ts";
  * What audio really is, and how long it lasts. The duration is what a caller pays for, so it is
  * counted from the frames that a decoder would play, never read from a field that claims it.
  *
+ * What decoders could play for longer than is counted here is refused: two headers that contradict
+ * each other, a checksum that is wrong, tables in places where only some look.
+ *
  * One linear pass. Nothing is decoded. Large files are read in several turns of the event loop.
  */
 export type AudioInspection =
@@ -45,7 +48,8 @@ export async function inspectAudio(bytes: Uint8Array): Promise<AudioInspection> 
       return { ok: false, problem: "has no audio, so its duration is unknown" };
     }
   } catch (error) {
-    if (error instanceof UnreadableMedia) return { ok: false, problem: error.message };
+    if (error instanceof UnreadableMedia)
+      return { ok: false, problem: `${error.message}. If it plays, re-encode it` };
     throw error;
   }
 }

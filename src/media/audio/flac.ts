@@ -1,49 +1,93 @@
 import { UnreadableMedia, viewOf } from "../frames.ts";
 import { afterTags } from "./mp3.ts";
-import { type Reading, stepsPerTurn } from "./reading.ts";
+import { checkRate, type Reading, Steps } from "./reading.ts";
 
 /**
  * FLAC: the samples of all frames. The total in STREAMINFO is a claim and is not read. A frame does
  * not tell its size, so frames are found by their headers, which end in a checksum: chance passes
- * for one about once in a hundred million bytes.
+ * for one about once in forty million bytes.
+ *
+ * The rate, the channels and the bits of a sample stand in STREAMINFO and in each frame. Decoders
+ * believe one or the other, so a file in which they differ is refused.
  */
 export function* flacDurationS(bytes: Uint8Array): Reading {
-  const view = viewOf(bytes);
-  const { start, rate: usualRate } = readMetadata(view, afterTags(bytes));
-  let durationS = 0;
-  let steps = 0;
+  const { start, info } = readMetadata(bytes, afterTags(bytes));
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (infoMarks.some((mark) => buffer.includes(mark, start)))
+    throw damaged("it has a second STREAMINFO");
+  let samples = 0;
+  let strays = 0;
+  const steps = new Steps();
   for (let at = start; at !== -1 && at + 6 <= bytes.length; at = bytes.indexOf(0xff, at)) {
-    if (++steps % stepsPerTurn === 0) yield;
+    steps.add(1);
+    if (steps.endsTurn()) yield;
     const frame = frameAt(bytes, at);
     if (frame === undefined) {
       at += 1;
       continue;
     }
-    durationS += frame.samples / (frame.rate ?? usualRate);
+    samples += frame.samples;
+    if (!isLike(frame, info) && ++strays > maxStrays)
+      throw damaged("its frames contradict its STREAMINFO");
     at += frame.headerBytes;
   }
-  if (durationS === 0) throw new UnreadableMedia("is a FLAC without audio frames");
-  return durationS;
+  if (samples === 0) throw new UnreadableMedia("is a FLAC without audio frames");
+  return samples / info.rate;
 }
 
+/** Headers that are chance, in the largest file. Fewer than these count like all others. */
+const maxStrays = 8;
 const maxBlocks = 1024;
+const infoBytes = 34;
+/** The name of the format, and the head of STREAMINFO behind it, with other metadata or without. */
+const infoMarks = [0, 0x80].map((type) =>
+  Buffer.from([...Buffer.from("fLaC"), type, 0, 0, infoBytes]),
+);
 
-function readMetadata(view: DataView, tagsEnd: number): { start: number; rate: number } {
+interface StreamInfo {
+  readonly rate: number;
+  readonly channels: number;
+  readonly bitsPerSample: number;
+}
+
+/** STREAMINFO comes first and only once, and says how all frames are. */
+function readMetadata(bytes: Uint8Array, tagsEnd: number): { start: number; info: StreamInfo } {
+  const view = viewOf(bytes);
   let at = tagsEnd + 4;
-  let rate = 0;
+  let info: StreamInfo | undefined;
   for (let blocks = 0; ; blocks++) {
     if (at + 4 > view.byteLength || blocks === maxBlocks) throw cut();
     const head = view.getUint32(at);
     const contentAt = at + 4;
     const sizeBytes = head & 0xff_ffff;
     if (contentAt + sizeBytes > view.byteLength) throw cut();
-    if (((head >>> 24) & 0x7f) === 0 && sizeBytes >= 34)
-      rate = view.getUint32(contentAt + 10) >>> 12;
+    const isInfo = ((head >>> 24) & 0x7f) === 0;
+    if (isInfo !== (blocks === 0) || (isInfo && sizeBytes !== infoBytes))
+      throw damaged("it must begin with its only STREAMINFO");
+    info ??= toInfo(view, contentAt + 10);
     at = contentAt + sizeBytes;
-    if (head >>> 31 === 1) break;
+    if (head >>> 31 === 1) return { start: at, info };
   }
-  if (rate === 0) throw new UnreadableMedia("is a damaged FLAC: it has no sample rate");
-  return { start: at, rate };
+}
+
+/** 20 bits of rate, 3 of channels less one, 5 of the bits of a sample less one. */
+function toInfo(view: DataView, at: number): StreamInfo {
+  const word = view.getUint32(at);
+  const rate = word >>> 12;
+  checkRate(rate);
+  return { rate, channels: ((word >>> 9) & 7) + 1, bitsPerSample: ((word >>> 4) & 31) + 1 };
+}
+
+function isLike(frame: Frame, info: StreamInfo): boolean {
+  return (
+    (frame.rate ?? info.rate) === info.rate &&
+    (frame.bitsPerSample ?? info.bitsPerSample) === info.bitsPerSample &&
+    frame.channels === info.channels
+  );
+}
+
+function damaged(reason: string): UnreadableMedia {
+  return new UnreadableMedia(`is a damaged FLAC: ${reason}`);
 }
 
 const cut = () => new UnreadableMedia("is truncated: its FLAC metadata is incomplete");
@@ -52,8 +96,14 @@ interface Frame {
   readonly samples: number;
   /** Undefined: that of the file. */
   readonly rate: number | undefined;
+  /** Undefined: those of the file. */
+  readonly bitsPerSample: number | undefined;
+  readonly channels: number;
   readonly headerBytes: number;
 }
+
+/** By the code of a frame; 3 is reserved. */
+const frameBits: readonly (number | undefined)[] = [undefined, 8, 12, Number.NaN, 16, 20, 24, 32];
 
 const frameRates: readonly (number | undefined)[] = [
   undefined,
@@ -100,7 +150,15 @@ function frameAt(bytes: Uint8Array, at: number): Frame | undefined {
           : frameRates[rateCode];
   if (rate === 0 || at + end >= bytes.length || crc8(bytes, at, at + end) !== byte(end))
     return undefined;
-  return { samples, rate, headerBytes: end + 1 };
+  const channelCode = byte(3) >> 4;
+  return {
+    samples,
+    rate,
+    // The codes from 8 on are two channels that share what they have in common.
+    channels: channelCode < 8 ? channelCode + 1 : 2,
+    bitsPerSample: frameBits[(byte(3) >> 1) & 7],
+    headerBytes: end + 1,
+  };
 }
 
 function blockSize(code: number): number {

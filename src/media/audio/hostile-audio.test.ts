@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import {
   block,
+  box,
   cluster,
   element,
   fixedLace,
@@ -35,6 +36,110 @@ async function read(bytes: Uint8Array): Promise<number | string> {
   const audio = await inspectAudio(bytes);
   return audio.ok ? audio.durationS : audio.problem;
 }
+
+describe("WAV", () => {
+  const wav = fixtureBytes("speech.wav");
+  const format = wav.subarray(12, 36);
+  const refusal = "do not match the bits per sample";
+
+  test("two fmt chunks are refused, in front of the samples and behind them", async () => {
+    const other = edited(format, 8, [0, 119, 1, 0]);
+    for (const twice of [join(wav.subarray(0, 12), other, wav.subarray(12))])
+      expect(await read(twice)).toContain("has two fmt chunks");
+    expect(await read(join(wav, other))).toContain("more data after its audio");
+  });
+
+  test("samples of other bytes than bits are refused; a wrong byte rate does not count", async () => {
+    expect(await read(edited(wav, 32, [1, 0]))).toContain(refusal);
+    expect(await read(edited(wav, 34, [64, 0]))).toContain(refusal);
+    const extensible = fixtureBytes("sine-48khz-extensible.wav");
+    expect(await read(extensible)).toBeCloseTo(0.05, 3);
+    expect(await read(edited(extensible, 38, [8, 0]))).toContain(refusal);
+    expect(await read(edited(wav, 28, [1, 0, 0, 0]))).toBeCloseTo(3.98, 2);
+  });
+
+  test("floats of 8 or 16 bits, and rates that nobody records at, are refused", async () => {
+    expect(await read(edited(wav, 20, [3, 0]))).toContain("bits long");
+    expect(await read(edited(wav, 24, [0, 0, 16, 0]))).toContain("samples per second");
+  });
+});
+
+describe("MP3", () => {
+  const mp3 = fixtureBytes("speech-cbr.mp3");
+  const frameBytes = 108;
+  const tag = (version: number, revision: number) =>
+    join(
+      Uint8Array.from([
+        0x49,
+        0x44,
+        0x33,
+        version,
+        revision,
+        0,
+        0,
+        0,
+        mp3.length >> 7,
+        mp3.length & 127,
+      ]),
+      mp3,
+      mp3.subarray(0, frameBytes * 20),
+    );
+  const free = mp3.slice();
+  for (let start = 0; start < free.length; start += frameBytes)
+    free[start + 2] = (free[start + 2] ?? 0) & 0x0f;
+
+  test("an ID3 tag of version or revision 255, and a fifth tag, are refused", async () => {
+    for (const file of [tag(255, 0), tag(3, 255)])
+      expect(await read(file)).toContain("its ID3 tag is invalid");
+    expect(await read(tag(3, 0))).toBeCloseTo(20 * 0.036, 3);
+    const empty = Uint8Array.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 0, 0]);
+    expect(await read(join(repeated(empty, 5), mp3))).toContain("too many");
+    expect(await read(join(repeated(empty, 4), mp3))).toBeCloseTo(4.068, 3);
+  });
+
+  test("frames without a bitrate are refused at the start, midway and behind noise", async () => {
+    const noise = Buffer.from("no frame");
+    for (const file of [join(free.subarray(0, 1080), mp3), join(mp3, free), join(mp3, noise, free)])
+      expect(await read(file)).toContain("free format");
+  });
+
+  test("a lone header without a bitrate behind the audio is noise", async () => {
+    const comment = Buffer.from("APETAGEX\u00ff\u00fe\u0000\u0010 made by a camera", "latin1");
+    expect(await read(join(mp3, comment))).toBeCloseTo(4.068, 3);
+  });
+
+  test("frames inside of what looks like a frame count, unless more frames follow it", async () => {
+    // MPEG 2.5, layer II, 160 kbit/s, 8 kHz: 2,880 bytes for 144 ms, that hide 26 frames.
+    const cover = Uint8Array.from([0xff, 0xe5, 0xe8, 0xc0]);
+    expect(await read(join(cover, mp3))).toBeCloseTo(0.144 + 4.068, 3);
+    const hidden = [0, 1, 2, 3].map((part) => mp3.subarray(part * 2_700, (part + 1) * 2_700));
+    const covers = hidden.map((part) => join(cover, part, new Uint8Array(200)));
+    expect(await read(join(...covers))).toBeCloseTo(4 * (0.144 + 25 * 0.036), 1);
+  });
+});
+
+describe("FLAC", () => {
+  const flac = fixtureBytes("speech.flac");
+  // Behind the mark, the head of the block and ten bytes: rate, channels, bits.
+  const info = 18;
+  const [, , third = 0, fourth = 0] = flac.subarray(info);
+
+  test("frames that contradict STREAMINFO are refused", async () => {
+    const rate = edited(flac, info, [5, 220]);
+    const channels = edited(flac, info + 2, [third ^ 2]);
+    const bits = edited(flac, info + 3, [fourth ^ 0x40]);
+    for (const file of [rate, channels, bits])
+      expect(await read(file)).toContain("its frames contradict its STREAMINFO");
+    expect(await read(edited(flac, info, [255, 255]))).toContain("samples per second");
+  });
+
+  test("a second STREAMINFO is refused, in the head and midway", async () => {
+    const first = edited(flac.subarray(0, 42), 4, [0]);
+    const twice = join(first, flac.subarray(4));
+    expect(await read(twice)).toContain("its only STREAMINFO");
+    expect(await read(join(flac, flac))).toContain("a second STREAMINFO");
+  });
+});
 
 describe("Ogg", () => {
   const opus = fixtureBytes("speech-opus.ogg");
@@ -78,6 +183,57 @@ describe("Ogg", () => {
     expect(await read(oggOfOpenHeaders(64))).toContain("headers are incomplete");
     const page = oggPage({ body: new Uint8Array(255), flags: 1, segments: [255], serial: 0 });
     expect(await read(join(oggOfOpenHeaders(1), page, page, page))).toContain("too long");
+  });
+});
+
+describe("M4A", () => {
+  const m4a = fixtureBytes("speech.m4a");
+  const movieAt = at(m4a, "moov") - 4;
+  const movieEnd = movieAt + Buffer.from(m4a).readUInt32BE(movieAt);
+  const movie = m4a.subarray(movieAt, movieEnd);
+  const sounds = fixtureBytes("speech-stereo.m4a");
+
+  test("a second movie inside of another box is refused, wherever it stands", async () => {
+    for (const name of ["udta", "edts", "dinf", "tref", "gmhd", "meta", "wave", "iprp", "free"]) {
+      expect(await read(join(m4a, box(name, movie)))).toContain("unusual place");
+      const deep = box("udta", box("free", new Uint8Array(8)), box(name, movie));
+      expect(await read(join(m4a, deep))).toContain("unusual place");
+    }
+    expect(await read(join(m4a, box("free", movie.subarray(8))))).toContain("mvhd box is in");
+    expect(await read(join(m4a, box("free", new Uint8Array(4_000))))).toBeCloseTo(4.096, 3);
+  });
+
+  test("tables that a box for something else holds are refused", async () => {
+    for (const name of ["trak", "mdia", "minf", "stbl", "stsz", "stts", "moof", "trun", "cmov"]) {
+      const inside = box("udta", box(name, new Uint8Array(12)));
+      const grown = join(movie, inside);
+      new DataView(grown.buffer).setUint32(0, grown.length);
+      // Behind everything, so that no offset changes.
+      const file = join(edited(m4a, movieAt + 4, [...Buffer.from("free")]), grown);
+      expect(await read(file)).toContain("unusual place");
+    }
+  });
+
+  test("a track that hides that it is audio is refused", async () => {
+    const kind = at(m4a, "soun");
+    expect(await read(edited(m4a, kind, [...Buffer.from("text")]))).toContain("hides its sound");
+    expect(await read(edited(m4a, kind, [...Buffer.from("vide")]))).toContain("no audio track");
+  });
+
+  test("AAC has 7,350 to 96,000 samples per second", async () => {
+    const start = Buffer.from(sounds).indexOf(Buffer.from([5, 5, 0x13, 0x10])) + 2;
+    const withRate = (rate: number) => {
+      const bits = (2n << 35n) | (15n << 31n) | (BigInt(rate) << 7n);
+      return edited(
+        sounds,
+        start,
+        [32n, 24n, 16n, 8n, 0n].map((by) => Number((bits >> by) & 255n)),
+      );
+    };
+    expect(await read(withRate(24_000))).toBeCloseTo(4.053, 2);
+    expect(await read(withRate(96_000))).toBeCloseTo(4.053 / 4, 2);
+    for (const rate of [0, 7_000, 96_001, 16_000_000])
+      expect(await read(withRate(rate))).toContain("samples per second");
   });
 });
 

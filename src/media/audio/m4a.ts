@@ -1,5 +1,6 @@
 import { UnreadableMedia } from "../frames.ts";
 import { all, type Box, BoxReader, damaged, longerThanBox, only, required } from "../mp4-boxes.ts";
+import { checkPlaces } from "./m4a-places.ts";
 import { type Reading, stepsPerTurn } from "./reading.ts";
 
 /**
@@ -13,9 +14,11 @@ export function* m4aDurationS(bytes: Uint8Array): Reading {
   const top = boxes.boxesAt({ position: 0, end: boxes.fileEnd });
   const movie = only(top, "moov");
   if (movie === undefined) throw new UnreadableMedia("is truncated: it has no moov box");
+  checkPlaces(bytes, { parent: "", position: 0, end: boxes.fileEnd });
+  yield;
   const tracks: Track[] = [];
   for (const box of all(boxes.boxesIn(movie), "trak")) {
-    const track = readTrack(boxes, box);
+    const track = readTrack({ bytes, boxes }, box);
     if (track === undefined) continue;
     tracks.push(track);
     if (tracks.length > maxTracks) throw damaged(`it has more than ${maxTracks} audio tracks`);
@@ -48,12 +51,23 @@ interface AacFormat {
   readonly samples: number;
 }
 
-function readTrack(boxes: BoxReader, track: Box): Track | undefined {
+interface File {
+  readonly bytes: Uint8Array;
+  readonly boxes: BoxReader;
+}
+
+function readTrack(file: File, track: Box): Track | undefined {
+  const { boxes } = file;
   const inTrack = boxes.boxesIn(track);
   const media = only(inTrack, "mdia");
   const inMedia = media === undefined ? [] : boxes.boxesIn(media);
   const handler = only(inMedia, "hdlr");
-  if (handler === undefined || boxes.nameAt(handler, 8) !== "soun") return undefined;
+  const kind = handler === undefined ? "" : boxes.nameAt(handler, 8);
+  if (kind === "vide") return undefined;
+  if (kind !== "soun") {
+    checkSilent(boxes, inMedia);
+    return undefined;
+  }
   const header = required(inTrack, "tkhd");
   const tables = boxes.boxesIn(required(boxes.boxesIn(required(inMedia, "minf")), "stbl"));
   if (only(tables, "stz2") !== undefined) throw damaged("its frame sizes have an unusual form");
@@ -65,9 +79,25 @@ function readTrack(boxes: BoxReader, track: Box): Track | undefined {
     throw damaged("its tables do not agree on the number of its frames");
   return {
     id: boxes.uint32(header, boxes.isVersion1(header) ? 20 : 12),
-    format: readFormat(boxes, required(tables, "stsd")),
+    format: readFormat(file, required(tables, "stsd")),
     frames,
   };
+}
+
+/** Some decoders play a track for its codec, whatever kind it says that it is. */
+const audioNames: ReadonlySet<string> = new Set(
+  "mp4a enca alac Opus fLaC .mp3 ac-3 ec-3 samr sawb lpcm sowt twos raw in24 in32 fl32 fl64 ulaw alaw".split(
+    " ",
+  ),
+);
+
+/** Texts, chapters and time codes are no sound. */
+function checkSilent(boxes: BoxReader, inMedia: readonly Box[]): void {
+  for (const information of all(inMedia, "minf"))
+    for (const table of all(boxes.boxesIn(information), "stbl"))
+      for (const { contentStart, end } of all(boxes.boxesIn(table), "stsd"))
+        for (const { name } of boxes.looseBoxesAt({ position: contentStart + 8, end }))
+          if (audioNames.has(name.trimEnd())) throw damaged("one of its tracks hides its sound");
 }
 
 /** All frames of AAC last equally long, so there are one or two runs of them. */
@@ -105,7 +135,9 @@ function addFragment(
 }
 
 /** `stsd` holds one `mp4a`, that an `esds`, and that the configuration of the decoder. */
-function readFormat(boxes: BoxReader, descriptions: Box): AacFormat {
+function readFormat({ bytes, boxes }: File, descriptions: Box): AacFormat {
+  // Of its fields, version 1 changes the length.
+  if (boxes.isVersion1(descriptions)) throw unsupported();
   const [entry, second] = boxes.boxesAt({
     position: descriptions.contentStart + 8,
     end: descriptions.end,
@@ -117,7 +149,9 @@ function readFormat(boxes: BoxReader, descriptions: Box): AacFormat {
   const version = boxes.uint32(entry, 8) >>> 16;
   const fieldBytes = [28, 44, 64][version];
   if (fieldBytes === undefined) throw unsupported();
-  const inside = boxes.boxesAt({ position: entry.contentStart + fieldBytes, end: entry.end });
+  const place = { position: entry.contentStart + fieldBytes, end: entry.end };
+  checkPlaces(bytes, { parent: "mp4a", ...place });
+  const inside = boxes.boxesAt(place);
   return readConfiguration(boxes, required(inside, "esds"));
 }
 
@@ -151,6 +185,9 @@ const rates = [
   7_350,
 ];
 
+const minRate = 7_350;
+const maxRate = 96_000;
+
 /** Five bits of type, four of rate, four of channels, and for most types one of the frame's length. */
 function toFormat(byte: (offset: number) => number): AacFormat {
   const type = byte(0) >> 3;
@@ -158,7 +195,9 @@ function toFormat(byte: (offset: number) => number): AacFormat {
   // A rate of its own follows in 24 bits.
   const own = () => ((byte(1) & 127) << 17) | (byte(2) << 9) | (byte(3) << 1) | (byte(4) >> 7);
   const rate = index === 15 ? own() : rates[index];
-  if (rate === undefined || rate === 0 || ![1, 2, 3, 4, 5, 29].includes(type)) throw unsupported();
+  if (rate === undefined || ![1, 2, 3, 4, 5, 29].includes(type)) throw unsupported();
+  if (rate < minRate || rate > maxRate)
+    throw new UnreadableMedia(`must have ${minRate} to ${maxRate} samples per second`);
   const isShort = type <= 4 && (byte(index === 15 ? 4 : 1) & 4) !== 0;
   return { rate, samples: isShort ? 960 : 1024 };
 }

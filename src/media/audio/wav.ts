@@ -1,10 +1,8 @@
 import { readWavHeader } from "../../base/wav.ts";
 import { UnreadableMedia, viewOf } from "../frames.ts";
-import type { Reading } from "./reading.ts";
+import { checkRate, type Reading } from "./reading.ts";
 
 const maxChannels = 8;
-const maxRate = 384_000;
-const minRate = 4_000;
 /** Names and dates. More could be audio that some decoder plays and we do not count. */
 const maxTrailerBytes = 1024 * 1024;
 
@@ -19,12 +17,15 @@ export function* wavDurationS(bytes: Uint8Array): Reading {
   const { sampleRate, channels, bitsPerSample, format, dataOffset } = header;
   if (format === "other")
     throw new UnreadableMedia("is a WAV with a codec that is not supported; use PCM");
-  if (channels < 1 || channels > maxChannels || sampleRate < minRate || sampleRate > maxRate)
-    throw new UnreadableMedia(
-      `must have 1 to ${maxChannels} channels and ${minRate} to ${maxRate} samples per second`,
-    );
-  if (![8, 16, 24, 32, 64].includes(bitsPerSample))
+  checkRate(sampleRate);
+  if (channels < 1 || channels > maxChannels)
+    throw new UnreadableMedia(`must have 1 to ${maxChannels} channels`);
+  if (![8, 16, 24, 32, 64].includes(bitsPerSample) || (format === "float" && bitsPerSample < 32))
     throw new UnreadableMedia("is a WAV whose samples are not 8, 16, 24, 32 or 64 bits long");
+  if (!header.isConsistent)
+    throw new UnreadableMedia(
+      "is a damaged WAV: the bytes per sample in its header do not match the bits per sample",
+    );
   const left = bytes.length - dataOffset;
   const claimed = header.dataBytes ?? 0;
   const sizeBytes = claimed === 0 ? left : Math.min(claimed, left);
@@ -37,8 +38,8 @@ export function* wavDurationS(bytes: Uint8Array): Reading {
 function checkTrailer(view: DataView, start: number): void {
   for (let at = start + (start % 2); at + 8 <= view.byteLength; ) {
     const name = view.getUint32(at);
-    // "data", "wavl" and "RIFF"
-    if (name === 0x64617461 || name === 0x7761766c || name === 0x52494646) throw hidden();
+    // "data", "wavl", "RIFF" and "fmt "
+    if ([0x64617461, 0x7761766c, 0x52494646, 0x666d7420].includes(name)) throw hidden();
     const sizeBytes = view.getUint32(at + 4, true);
     at += 8 + sizeBytes + (sizeBytes % 2);
   }

@@ -1,6 +1,7 @@
 import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
 import { responsesModel } from "./cases/dialect-cases.ts";
+import { transcriptionModel } from "./cases/stall-case.ts";
 import { vendorModels } from "./cases/vendor-cases.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
 
@@ -60,14 +61,14 @@ const ownModels: Readonly<Record<string, readonly [entry: string, model: string]
 };
 const providers = ["fake", ...Object.keys(ownModels)];
 
-/** The standard models, and one for each vendor that has requests or replies of its own. */
+/** The standard models, one that transcribes, and one for each vendor that has requests or replies of its own. */
 const manifest = Object.entries(ownModels).reduce(
   (text, [name, [entry, model]]) =>
     `${text.replace(
       "models:\n",
       `  ${name}: { ${entry}, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }\nmodels:\n`,
     )}  ${model}: { endpoint: chat, max_output_tokens: 8192, price: { input: 0, output: 0 }, routes: [{ provider: ${name}, model: x }] }\n`,
-  standardManifest,
+  `${standardManifest}  ${transcriptionModel}: { endpoint: transcription, price: { audio_second: 0 }, routes: [{ provider: fake, model: x }] }\n`,
 );
 
 async function accountId(home: Home): Promise<string> {

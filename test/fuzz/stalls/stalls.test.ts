@@ -19,9 +19,9 @@ describe("the corpus", () => {
 
   test("attacks text, JSON, media, headers, bodies, the platform and replies of upstreams", () => {
     const kinds = new Set(corpus.map(({ name }) => name.split("-")[0]));
-    for (const kind of ["chat", "embeddings", "speech", "json", "image", "video", "header"])
+    for (const kind of ["chat", "embeddings", "speech", "json", "image", "video", "audio"])
       expect(kinds).toContain(kind);
-    for (const kind of ["path", "body", "idempotency", "platform", "upstream"])
+    for (const kind of ["header", "path", "body", "idempotency", "platform", "upstream"])
       expect(kinds).toContain(kind);
   });
 

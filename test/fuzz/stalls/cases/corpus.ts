@@ -1,3 +1,4 @@
+import { audioCases } from "./audio-cases.ts";
 import { dialectCases } from "./dialect-cases.ts";
 import { httpCases } from "./http-cases.ts";
 import { jsonCases } from "./json-cases.ts";
@@ -13,6 +14,7 @@ export const corpus: readonly StallCase[] = [
   ...textCases,
   ...jsonCases,
   ...mediaCases,
+  ...audioCases,
   ...httpCases,
   ...platformCases,
   ...upstreamCases,

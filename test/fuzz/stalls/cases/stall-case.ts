@@ -82,6 +82,24 @@ export const mediaRequest = (input: unknown): StallRequest =>
 export const speechRequest = (input: string): StallRequest =>
   jsonRequest(speech, { model: "svc-2.5-flash-tts", input, voice: "Kore" });
 
+export const transcriptionModel = "svc-transcribe-2";
+
+/** A form of the model and the file. */
+export function transcriptionRequest(file: Uint8Array): StallRequest {
+  const boundary = "stall-case";
+  const part = (head: string) => `--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n\r\n`;
+  return {
+    path: "/v1/audio/transcriptions",
+    headers: { "content-type": `multipart/form-data; boundary=${boundary}` },
+    body: Buffer.concat([
+      Buffer.from(`${part('name="model"')}${transcriptionModel}\r\n`),
+      Buffer.from(part('name="file"; filename="audio"')),
+      file,
+      Buffer.from(`\r\n--${boundary}--\r\n`),
+    ]),
+  };
+}
+
 export const platformRequest = (path: string, body?: string): StallRequest => ({
   to: "platform",
   path,

@@ -160,6 +160,7 @@ describe("audio for the embedded recognizer", () => {
     const view = new DataView(wav.buffer);
     // 8-bit samples, 8,000 of them per second.
     view.setUint32(24, 8_000, true);
+    view.setUint16(32, 1, true);
     view.setUint16(34, 8, true);
     const refused = await refusalOf(
       fetch(`${own.baseUrl}/audio/transcriptions`, {

@@ -15,6 +15,8 @@ export interface Campaign {
   readonly deadlineMs?: number;
   /** Ours unless told otherwise. */
   readonly make?: typeof makeCase;
+  /** The bytes as they are sent; default: as they are. */
+  readonly filled?: (bytes: Buffer) => Buffer;
   /** Resolves when the server has ended, which it must not. */
   readonly exited?: Promise<number>;
   /** After each batch, when nothing is under way. */
@@ -94,9 +96,11 @@ async function runBatch({ campaign, tally, start, end }: Batch): Promise<void> {
 class Line {
   readonly #origin: string;
   readonly #deadlineMs: number;
+  readonly #filled: (bytes: Buffer) => Buffer;
   #connection: Connection | undefined;
 
-  constructor({ origin, deadlineMs = 60_000 }: Campaign) {
+  constructor({ origin, deadlineMs = 60_000, filled = (bytes) => bytes }: Campaign) {
+    this.#filled = filled;
     this.#origin = origin;
     this.#deadlineMs = deadlineMs;
   }
@@ -105,7 +109,7 @@ class Line {
     if (isAlone === true || this.#connection?.isUsable === false) this.close();
     this.#connection ??= new Connection(this.#origin);
     const outcome = await this.#connection.exchange({
-      bytes,
+      bytes: this.#filled(bytes),
       replies: form === "broken" || form === "version" ? [{}] : expects,
       deadlineMs: this.#deadlineMs,
       ...(cutAt === undefined ? {} : { cutAt }),

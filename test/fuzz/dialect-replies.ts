@@ -1,5 +1,6 @@
 import { messagesDriver } from "../dialects/drivers/messages.ts";
 import { responsesDriver } from "../dialects/drivers/responses.ts";
+import { problemsOf } from "../replies/conformance.ts";
 import type { DialectKind } from "./cases/dialect-bodies.ts";
 import type { ReplyKind } from "./cases/fuzz-case.ts";
 
@@ -19,8 +20,10 @@ const apiTypes: Readonly<Record<string, string>> = {
   permission_error: "permission_denied_error",
 };
 
+type ServedKind = DialectKind | "stored-response" | "deleted-response" | "input-items";
+
 /** What is wrong with a reply of such a kind that was served; undefined when nothing is. */
-export function dialectProblem(kind: DialectKind, type: string, text: string): string | undefined {
+export function dialectProblem(kind: ServedKind, type: string, text: string): string | undefined {
   const isStreamed = type.startsWith("text/event-stream");
   try {
     switch (kind) {
@@ -28,6 +31,10 @@ export function dialectProblem(kind: DialectKind, type: string, text: string): s
         const { input_tokens: count } = JSON.parse(text) as { readonly input_tokens?: unknown };
         return Number.isInteger(count) ? undefined : "no count of tokens";
       }
+      case "deleted-response":
+        return problemsOf.deletedResponse(JSON.parse(text))[0];
+      case "input-items":
+        return problemsOf.responseItems(JSON.parse(text))[0];
       case "completions":
         // Several prompts have several choices, which a plain client does not read.
         return text.includes('"text_completion"') ? undefined : "no completion";

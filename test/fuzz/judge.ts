@@ -109,6 +109,11 @@ function checkServed(reply: WireReply, { reply: kind, form }: Expectation): stri
     case "messages":
     case "count-tokens":
     case "completions":
+    case "stored-response":
+    case "deleted-response":
+    case "input-items":
+      if (form !== undefined && (form === "events") !== type.startsWith("text/event-stream"))
+        return `${type} where ${form} were asked for`;
       return dialectProblem(kind, type, reply.body.toString("utf8"));
     // Subtitles and plain text are replies as well.
     case "transcription":

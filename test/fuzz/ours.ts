@@ -43,6 +43,7 @@ export async function runOurs(options: OursOptions): Promise<OursResult> {
       origin: target.origin,
       key: target.key,
       exited: target.exited,
+      filled: target.filled,
       seed,
       first,
       cases,

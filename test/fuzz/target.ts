@@ -1,4 +1,6 @@
 import { completionsWire } from "../dialects/wires/openai-completions.ts";
+import { openAiResponses } from "../dialects/wires/openai-responses.ts";
+import type { Wire } from "../dialects/wires/wire.ts";
 import {
   chatJson,
   chatStreams,
@@ -8,9 +10,11 @@ import {
   speechReplies,
 } from "../fake/recordings.ts";
 import { type FakeUpstream, type RecordedRequest, startFakeUpstream } from "../fake/upstream.ts";
+import { anthropicDialect } from "../providers/dialects/anthropic.ts";
 import { framed } from "../providers/stage.ts";
 import { type ChildServer, createHome } from "../setup/child.ts";
 import { standardManifest } from "../setup/harness.ts";
+import { doomedInner, storedInner } from "./cases/valid-responses.ts";
 
 /** The gateway as a process of its own, in front of an upstream that answers everything well. */
 export interface FuzzTarget {
@@ -22,6 +26,8 @@ export interface FuzzTarget {
   residentBytes(): Promise<number>;
   /** What the gateway sent upstream that no upstream should get. */
   readonly upstreamProblems: readonly string[];
+  /** Puts the ids of stored responses into the bytes of a request. */
+  filled(bytes: Buffer): Buffer;
   /** Forgets the calls that the upstream has kept; nothing may be under way. */
   tidy(): void;
   stop(): Promise<void>;
@@ -30,13 +36,17 @@ export interface FuzzTarget {
 export async function startFuzzTarget(): Promise<FuzzTarget> {
   const upstream = await startFakeUpstream();
   const home = createHome();
-  const manifest = `${capped(standardManifest)}${uploadModel}`;
+  const manifest = `${capped(standardManifest)}${uploadModel}${nativeModels}`.replace(
+    "providers:\n",
+    `providers:\n${natives}`,
+  );
   home.writeConfig(manifest.replaceAll("UPSTREAM", upstream.baseUrl));
   const environment = {
     FAKE_KEY: "vendor-secret",
     SVC_LOG_LEVEL: "debug",
     // So that what a request says of its origin comes back in headers.
     SVC_CORS_ORIGINS: "*",
+    SVC_STORE_RESPONSES: "on",
   };
   // Its memory is its own.
   const server: ChildServer = await home.serve(environment, { isProcess: true });
@@ -45,6 +55,10 @@ export async function startFuzzTarget(): Promise<FuzzTarget> {
   const upstreamProblems: string[] = [];
   const answer = (request: RecordedRequest) => answerWell(request, upstreamProblems);
   upstream.replyWith(answer);
+  const places = new Map([
+    [storedInner, await storedId(server)],
+    [doomedInner, await storedId(server)],
+  ]);
   return {
     origin: server.origin,
     key: server.key ?? "",
@@ -52,6 +66,7 @@ export async function startFuzzTarget(): Promise<FuzzTarget> {
     log: () => `${server.stderr()}${server.stdout().replaceAll(server.key ?? "", "")}`,
     residentBytes: () => residentBytes(server.pid),
     upstreamProblems,
+    filled: (bytes) => withIds(bytes, places),
     tidy: () => forget(upstream, answer),
     async stop() {
       await home.remove();
@@ -69,6 +84,36 @@ const capped = (manifest: string) =>
 
 const uploadModel = `  whisper: { endpoint: transcription, price: { audio_second: "0.0001" }, routes: [{ provider: fake, model: upstream-whisper }] }
 `;
+
+/** Upstreams that speak a dialect themselves. */
+const natives = `  anthropic-native: { kind: anthropic, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
+  openai-native: { kind: openai, vendor: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
+`;
+const terms = 'endpoint: chat, max_output_tokens: 8192, price: { input: "0.30", output: "2.50" }';
+const nativeModels = `  native-messages: { ${terms}, routes: [{ provider: anthropic-native, model: upstream-messages }] }
+  native-responses: { ${terms}, routes: [{ provider: openai-native, model: upstream-responses }] }
+`;
+
+/** A response that is kept: what its id has behind the prefix. */
+async function storedId({ origin, key = "" }: ChildServer): Promise<string> {
+  const response = await fetch(`${origin}/v1/responses`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "svc-3-flash", input: "Hello" }),
+  });
+  const { id } = (await response.json()) as { readonly id?: string };
+  const inner = /^resp_([0-9a-f]{32})$/.exec(id ?? "")?.[1];
+  if (inner === undefined) throw new Error(`${response.status}: nothing was stored`);
+  return inner;
+}
+
+function withIds(bytes: Buffer, places: ReadonlyMap<string, string>): Buffer {
+  let filled = bytes;
+  for (const [place, inner] of places)
+    if (filled.includes(place))
+      filled = Buffer.from(filled.toString("latin1").replaceAll(place, inner), "latin1");
+  return filled;
+}
 
 function forget(upstream: FakeUpstream, answer: (request: RecordedRequest) => Recording): void {
   upstream.reset();
@@ -100,10 +145,15 @@ function answerWell(request: RecordedRequest, problems: string[]): Recording {
     return request.body.length % 2 === 0 ? sound : soundWithoutLength;
   if (request.path.endsWith("/embeddings")) return vectorsFor(body);
   const isStreamed = body["stream"] === true;
+  if (request.path.endsWith("/v1/messages")) return said(anthropicDialect, isStreamed);
+  if (request.path.endsWith("/v1/responses")) return said(openAiResponses, isStreamed);
   if (request.path.endsWith("/v1/completions"))
     return framed(isStreamed ? completion.streamed(spoken) : completion.whole(spoken));
   return isStreamed ? streamedChat : wholeChat;
 }
+
+const said = (wire: Pick<Wire, "whole" | "streamed">, isStreamed: boolean) =>
+  framed(isStreamed ? wire.streamed(spoken) : wire.whole(spoken));
 
 function read(request: RecordedRequest, problems: string[]): Readonly<Record<string, unknown>> {
   try {

@@ -11,6 +11,9 @@ import {
   writeJson,
 } from "./json-text.ts";
 import { nested, oddText, promptMark, wrongValue } from "./odd-values.ts";
+import { validBodies } from "./valid-dialects.ts";
+import { withWrong } from "./valid-parts.ts";
+import { doomedInner, storedInner } from "./valid-responses.ts";
 import { sentence } from "./words.ts";
 
 /** A body, and the fields that a refusal may blame; none where it may blame none. */
@@ -18,15 +21,24 @@ interface Draft {
   readonly name: string;
   readonly body: string;
   readonly fields?: readonly string[];
+  readonly statuses?: readonly number[];
+  readonly form?: "json" | "events";
 }
 
 /**
- * A request in another dialect than chat, with something wrong in it. There is no oracle of what is
- * right: it is served, or refused by the name of a field, and never fails.
+ * A request in another dialect than chat. One that is valid by its making must be served, one with a
+ * field that is surely wrong must be refused by the name of that field. Of all others nobody knows
+ * what is right: they are served, or refused by the name of a field, and never fail.
  */
 export function dialectCase(dice: Dice, key: string): FuzzCase {
+  if (dice.percent(5)) return storedCase(dice, key);
   const kind = dice.pick(dialectKinds);
-  const { name, body, fields } = draft(dice, kind);
+  const make = dice.weighted([
+    [35, valid],
+    [25, wrong],
+    [40, odd],
+  ]);
+  const { name, body, fields, form, statuses = [200, 400, 403, 404] } = make(dice, kind);
   const isAnthropic = kind === "messages" || kind === "count-tokens";
   const bytes = toRequest({
     target: dialectPaths[kind],
@@ -45,14 +57,49 @@ export function dialectCase(dice: Dice, key: string): FuzzCase {
     expects: [
       {
         reply: kind,
-        statuses: [200, 400, 403, 404],
+        statuses,
         ...(fields === undefined ? {} : { fields }),
+        ...(form === undefined ? {} : { form }),
       },
     ],
   };
 }
 
-function draft(dice: Dice, kind: DialectKind): Draft {
+function valid(dice: Dice, kind: DialectKind): Draft {
+  const body = validBodies[kind].make(dice);
+  const form = body["stream"] === true ? "events" : "json";
+  return { name: "valid", body: writeJson(body), statuses: [200], form };
+}
+
+function wrong(dice: Dice, kind: DialectKind): Draft {
+  const { make, wrongs } = validBodies[kind];
+  const one = dice.pick(wrongs);
+  const [param] = one;
+  const body = writeJson(withWrong(make(dice), one));
+  return { name: `wrong ${param}`, body, statuses: [400], fields: [param] };
+}
+
+/** A stored response is read, listed, or deleted, which works once. */
+function storedCase(dice: Dice, key: string): FuzzCase {
+  const isDoomed = dice.percent(20);
+  const id = `resp_${isDoomed ? doomedInner : storedInner}`;
+  const [method, tail, reply] = dice.pick([
+    ["GET", "", "stored-response"],
+    ["GET", "/input_items", "input-items"],
+    ...(isDoomed ? [["DELETE", "", "deleted-response"] as const] : []),
+  ] as const);
+  // The number tells one request from another.
+  const target = `/v1/responses/${id}${tail}?n=${dice.below(1_000_000)}`;
+  return {
+    group: "stored responses",
+    name: `${method} ${tail === "" ? "a response" : tail}`,
+    bytes: toRequest({ method, target, headers: [["authorization", `Bearer ${key}`]] }),
+    form: "good",
+    expects: [{ reply, statuses: isDoomed ? [200, 404] : [200] }],
+  };
+}
+
+function odd(dice: Dice, kind: DialectKind): Draft {
   const worded = Object.entries(dice.pick(dialectBodies[kind])).map(
     ([name, value]) => [name, reworded(dice, value)] as const,
   );

@@ -5,6 +5,9 @@ import type { DialectKind } from "./dialect-bodies.ts";
 export type ReplyKind =
   | BodyKind
   | DialectKind
+  | "stored-response"
+  | "deleted-response"
+  | "input-items"
   | "transcription"
   | "models"
   | "model"

@@ -227,6 +227,26 @@ function pieceTests(store: () => ResponseStore, tables: () => OpenTables): void 
     await expectTotals(tables());
   });
 
+  test("one that is being written is removed with all of its account", async () => {
+    const removeAll = () => store().removeAll({ accountId: "acct_1", toMs: noonMs }, auditOf());
+    await store().save(sized("resp_1", 3 * mib), roomy);
+    // As it is before its last piece.
+    await tables().db.updateTable("stored_responses").set({ is_whole: 0 }).execute();
+    expect(await removeAll()).toEqual({ responses: 1, bytes: 3 * mib });
+    expect([await pieces(), await idsIn(tables())]).toEqual([0, []]);
+    const outcome = store()
+      .save(sized("resp_2", 16 * mib), roomy)
+      .then(
+        () => "saved",
+        () => "refused",
+      );
+    while ((await pieces()) === 0);
+    expect(await removeAll()).toEqual({ responses: 1, bytes: 16 * mib });
+    expect(["saved", "refused"]).toContain(await outcome);
+    expect([await pieces(), await idsIn(tables())]).toEqual([0, []]);
+    await expectTotals(tables());
+  });
+
   test("they make room for others with all of their pieces", async () => {
     for (let at = 0; at < 3; at++)
       await store().save(sized(`resp_${at}`, 2 * mib, { createdAtMs: noonMs + at }), 5 * mib);

@@ -21,18 +21,28 @@ export function pieceCount({ items, reply }: Pick<SealedResponse, "items" | "rep
   return bytes <= pieceBytes ? 0 : Math.ceil(bytes / pieceBytes);
 }
 
-/** Each in a transaction of its own. */
+/** Each in a transaction of its own. Throws once the response is being deleted. */
 export async function writePieces(change: Change, response: SealedResponse): Promise<void> {
   const { accountId, id } = response;
   for (let place = 0; place < pieceCount(response); place++) {
     const bytes = pieceAt(response, place);
     await nextTurn();
-    await change((transaction) =>
-      transaction
+    await change(async (transaction) => {
+      // Whoever deletes it sees this piece, or none after it.
+      await lockTotals(transaction, accountId);
+      const row = await transaction
+        .selectFrom("stored_responses")
+        .select("id")
+        .where("account_id", "=", accountId)
+        .where("id", "=", id)
+        .where("size_bytes", ">", 0)
+        .executeTakeFirst();
+      if (row === undefined) throw new Error("the response was deleted while it was written");
+      await transaction
         .insertInto("stored_response_pieces")
         .values({ account_id: accountId, id, place, bytes })
-        .execute(),
-    );
+        .execute();
+    });
   }
 }
 

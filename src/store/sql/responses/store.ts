@@ -201,7 +201,12 @@ async function removeStep(
   audit: AuditRecord | undefined,
 ): Promise<StoredTotals & { readonly removed: readonly RowKey[] }> {
   await lockTotals(transaction, accountId);
-  const oldest = oldestRows(transaction, accountId).where("created_at_ms", "<=", toMs);
+  // With those that are being written; without those that are being deleted already.
+  const oldest = sizedRows(transaction, accountId)
+    .where("created_at_ms", "<=", toMs)
+    .where("size_bytes", ">", 0)
+    .orderBy("created_at_ms")
+    .orderBy("id");
   const step = upTo(await oldest.limit(removedAtOnce).execute(), bytesAtOnce);
   const removed = await removeRows(transaction, accountId, step);
   if (step.length > 0 && audit !== undefined) await addAudit(transaction, audit);

@@ -29,11 +29,16 @@ export interface SealedResponse extends ResponseHead {
   readonly reply: Uint8Array;
 }
 
+/** What a request that continues it or refers to it needs. */
+export type SealedItems = Omit<SealedResponse, "reply">;
+
 /** One response of a conversation. */
 export interface ChainLink {
   readonly id: string;
   readonly previousId: string | undefined;
-  /** The size of its encrypted items. */
+  /** The encrypted size, with the reply. */
+  readonly sizeBytes: number;
+  /** The encrypted size of its items alone. */
   readonly itemsBytes: number;
 }
 
@@ -57,6 +62,8 @@ export interface ResponseStore {
   save(response: SealedResponse, accountBytes: number): Promise<void>;
   /** In any order, without those that do not exist. */
   find(query: Known & { readonly ids: readonly string[] }): Promise<readonly SealedResponse[]>;
+  /** The same without the replies, which are not read. */
+  findItems(query: Known & { readonly ids: readonly string[] }): Promise<readonly SealedItems[]>;
   /** From the newest back to the first one, or to one whose previous response does not exist. */
   chain(
     query: Known & { readonly id: string; readonly most: number },
@@ -66,8 +73,9 @@ export interface ResponseStore {
   /** Deletes some expired responses; false when none is left. */
   sweep(nowMs: number): Promise<boolean>;
   /**
-   * Deletes the responses created up to a moment, in steps. The record is written with the first
-   * step. If there is nothing to delete, no record is written.
+   * Deletes the responses created up to a moment, in steps, also those that are being written: their
+   * `save` fails. The record is written with the first step. If there is nothing to delete, no record
+   * is written.
    */
   removeAll(
     query: { readonly accountId: string; readonly toMs: number },

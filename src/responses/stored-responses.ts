@@ -1,8 +1,17 @@
-import { type Clock, nextTurn } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
+import type { JsonWeight } from "../base/json/weight.ts";
 import { Mutex } from "../base/mutex.ts";
 import type { JsonObject } from "../call/chat.ts";
-import type { ChainLink, ResponseStore, SealedResponse, StoredResponse } from "./response.ts";
+import { isLight, parsed, piecesOf, sizeOf } from "./json-pieces.ts";
+import { bytesCost, Pace } from "./pace.ts";
+import type {
+  ChainLink,
+  ResponseStore,
+  SealedItems,
+  SealedResponse,
+  StoredResponse,
+} from "./response.ts";
 
 const mib = 1024 * 1024;
 
@@ -10,7 +19,7 @@ const mib = 1024 * 1024;
 const maxStoredBytes = 16 * mib;
 /** With the reply. No model writes a reply larger than the difference. */
 const maxResponseBytes = 20 * mib;
-/** Larger responses are written one after another: each is in memory three times. */
+/** Larger ones are written, and read, one after another: each is in memory several times. */
 const largeBytes = mib;
 /** Our ids are much shorter. */
 const maxIdChars = 128;
@@ -24,7 +33,7 @@ export interface HistoryBounds {
 const usualBounds: HistoryBounds = { responses: 1_000, bytes: 16 * mib };
 /** Responses that are read at once, unless they are large. */
 const readAtOnce = 50;
-const bytesAtOnce = 4 * mib;
+const bytesAtOnce = 2 * mib;
 
 /** Encrypts in several turns of the event loop. Bytes moved to another place cannot be opened. */
 export interface Sealer {
@@ -44,11 +53,24 @@ export interface StoredResponsesOptions {
 
 type NewResponse = Omit<StoredResponse, "createdAtMs" | "expiresAtMs">;
 
+/** What one request reads. */
+export interface Loading {
+  readonly accountId: string;
+  /** Called with the size of what is read next. Throws where there is no memory for it. */
+  hold(sizeBytes: number): void;
+  /** Of all that the request reads: what is too heavy together is not parsed. */
+  readonly weight: JsonWeight;
+  /** What is thrown then. */
+  tooHeavy(): Error;
+}
+
 /** The responses of all accounts, encrypted in the database, for all gateways that share it. */
 export class StoredResponses {
   readonly #options: StoredResponsesOptions;
   readonly #bounds: HistoryBounds;
-  readonly #large = new Mutex();
+  readonly #largeWrites = new Mutex();
+  readonly #largeReads = new Mutex();
+  readonly #pace = new Pace();
 
   constructor(options: StoredResponsesOptions) {
     this.#options = options;
@@ -60,7 +82,7 @@ export class StoredResponses {
     return maxStoredBytes;
   }
 
-  /** False: it is too large to be stored, which takes a reply of millions of tokens. */
+  /** False: it is not stored, because with its reply it is too large, or too heavy to be read. */
   async save({ input, reply, ...given }: NewResponse): Promise<boolean> {
     const { clock, keptMs } = this.#options;
     const createdAtMs = clock.nowMs();
@@ -70,20 +92,48 @@ export class StoredResponses {
     const rest = await piecesOf(output === undefined ? reply : { ...reply, output: null });
     const sizeBytes = sizeOf(items) + sizeOf(rest);
     if (sizeBytes > maxResponseBytes) return false;
+    if (!(await isLight([...items, ...rest], this.#pace))) return false;
     const write = () => this.#write(head, items, rest);
-    await (sizeBytes > largeBytes ? this.#large.run(write) : write());
+    await (sizeBytes > largeBytes ? this.#largeWrites.run(write) : write());
     return true;
   }
 
-  async find(accountId: string, id: string): Promise<StoredResponse> {
-    const { store, clock } = this.#options;
-    const known = { accountId, nowMs: clock.nowMs() };
-    const [row] = id.length > maxIdChars ? [] : await store.find({ ...known, ids: [id] });
-    if (row === undefined) throw notFound();
-    const { items, reply, ...head } = row;
-    const { input, output } = toItems(await this.#open(items, placeOf("items", head)));
-    const rest = (await this.#open(reply, placeOf("reply", head))) as JsonObject;
-    return { ...head, input, reply: output === null ? rest : { ...rest, output } };
+  /** Throws where it is not there. */
+  async check(accountId: string, id: string): Promise<void> {
+    await this.#look(accountId, id);
+  }
+
+  async find(id: string, loading: Loading): Promise<StoredResponse> {
+    const { sizeBytes } = await this.#look(loading.accountId, id);
+    loading.hold(sizeBytes);
+    return this.#read(sizeBytes, () => this.#find(id, loading));
+  }
+
+  /** As JSON: what is made of it, for a caller. */
+  async show(
+    id: string,
+    loading: Loading,
+    view: (found: StoredResponse) => JsonObject,
+  ): Promise<readonly Uint8Array[]> {
+    const { sizeBytes } = await this.#look(loading.accountId, id);
+    loading.hold(sizeBytes);
+    return this.#read(sizeBytes, async () => {
+      const reply = view(await this.#find(id, loading));
+      return this.#pace.run(bytesCost(sizeBytes) + loading.weight.total, () => piecesOf(reply));
+    });
+  }
+
+  /** Of its input, then those of its output. */
+  async items(id: string, loading: Loading): Promise<readonly JsonObject[]> {
+    const { accountId } = loading;
+    const { itemsBytes } = await this.#look(accountId, id);
+    loading.hold(itemsBytes);
+    return this.#read(itemsBytes, async () => {
+      const known = { accountId, nowMs: this.#options.clock.nowMs() };
+      const [row] = await this.#options.store.findItems({ ...known, ids: [id] });
+      if (row === undefined) throw notFound();
+      return flat(await this.#openItems(row, loading));
+    });
   }
 
   async remove(accountId: string, id: string): Promise<void> {
@@ -97,28 +147,55 @@ export class StoredResponses {
    * What a request that continues this response begins with: the items of the whole conversation,
    * the oldest first, each request's input before its output.
    */
-  async history(accountId: string, id: string): Promise<readonly JsonObject[]> {
+  async history(id: string, loading: Loading): Promise<readonly JsonObject[]> {
     const { store, clock } = this.#options;
+    const { accountId } = loading;
     const nowMs = clock.nowMs();
     const most = this.#bounds.responses + 1;
     const chain = id.length > maxIdChars ? [] : await store.chain({ accountId, id, nowMs, most });
-    this.#check(chain);
+    loading.hold(this.#check(chain));
     const found: JsonObject[] = [];
-    for (const ids of batchesOf(chain.toReversed())) {
-      const rows = await store.find({ accountId, ids, nowMs });
-      const byId = new Map(rows.map((row) => [row.id, row]));
-      for (const one of ids) {
-        const row = byId.get(one);
-        // It was deleted just now.
-        if (row === undefined) throw refused(incomplete);
-        const { input, output } = toItems(await this.#open(row.items, placeOf("items", row)));
-        for (const item of [input, output ?? []].flat()) found.push(item);
-      }
-    }
+    for (const batch of batchesOf(chain.toReversed()))
+      await this.#read(bytesOf(batch), async () => {
+        const ids = batch.map((link) => link.id);
+        const rows = await store.findItems({ accountId, ids, nowMs });
+        const byId = new Map(rows.map((row) => [row.id, row]));
+        for (const one of ids) {
+          const row = byId.get(one);
+          // Deleted in this moment.
+          if (row === undefined) throw refused(incomplete);
+          for (const item of flat(await this.#openItems(row, loading))) found.push(item);
+        }
+      });
     return found;
   }
 
-  #check(chain: readonly ChainLink[]): void {
+  /** Large ones one after another. */
+  #read<T>(sizeBytes: number, work: () => Promise<T>): Promise<T> {
+    return sizeBytes > largeBytes ? this.#largeReads.run(work) : work();
+  }
+
+  async #look(accountId: string, id: string): Promise<ChainLink> {
+    const { store, clock } = this.#options;
+    const query = { accountId, id, nowMs: clock.nowMs(), most: 1 };
+    const [link] = id.length > maxIdChars ? [] : await store.chain(query);
+    if (link === undefined) throw notFound();
+    return link;
+  }
+
+  async #find(id: string, loading: Loading): Promise<StoredResponse> {
+    const { store, clock } = this.#options;
+    const { accountId } = loading;
+    const [row] = await store.find({ accountId, ids: [id], nowMs: clock.nowMs() });
+    if (row === undefined) throw notFound();
+    const { items: _, reply, ...head } = row;
+    const { input, output } = await this.#openItems(row, loading);
+    const rest = await this.#open(reply, { place: placeOf("reply", head), loading });
+    return { ...head, input, reply: output === null ? rest : { ...rest, output } };
+  }
+
+  /** Returns how many bytes it has. */
+  #check(chain: readonly ChainLink[]): number {
     const { responses, bytes } = this.#bounds;
     const first = chain.at(-1);
     if (first === undefined) throw refused(missing);
@@ -127,10 +204,12 @@ export class StoredResponses {
         `The conversation has more than ${responses.toLocaleString("en-US")} responses. ${sendAll}`,
       );
     if (first.previousId !== undefined) throw refused(incomplete);
-    if (chain.reduce((sum, { itemsBytes }) => sum + itemsBytes, 0) > bytes)
+    const sizeBytes = bytesOf(chain);
+    if (sizeBytes > bytes)
       throw refused(
         `The conversation has more than ${(bytes / mib).toLocaleString("en-US")} MiB. Shorten it, and send it in input.`,
       );
+    return sizeBytes;
   }
 
   async #write(
@@ -147,21 +226,27 @@ export class StoredResponses {
     await store.save(sealed, accountBytes);
   }
 
-  async #open(sealed: Uint8Array, place: string): Promise<unknown> {
-    const bytes = await this.#options.sealer.open(sealed, place).catch((cause: unknown) => {
+  async #openItems(row: SealedItems, loading: Loading): Promise<Items> {
+    return toItems(await this.#open(row.items, { place: placeOf("items", row), loading }));
+  }
+
+  async #open(sealed: Uint8Array, { place, loading }: Opening): Promise<JsonObject> {
+    const open = () => this.#options.sealer.open(sealed, place);
+    const bytes = await this.#pace.run(bytesCost(sealed.length), open).catch((cause: unknown) => {
       throw new Error("a stored response was changed or moved in the database", { cause });
     });
-    const isLarge = bytes.length > largeBytes;
-    if (isLarge) await nextTurn();
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
-    if (isLarge) await nextTurn();
-    const value: unknown = JSON.parse(text);
-    if (isLarge) await nextTurn();
+    const value = await parsed(bytes, { weight: loading.weight, pace: this.#pace });
+    if (value === undefined) throw loading.tooHeavy();
     return value;
   }
 }
 
-/** Identifies a row: bytes of another account, response or column cannot be opened here. */
+interface Opening {
+  readonly place: string;
+  readonly loading: Loading;
+}
+
+/** All that identifies a row: bytes of another account, response or column cannot be opened here. */
 const placeOf = (
   column: "items" | "reply",
   { accountId, id, previousId }: Pick<SealedResponse, "accountId" | "id" | "previousId">,
@@ -193,52 +278,24 @@ interface Items {
 
 const toItems = (value: unknown) => value as Items;
 
-const sizeOf = (pieces: readonly Uint8Array[]) =>
-  pieces.reduce((sum, { length }) => sum + length, 0);
+const flat = ({ input, output }: Items): readonly JsonObject[] => [...input, ...(output ?? [])];
 
-/** JSON of an object. If it is large, the event loop runs other work between the pieces. */
-async function piecesOf(fields: Readonly<Record<string, unknown>>): Promise<readonly Uint8Array[]> {
-  const pieces: Uint8Array[] = [];
-  let text = "";
-  for (const part of textsOf(fields)) {
-    text += part;
-    if (text.length < largeBytes) continue;
-    await nextTurn();
-    pieces.push(Buffer.from(text));
-    text = "";
-    await nextTurn();
-  }
-  pieces.push(Buffer.from(text));
-  return pieces;
-}
+const bytesOf = (chain: readonly ChainLink[]) =>
+  chain.reduce((sum, { itemsBytes }) => sum + itemsBytes, 0);
 
-/** Writes the items of lists one by one. */
-function* textsOf(fields: Readonly<Record<string, unknown>>): Generator<string> {
-  const known = Object.entries(fields).filter(([, value]) => value !== undefined);
-  yield "{";
-  for (const [at, [name, value]] of known.entries()) {
-    yield `${at === 0 ? "" : ","}${JSON.stringify(name)}:`;
-    if (!Array.isArray(value)) yield JSON.stringify(value);
-    else {
-      yield "[";
-      for (const [place, item] of value.entries())
-        yield `${place === 0 ? "" : ","}${JSON.stringify(item)}`;
-      yield "]";
-    }
-  }
-  yield "}";
-}
-
-function* batchesOf(chain: readonly ChainLink[]): Generator<readonly string[]> {
-  let ids: string[] = [];
+function* batchesOf(chain: readonly ChainLink[]): Generator<readonly ChainLink[]> {
+  let batch: ChainLink[] = [];
   let bytes = 0;
-  for (const { id, itemsBytes } of chain) {
-    if (ids.length === readAtOnce || (ids.length > 0 && bytes + itemsBytes > bytesAtOnce)) {
-      yield ids;
-      [ids, bytes] = [[], 0];
+  for (const link of chain) {
+    if (
+      batch.length === readAtOnce ||
+      (batch.length > 0 && bytes + link.itemsBytes > bytesAtOnce)
+    ) {
+      yield batch;
+      [batch, bytes] = [[], 0];
     }
-    ids.push(id);
-    bytes += itemsBytes;
+    batch.push(link);
+    bytes += link.itemsBytes;
   }
-  if (ids.length > 0) yield ids;
+  if (batch.length > 0) yield batch;
 }

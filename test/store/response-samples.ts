@@ -1,4 +1,6 @@
+import { JsonWeight } from "../../src/base/json/weight.ts";
 import type { SealedResponse } from "../../src/responses/response.ts";
+import type { Loading } from "../../src/responses/stored-responses.ts";
 import { noonMs } from "./ledger-samples.ts";
 
 const dayMs = 86_400_000;
@@ -18,3 +20,12 @@ export function sealedOf(given: Partial<SealedResponse> = {}): SealedResponse {
     ...given,
   };
 }
+
+/** Of a request that may read as much as a body may have. */
+export const loadingOf = (accountId: string, given: Partial<Loading> = {}): Loading => ({
+  accountId,
+  hold: () => {},
+  weight: new JsonWeight(),
+  tooHeavy: () => new Error("too heavy"),
+  ...given,
+});

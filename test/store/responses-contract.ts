@@ -33,6 +33,10 @@ export function responsesContract(name: string, create: CreateTables): void {
       () => responses,
       () => tables,
     );
+    partTests(
+      () => responses,
+      () => tables,
+    );
     removalTests(
       () => responses,
       () => tables,
@@ -61,6 +65,12 @@ async function expectTotals(tables: OpenTables, accountId = "acct_1"): Promise<v
   const bytes = rows.reduce((sum, row) => sum + row.size_bytes, 0);
   expect(await tables.store.responses.totals(accountId)).toEqual({ responses: rows.length, bytes });
 }
+
+const mib = 1024 * 1024;
+const bytesOf = (length: number) => Uint8Array.from({ length }, (_, at) => (at * 7) % 251);
+
+const piecesIn = async ({ db }: OpenTables) =>
+  (await db.selectFrom("stored_response_pieces").select("place").execute()).length;
 
 function readTests(store: () => ResponseStore): void {
   test("keeps every byte and field, and finds those of the account that have not expired", async () => {
@@ -105,8 +115,8 @@ function readTests(store: () => ResponseStore): void {
     const numbers = async (given?: object) =>
       (await chain(given)).map(({ id }) => Number(id.split("_")[1]));
     expect(await chain({ id: "resp_2" })).toEqual([
-      { id: "resp_2", previousId: "resp_1", itemsBytes: 19 },
-      { id: "resp_1", previousId: undefined, itemsBytes: 9 },
+      { id: "resp_2", previousId: "resp_1", sizeBytes: 20, itemsBytes: 19 },
+      { id: "resp_1", previousId: undefined, sizeBytes: 10, itemsBytes: 9 },
     ]);
     expect(await numbers()).toEqual([5, 4, 3, 2, 1]);
     expect(await numbers({ most: 3 })).toEqual([5, 4, 3]);
@@ -161,10 +171,7 @@ function boundTests(store: () => ResponseStore, tables: () => OpenTables): void 
 }
 
 function pieceTests(store: () => ResponseStore, tables: () => OpenTables): void {
-  const mib = 1024 * 1024;
-  const bytesOf = (length: number) => Uint8Array.from({ length }, (_, at) => (at * 7) % 251);
-  const pieces = async () =>
-    (await tables().db.selectFrom("stored_response_pieces").select("place").execute()).length;
+  const pieces = () => piecesIn(tables());
   const find = async (id: string) => {
     const [found] = await store().find({ ...all, ids: [id] });
     return found && [Bun.hash(new Uint8Array(found.items)), Bun.hash(new Uint8Array(found.reply))];
@@ -227,6 +234,17 @@ function pieceTests(store: () => ResponseStore, tables: () => OpenTables): void 
     await expectTotals(tables());
   });
 
+  test("they make room for others with all of their pieces", async () => {
+    for (let at = 0; at < 3; at++)
+      await store().save(sized(`resp_${at}`, 2 * mib, { createdAtMs: noonMs + at }), 5 * mib);
+    expect([await pieces(), await idsIn(tables())]).toEqual([4, ["resp_1", "resp_2"]]);
+    await expectTotals(tables());
+  });
+}
+
+function partTests(store: () => ResponseStore, tables: () => OpenTables): void {
+  const pieces = () => piecesIn(tables());
+
   test("one that is being written is removed with all of its account", async () => {
     const removeAll = () => store().removeAll({ accountId: "acct_1", toMs: noonMs }, auditOf());
     await store().save(sized("resp_1", 3 * mib), roomy);
@@ -247,11 +265,24 @@ function pieceTests(store: () => ResponseStore, tables: () => OpenTables): void 
     await expectTotals(tables());
   });
 
-  test("they make room for others with all of their pieces", async () => {
-    for (let at = 0; at < 3; at++)
-      await store().save(sized(`resp_${at}`, 2 * mib, { createdAtMs: noonMs + at }), 5 * mib);
-    expect([await pieces(), await idsIn(tables())]).toEqual([4, ["resp_1", "resp_2"]]);
-    await expectTotals(tables());
+  test("items are read without the reply, also of those in pieces", async () => {
+    const sizes = [
+      [5, 7],
+      [2 * mib, mib],
+      [mib + 5, 2 * mib],
+      [0, 2 * mib],
+    ] as const;
+    for (const [at, [ofItems, ofReply]] of sizes.entries()) {
+      const id = `resp_${at}`;
+      const items = bytesOf(ofItems);
+      await store().save(sealedOf({ id, items, reply: new Uint8Array(ofReply) }), roomy);
+      const [found] = await store().findItems({ ...all, ids: [id] });
+      expect(found).toMatchObject({ id, accountId: "acct_1", previousId: undefined });
+      expect(found).not.toHaveProperty("reply");
+      expect(found && Bun.hash(new Uint8Array(found.items))).toBe(Bun.hash(items));
+    }
+    const foreign = { ...all, accountId: "acct_2", ids: ["resp_0"] };
+    expect(await store().findItems(foreign)).toEqual([]);
   });
 }
 

@@ -27,6 +27,11 @@ export class JsonWeight {
     this.#maxWeight = maxWeight;
   }
 
+  /** Of all that was added; of several texts, one after another, as well. */
+  get total(): number {
+    return this.#weight;
+  }
+
   /** False once the text is nested too deeply or too heavy. */
   add(bytes: Uint8Array): boolean {
     let at = 0;

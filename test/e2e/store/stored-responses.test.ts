@@ -13,6 +13,7 @@ import { createMigratedDatabase } from "../../setup/empty-postgres.ts";
 import { startTestGateway, type TestGatewayOptions } from "../../setup/harness.ts";
 import { joinMember, joinOperator } from "../../setup/platform-home.ts";
 import { dropDatabase } from "../../setup/postgres.ts";
+import { loadingOf } from "../../store/response-samples.ts";
 
 const dayMs = 86_400_000;
 const closing: (() => Promise<void>)[] = [];
@@ -73,9 +74,9 @@ test("a response is kept for the days of the setting", async () => {
   const { gateway, responses } = await start({ environment, clock: { nowMs: () => nowMs } });
   await saveIn(responses, gateway.account);
   nowMs += 2 * dayMs - 1;
-  expect(await needed(responses).history(gateway.account, "resp_1")).toHaveLength(2);
+  expect(await needed(responses).history("resp_1", loadingOf(gateway.account))).toHaveLength(2);
   nowMs += 1;
-  await expect(needed(responses).find(gateway.account, "resp_1")).rejects.toMatchObject({
+  await expect(needed(responses).find("resp_1", loadingOf(gateway.account))).rejects.toMatchObject({
     status: 404,
   });
 });
@@ -130,15 +131,19 @@ test("gateways on one database read and delete what another has stored", async (
   const [one, other] = [await startNode("one"), await startNode("other")];
   const { id: account } = await one.server.operations.accounts.create({ name: "shared" });
   await saveIn(one.responses, account);
-  expect((await other.responses.find(account, "resp_1")).input).toEqual([
+  expect((await other.responses.find("resp_1", loadingOf(account))).input).toEqual([
     { role: "user", content: "hello" },
   ]);
-  expect(await other.responses.history(account, "resp_1")).toHaveLength(2);
+  expect(await other.responses.history("resp_1", loadingOf(account))).toHaveLength(2);
   await other.responses.remove(account, "resp_1");
-  await expect(one.responses.find(account, "resp_1")).rejects.toMatchObject({ status: 404 });
+  await expect(one.responses.find("resp_1", loadingOf(account))).rejects.toMatchObject({
+    status: 404,
+  });
   await saveIn(other.responses, account, "resp_2");
   expect(await one.server.operations.responses.purge({ account })).toMatchObject({ responses: 1 });
-  await expect(other.responses.find(account, "resp_2")).rejects.toMatchObject({ status: 404 });
+  await expect(other.responses.find("resp_2", loadingOf(account))).rejects.toMatchObject({
+    status: 404,
+  });
 });
 
 test("svc shows what an account has stored, and purges it", async () => {

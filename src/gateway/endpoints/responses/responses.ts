@@ -1,5 +1,7 @@
+import { nextTurn } from "../../../base/clock.ts";
+import { JsonWeight } from "../../../base/json/weight.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
-import type { StoredResponses } from "../../../responses/stored-responses.ts";
+import type { Loading, StoredResponses } from "../../../responses/stored-responses.ts";
 import { createResponses } from "../../../wire/v1/responses/dialect.ts";
 import type { ResponseOrder } from "../../../wire/v1/responses/order.ts";
 import { withItemIds } from "../../../wire/v1/responses/output-items.ts";
@@ -83,21 +85,28 @@ function forget({ dependencies, key, exchange }: ServedCall, id: string): void {
   });
 }
 
+/** It is in memory like what the caller has sent, so it is counted and weighed like that. */
 async function loadPast(served: ServedCall, archive: StoredResponses): Promise<Past> {
   const { body, key, exchange } = served;
   const { previous_response_id: previous, input } = body;
-  const { accountId } = key;
-  const history = typeof previous === "string" ? await archive.history(accountId, previous) : [];
+  const loading: Loading = {
+    accountId: key.accountId,
+    weight: new JsonWeight(),
+    hold: (sizeBytes) => exchange.heldBody?.grow(sizeBytes),
+    tooHeavy: () =>
+      fieldError(
+        "previous_response_id",
+        "continues a conversation that is too complex. Shorten it, and send it in input",
+      ),
+  };
+  const history = typeof previous === "string" ? await archive.history(previous, loading) : [];
   const resolved = Array.isArray(input)
-    ? await resolveReferences(input, { accountId, archive, history })
+    ? await resolveReferences(input, { archive, loading, history })
     : input;
-  // It is in memory like the request's own body, and counts against the same bound.
-  exchange.heldBody?.grow(sizeOf(history) + (resolved === input ? 0 : sizeOf(resolved)));
+  // What was parsed last may have taken long.
+  await nextTurn();
   return { body: resolved === input ? body : { ...body, input: resolved }, history };
 }
-
-const sizeOf = (value: Json | undefined) =>
-  value === undefined ? 0 : JSON.stringify(value).length;
 
 const isReference = (item: Json) =>
   isJsonObject(item) &&

@@ -1,10 +1,12 @@
 import { ApiError } from "../../../base/errors.ts";
+import { JsonWeight } from "../../../base/json/weight.ts";
 import { eitherOf } from "../../../base/text/list-text.ts";
 import type { JsonObject } from "../../../call/chat.ts";
-import type { StoredResponses } from "../../../responses/stored-responses.ts";
+import type { Loading, StoredResponses } from "../../../responses/stored-responses.ts";
 import { fieldError } from "../../../wire/v1/validate.ts";
 import type { GatewayDependencies } from "../../dependencies.ts";
 import type { Exchange } from "../../exchange.ts";
+import { sendPieces } from "../../pieces-reply.ts";
 import type { Work } from "../../pipeline.ts";
 import { authenticate } from "../../request/authenticate.ts";
 
@@ -14,7 +16,7 @@ import { authenticate } from "../../request/authenticate.ts";
  * requests per minute.
  */
 export function manageResponse(dependencies: GatewayDependencies): Work {
-  const { keys, billing, replyCounter } = dependencies;
+  const { keys, billing, bodies, replyCounter } = dependencies;
   return async (exchange) => {
     exchange.endpoint = "responses";
     const key = authenticate(exchange, keys);
@@ -38,45 +40,66 @@ export function manageResponse(dependencies: GatewayDependencies): Work {
         code: "response_not_found",
         message: "The response does not exist. This gateway does not store responses.",
       });
-    const reply = await act({ id, accountId: key.accountId, archive, exchange });
+    const { accountId } = key;
+    const held = bodies.open({ keyId: key.id, accountId }, 0);
+    exchange.heldBody = held;
+    const loading: Loading = {
+      accountId,
+      weight: new JsonWeight(),
+      hold: (sizeBytes) => held.grow(sizeBytes),
+      tooHeavy: () => new ApiError({ code: "invalid_request", message: tooHeavy }),
+    };
+    const pieces = await act({ id, archive, exchange, loading });
     replyCounter.count(exchange, "ok");
-    exchange.leave();
-    return exchange.json(JSON.stringify(reply));
+    return sendPieces(exchange, pieces);
   };
 }
 
-interface ActRequest {
+const tooHeavy = "The response is too complex to be read.";
+
+interface Asked {
   readonly id: string;
-  readonly accountId: string;
   readonly archive: StoredResponses;
   readonly exchange: Exchange;
+  readonly loading: Loading;
 }
-type Act = (request: ActRequest) => Promise<JsonObject>;
+/** Returns JSON. */
+type Act = (asked: Asked) => Promise<readonly Uint8Array[]>;
 
-const show: Act = async ({ id, accountId, archive, exchange }) => {
+const show: Act = async ({ id, archive, exchange, loading }) => {
   if (queryOf(exchange).get("stream") === "true")
     throw fieldError("stream", "must be false. A stored response is returned whole");
-  return (await archive.find(accountId, id)).reply;
+  return archive.show(id, loading, ({ reply }) => reply);
 };
 
-const remove: Act = async ({ id, accountId, archive }) => {
-  await archive.remove(accountId, id);
-  return { id, object: "response", deleted: true };
+const remove: Act = async ({ id, archive, loading }) => {
+  await archive.remove(loading.accountId, id);
+  return [Buffer.from(JSON.stringify({ id, object: "response", deleted: true }))];
 };
 
 const maxItems = 100;
 const defaultItems = 20;
 
-const listInput: Act = async ({ id, accountId, archive, exchange }) => {
+const listInput: Act = async ({ id, archive, exchange, loading }) => {
   const query = queryOf(exchange);
   const limit = Number(query.get("limit") ?? defaultItems);
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > maxItems)
     throw fieldError("limit", `must be an integer from 1 to ${maxItems}`);
   const order = query.get("order") ?? "desc";
   if (order !== "asc" && order !== "desc") throw fieldError("order", 'must be "asc" or "desc"');
-  const { input } = await archive.find(accountId, id);
-  const items = order === "asc" ? input : input.toReversed();
   const after = query.get("after");
+  return archive.show(id, loading, ({ input }) => {
+    const items = order === "asc" ? input : input.toReversed();
+    return pageOf(items, { after, limit });
+  });
+};
+
+interface Page {
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+function pageOf(items: readonly JsonObject[], { after, limit }: Page): JsonObject {
   const before = after === null ? -1 : items.findIndex((item) => item["id"] === after);
   if (after !== null && before === -1)
     throw fieldError("after", "must be the id of an item of this response");
@@ -88,10 +111,10 @@ const listInput: Act = async ({ id, accountId, archive, exchange }) => {
     last_id: data.at(-1)?.["id"] ?? null,
     has_more: before + 1 + limit < items.length,
   };
-};
+}
 
-const cancel: Act = async ({ id, accountId, archive }) => {
-  await archive.find(accountId, id);
+const cancel: Act = async ({ id, archive, loading }) => {
+  await archive.check(loading.accountId, id);
   throw new ApiError({
     code: "invalid_request",
     message: "The response cannot be cancelled. Only background responses can, and it is not one.",

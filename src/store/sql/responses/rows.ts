@@ -1,7 +1,12 @@
 import { sql, type Transaction } from "kysely";
-import type { ChainLink, ResponseStore, SealedResponse } from "../../../responses/response.ts";
+import type {
+  ChainLink,
+  ResponseStore,
+  SealedItems,
+  SealedResponse,
+} from "../../../responses/response.ts";
 import type { Db, Tables } from "../schema.ts";
-import { pieceCount, type RowKey, readPieces } from "./pieces.ts";
+import { pieceBytes, pieceCount, type RowKey, readPieces } from "./pieces.ts";
 import { addTotals } from "./totals.ts";
 
 export interface SizedRow {
@@ -75,19 +80,21 @@ export async function readChain(
   const { rows } = await sql<{
     id: string;
     previous_id: string | null;
+    size_bytes: number;
     items_bytes: number;
-  }>`with recursive chain (place, id, previous_id, items_bytes) as (
-      select 1, id, previous_id, items_bytes from stored_responses
+  }>`with recursive chain (place, id, previous_id, size_bytes, items_bytes) as (
+      select 1, id, previous_id, size_bytes, items_bytes from stored_responses
       where account_id = ${accountId} and id = ${id} and expires_at_ms > ${nowMs} and is_whole = 1
       union all
-      select chain.place + 1, older.id, older.previous_id, older.items_bytes
+      select chain.place + 1, older.id, older.previous_id, older.size_bytes, older.items_bytes
       from chain join stored_responses as older
         on older.account_id = ${accountId} and older.id = chain.previous_id
       where chain.place < ${most} and older.expires_at_ms > ${nowMs} and older.is_whole = 1)
-    select id, previous_id, items_bytes from chain order by place`.execute(db);
+    select id, previous_id, size_bytes, items_bytes from chain order by place`.execute(db);
   return rows.map((row) => ({
     id: row.id,
     previousId: row.previous_id ?? undefined,
+    sizeBytes: row.size_bytes,
     itemsBytes: row.items_bytes,
   }));
 }
@@ -124,18 +131,48 @@ export async function toResponse(
   row: Tables["stored_responses"],
 ): Promise<SealedResponse | undefined> {
   const { account_id: accountId, id, pieces: count } = row;
-  const head = {
-    accountId,
-    id,
-    keyId: row.key_id,
-    model: row.model,
-    createdAtMs: row.created_at_ms,
-    expiresAtMs: row.expires_at_ms,
-    previousId: row.previous_id ?? undefined,
-  };
+  const head = toHead(row);
   if (count === 0) return { ...head, items: row.items, reply: row.reply };
   const whole = await readPieces(db, { accountId, id, count });
   if (whole === undefined) return undefined;
   const items = whole.subarray(0, row.items_bytes);
   return { ...head, items, reply: whole.subarray(row.items_bytes) };
 }
+
+type ItemsRow = Omit<Tables["stored_responses"], "reply">;
+
+/** Undefined: it is being deleted. */
+export async function toSealedItems(db: Db, row: ItemsRow): Promise<SealedItems | undefined> {
+  const { account_id: accountId, id, items_bytes: bytes } = row;
+  const head = toHead(row);
+  if (row.pieces === 0) return { ...head, items: row.items };
+  // The last piece of them may have the beginning of the reply.
+  const count = Math.ceil(bytes / pieceBytes);
+  const pieces = await readPieces(db, { accountId, id, count });
+  return pieces && { ...head, items: pieces.subarray(0, bytes) };
+}
+
+const toHead = (row: ItemsRow) => ({
+  accountId: row.account_id,
+  id: row.id,
+  keyId: row.key_id,
+  model: row.model,
+  createdAtMs: row.created_at_ms,
+  expiresAtMs: row.expires_at_ms,
+  previousId: row.previous_id ?? undefined,
+});
+
+export const itemsColumns = [
+  "account_id",
+  "id",
+  "key_id",
+  "model",
+  "created_at_ms",
+  "expires_at_ms",
+  "previous_id",
+  "size_bytes",
+  "items_bytes",
+  "pieces",
+  "is_whole",
+  "items",
+] as const;

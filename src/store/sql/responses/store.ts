@@ -1,18 +1,25 @@
 import type { Transaction } from "kysely";
 import type { AuditRecord } from "../../../base/audit.ts";
 import { nextTurn } from "../../../base/clock.ts";
-import type { ResponseStore, SealedResponse, StoredTotals } from "../../../responses/response.ts";
+import type {
+  ResponseStore,
+  SealedItems,
+  SealedResponse,
+  StoredTotals,
+} from "../../../responses/response.ts";
 import { addAudit } from "../audit.ts";
 import type { Db, Tables } from "../schema.ts";
 import { type Change, erasePieces, type RowKey, writePieces } from "./pieces.ts";
 import {
   fromResponse,
+  itemsColumns,
   oldestRows,
   readChain,
   removeRows,
   sizedRows,
   sizeOf,
   toResponse,
+  toSealedItems,
   upTo,
 } from "./rows.ts";
 import { addTotals, lockTotals, readTotals } from "./totals.ts";
@@ -50,20 +57,32 @@ export class SqlResponses implements ResponseStore {
   }
 
   async find({ accountId, ids, nowMs }: Parameters<ResponseStore["find"]>[0]) {
-    const rows = await this.#db
-      .selectFrom("stored_responses")
-      .selectAll()
-      .where("account_id", "=", accountId)
-      .where("id", "in", ids)
-      .where("expires_at_ms", ">", nowMs)
-      .where("is_whole", "=", 1)
-      .execute();
+    const rows = await this.#known({ accountId, ids, nowMs }).selectAll().execute();
     const found: SealedResponse[] = [];
     for (const row of rows) {
       const response = await toResponse(this.#db, row);
       if (response !== undefined) found.push(response);
     }
     return found;
+  }
+
+  async findItems(query: Parameters<ResponseStore["findItems"]>[0]) {
+    const rows = await this.#known(query).select(itemsColumns).execute();
+    const found: SealedItems[] = [];
+    for (const row of rows) {
+      const items = await toSealedItems(this.#db, row);
+      if (items !== undefined) found.push(items);
+    }
+    return found;
+  }
+
+  #known({ accountId, ids, nowMs }: Parameters<ResponseStore["find"]>[0]) {
+    return this.#db
+      .selectFrom("stored_responses")
+      .where("account_id", "=", accountId)
+      .where("id", "in", ids)
+      .where("expires_at_ms", ">", nowMs)
+      .where("is_whole", "=", 1);
   }
 
   chain(query: Parameters<ResponseStore["chain"]>[0]) {

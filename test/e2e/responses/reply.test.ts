@@ -194,6 +194,28 @@ describe("a stream", () => {
     expect(lastResponse(all).output).toMatchObject([{ content }]);
   });
 
+  test("ends each part before the next one begins", async () => {
+    const deltas = [{ content: "I could." }, { refusal: "I will not." }, { content: "Sorry." }];
+    const pieces = deltas.map((delta) => chatChunk({ delta }));
+    gateway.upstream.replyOnce(
+      chatStream({ events: [...pieces, chatChunk({ finish: "stop" }), DONE] }),
+    );
+    const all = await events();
+    const parts = all.filter(({ type }) => type.startsWith("response.content_part."));
+    expect(
+      parts.map(({ type, content_index }) => `${type.split(".").at(-1)} ${content_index}`),
+    ).toEqual(["added 0", "done 0", "added 1", "done 1", "added 2", "done 2"]);
+    expect(lastResponse(all).output).toMatchObject([
+      {
+        content: [
+          { type: "output_text", text: "I could." },
+          { type: "refusal", refusal: "I will not." },
+          { type: "output_text", text: "Sorry." },
+        ],
+      },
+    ]);
+  });
+
   test("has log probabilities when they were requested", async () => {
     const content = [{ token: "Hi", logprob: -0.1, bytes: [72, 105], top_logprobs: [] }];
     const choices = [{ index: 0, delta: { content: "Hi" }, logprobs: { content } }];

@@ -85,119 +85,168 @@ export class OpenReasoning {
   }
 }
 
-/** A message: text, and a refusal as a part of its own. */
+/** A message: its parts are texts and refusals, one after another. */
 export class OpenMessage {
   readonly #log: EventLog;
   readonly #id: string;
   readonly #at: number;
   readonly #place: string;
-  readonly #text: Pieces;
-  readonly #refusal: Pieces;
-  readonly #annotations: JsonObject[] = [];
-  #logprobs: Json[] = [];
-  /** The members with which every event of the text begins. */
-  #textHead: string | undefined;
-  #refusalPlace: string | undefined;
-  #parts = 0;
-  #textPart = 0;
-  #refusalPart = 0;
+  readonly #done: string[] = [];
+  #part: OpenText | OpenRefusal | undefined;
 
   constructor(log: EventLog, id: string) {
     this.#log = log;
     this.#id = id;
     this.#at = log.nextItem();
     this.#place = `"item_id":"${id}","output_index":${this.#at}`;
-    this.#text = new Pieces(log);
-    this.#refusal = new Pieces(log);
   }
 
   /** For a message without text. */
   begin(): string {
-    return this.#beginText();
+    return this.#inText(() => "");
   }
 
   addText(text: string, isPlain: boolean, logprobs: readonly Json[]): string {
-    const before = this.#textHead === undefined ? this.#beginText() : "";
+    // By far the most frequent.
+    if (this.#part instanceof OpenText) return this.#part.add(text, isPlain, logprobs);
+    return this.#inText((part) => part.add(text, isPlain, logprobs));
+  }
+
+  addRefusal(text: string): string {
+    if (this.#part instanceof OpenRefusal) return this.#part.add(text);
+    const before = this.#next();
+    const part = new OpenRefusal(this.#log, this.#nextPlace);
+    this.#part = part;
+    return before + part.begin() + part.add(text);
+  }
+
+  addAnnotations(annotations: readonly JsonObject[]): string {
+    return this.#inText((part) => part.cite(annotations));
+  }
+
+  end(status: ItemStatus): string {
+    const events = this.#endPart();
+    return events + this.#log.done(this.#at, messageItem(this.#id, status, this.#done));
+  }
+
+  #inText(add: (part: OpenText) => string): string {
+    if (this.#part instanceof OpenText) return add(this.#part);
+    const before = this.#next();
+    const part = new OpenText(this.#log, this.#nextPlace);
+    this.#part = part;
+    return before + part.begin() + add(part);
+  }
+
+  /** Ends the part that is open, and begins the message with its first one. */
+  #next(): string {
+    if (this.#part !== undefined) return this.#endPart();
+    return this.#log.added(this.#at, messageItem(this.#id, "in_progress", []));
+  }
+
+  get #nextPlace(): string {
+    return `${this.#place},"content_index":${this.#done.length}`;
+  }
+
+  #endPart(): string {
+    if (this.#part === undefined) return "";
+    const { events, part } = this.#part.end();
+    this.#log.keep(partChars);
+    this.#done.push(part);
+    return events;
+  }
+}
+
+/** About what a part takes in memory, besides its text. */
+const partChars = 128;
+
+interface EndedPart {
+  readonly events: string;
+  readonly part: string;
+}
+
+class OpenText {
+  readonly #log: EventLog;
+  readonly #place: string;
+  readonly #text: Pieces;
+  readonly #annotations: JsonObject[] = [];
+  readonly #logprobs: Json[] = [];
+  /** The members with which every event of the text begins. */
+  readonly #head: string;
+
+  constructor(log: EventLog, place: string) {
+    this.#log = log;
+    this.#place = place;
+    this.#head = `${place},"delta":`;
+    this.#text = new Pieces(log);
+  }
+
+  begin(): string {
+    return this.#log.event("response.content_part.added", `${this.#place},"part":${emptyPart}`);
+  }
+
+  add(text: string, isPlain: boolean, logprobs: readonly Json[]): string {
     this.#text.add(text);
-    const said = isPlain ? `"${text}"` : JSON.stringify(text);
+    const quoted = isPlain ? `"${text}"` : JSON.stringify(text);
     let likely = "[]";
     if (logprobs.length > 0) {
       for (const one of logprobs) this.#logprobs.push(one);
       likely = JSON.stringify(logprobs);
     }
-    const fields = `${this.#textHead}${said},"logprobs":${likely}`;
-    return before + this.#log.event("response.output_text.delta", fields);
+    const fields = `${this.#head}${quoted},"logprobs":${likely}`;
+    return this.#log.event("response.output_text.delta", fields);
   }
 
-  addRefusal(text: string): string {
-    let before = "";
-    if (this.#refusalPlace === undefined) {
-      before = this.#open();
-      this.#refusalPart = this.#parts++;
-      this.#refusalPlace = `${this.#place},"content_index":${this.#refusalPart}`;
-      before += this.#log.event(
-        "response.content_part.added",
-        `${this.#refusalPlace},"part":${refusalPart('""')}`,
-      );
-    }
-    this.#refusal.add(text);
-    const fields = `${this.#refusalPlace},"delta":${JSON.stringify(text)}`;
-    return before + this.#log.event("response.refusal.delta", fields);
-  }
-
-  addAnnotations(annotations: readonly JsonObject[]): string {
-    let events = this.#textHead === undefined ? this.#beginText() : "";
+  cite(annotations: readonly JsonObject[]): string {
+    let events = "";
     for (const annotation of annotations) {
-      const fields = `${this.#place},"content_index":${this.#textPart},"annotation_index":${this.#annotations.length},"annotation":${JSON.stringify(annotation)}`;
+      const fields = `${this.#place},"annotation_index":${this.#annotations.length},"annotation":${JSON.stringify(annotation)}`;
       events += this.#log.event("response.output_text.annotation.added", fields);
       this.#annotations.push(annotation);
     }
     return events;
   }
 
-  end(status: ItemStatus): string {
-    const parts: string[] = [];
-    let events = "";
-    if (this.#textHead !== undefined) {
-      const text = JSON.stringify(this.#text.text);
-      const logprobs = this.#logprobs;
-      const place = `${this.#place},"content_index":${this.#textPart}`;
-      const part = textPart({ text, annotations: this.#annotations, logprobs });
-      parts[this.#textPart] = part;
-      events += this.#log.event(
-        "response.output_text.done",
-        `${place},"text":${text},"logprobs":${JSON.stringify(logprobs)}`,
-      );
-      events += this.#log.event("response.content_part.done", `${place},"part":${part}`);
-    }
-    if (this.#refusalPlace !== undefined) {
-      const refusal = JSON.stringify(this.#refusal.text);
-      const part = refusalPart(refusal);
-      parts[this.#refusalPart] = part;
-      events += this.#log.event(
-        "response.refusal.done",
-        `${this.#refusalPlace},"refusal":${refusal}`,
-      );
-      events += this.#log.event(
-        "response.content_part.done",
-        `${this.#refusalPlace},"part":${part}`,
-      );
-    }
-    return events + this.#log.done(this.#at, messageItem(this.#id, status, parts));
+  end(): EndedPart {
+    const text = JSON.stringify(this.#text.text);
+    const logprobs = this.#logprobs;
+    const part = textPart({ text, annotations: this.#annotations, logprobs });
+    const fields = `${this.#place},"text":${text},"logprobs":${JSON.stringify(logprobs)}`;
+    const events =
+      this.#log.event("response.output_text.done", fields) +
+      this.#log.event("response.content_part.done", `${this.#place},"part":${part}`);
+    return { events, part };
+  }
+}
+
+class OpenRefusal {
+  readonly #log: EventLog;
+  readonly #place: string;
+  readonly #text: Pieces;
+
+  constructor(log: EventLog, place: string) {
+    this.#log = log;
+    this.#place = place;
+    this.#text = new Pieces(log);
   }
 
-  #open(): string {
-    if (this.#parts > 0) return "";
-    return this.#log.added(this.#at, messageItem(this.#id, "in_progress", []));
+  begin(): string {
+    const fields = `${this.#place},"part":${refusalPart('""')}`;
+    return this.#log.event("response.content_part.added", fields);
   }
 
-  #beginText(): string {
-    const before = this.#open();
-    this.#textPart = this.#parts++;
-    const place = `${this.#place},"content_index":${this.#textPart}`;
-    this.#textHead = `${place},"delta":`;
-    const fields = `${place},"part":${emptyPart}`;
-    return before + this.#log.event("response.content_part.added", fields);
+  add(text: string): string {
+    this.#text.add(text);
+    const fields = `${this.#place},"delta":${JSON.stringify(text)}`;
+    return this.#log.event("response.refusal.delta", fields);
+  }
+
+  end(): EndedPart {
+    const refusal = JSON.stringify(this.#text.text);
+    const part = refusalPart(refusal);
+    const events =
+      this.#log.event("response.refusal.done", `${this.#place},"refusal":${refusal}`) +
+      this.#log.event("response.content_part.done", `${this.#place},"part":${part}`);
+    return { events, part };
   }
 }
 

@@ -6,7 +6,7 @@ import type { Loading, StoredResponses } from "../../../responses/stored-respons
 import { responseIdOf } from "../../../wire/v1/responses/output-items.ts";
 import { fieldError } from "../../../wire/v1/validate.ts";
 
-/** Of one request. Each is read from the database, and a conversation rarely has so many. */
+/** Responses that one request can refer to. Each is read from the database. */
 const maxResponses = 100;
 /** As much as one response can have. */
 const maxBytes = 20 * 1024 * 1024;
@@ -20,7 +20,7 @@ export interface ReferenceOptions {
   readonly history: readonly JsonObject[];
 }
 
-/** The items that references stand for, in their places. */
+/** Replaces references by the items that they refer to. */
 export function resolveReferences(
   input: readonly Json[],
   options: ReferenceOptions,
@@ -28,7 +28,7 @@ export function resolveReferences(
   return new References(options).resolve(input);
 }
 
-/** An item that stands once takes no memory of its own; again, it takes as much as another one. */
+/** The first use of an item takes no additional memory. Each further use counts like a copy. */
 interface Known {
   readonly item: JsonObject;
   isThere: boolean;

@@ -39,8 +39,8 @@ interface Learned {
 }
 
 /**
- * Chats that a vendor serves only as Responses. Which they are, its refusals say: the same call is
- * sent there, and from then on those like it go there at once. A refusal is free, and comes before
+ * Chats that a vendor serves only as Responses. The vendor's refusals show which ones these are: the
+ * same call is sent there, and later calls like it go there at once. A refusal is free, and comes before
  * anything is delivered. Belongs to one provider as it is set up.
  */
 export class ChatByResponses {

@@ -32,7 +32,7 @@ export class ChatOfResponseStream extends EventStream {
   #hasThought = false;
   /** The message, or the thought, that spoke last, and its part. */
   #speaker = "";
-  /** The response has come to its end: whatever follows is not told. */
+  /** The response has ended: later events are dropped. */
   #isOver = false;
 
   constructor({ mark, ...options }: ChatOfResponseOptions) {

@@ -302,7 +302,9 @@ function holdText({ input, output, audio, image, video, audioSeconds = 0 }: Hold
     [audioSeconds, "seconds of audio"],
   ];
   const used = parts.filter(([count]) => count > 0);
-  return used.length === 0 ? "nothing" : used.map((part) => part.join(" ")).join(", ");
+  const textOf = ([count, name]: readonly [number, string]) =>
+    `${count} ${count === 1 ? name.replace(/s\b/, "") : name}`;
+  return used.length === 0 ? "nothing" : used.map(textOf).join(", ");
 }
 
 function labelled(facts: readonly (readonly [string, string])[]): string[] {

@@ -18,7 +18,7 @@ export function storedText({
 const purge = viewCommand({
   name: "responses purge",
   about:
-    "Delete all stored responses of an account. svc account show has their number and size. Conversations that callers continue by previous_response_id end with it.",
+    "Delete all stored responses of an account. svc account show shows their number and size. Conversations that depend on them can no longer be continued.",
   flags: { account: { about: "id or name of the account", value: "ID", required: true } },
   examples: ["svc responses purge --account acme", "svc responses purge --account acme --json"],
   load: (operations, { flags: { account = "" } }) => operations.responses.purge({ account }),

@@ -21,9 +21,10 @@ const refused = (status: number, fields: JsonObject): VendorReply => ({
 });
 
 /** As the vendor refuses what it serves in Responses only. */
-function withoutChats({ path, json: body }: RecordedRequest): VendorReply | undefined {
-  const isIts = isJsonObject(body) && body["model"] === openAiResponses.model;
-  if (path !== "/v1/chat/completions" || !isIts) return undefined;
+function withoutChats(request: RecordedRequest): VendorReply | undefined {
+  if (request.path !== "/v1/chat/completions") return undefined;
+  const { json: body } = request;
+  if (!isJsonObject(body) || body["model"] !== openAiResponses.model) return undefined;
   return refused(404, { message: noChats, param: "model" });
 }
 

@@ -89,7 +89,16 @@ function showChange(of: {
   readonly path: string;
 }): void {
   const { present, merged, path } = of;
-  if (merged.text === present.text) return print(`${path} has these settings already.`);
+  if (merged.text === present.text) print(`${path} has these settings already.`);
+  else showLines(path, present, merged);
+  for (const rival of merged.rivals)
+    print(
+      `${style.yellow("!")} The file also has ${rival}, which conflicts with these settings. Remove it.`,
+    );
+  print();
+}
+
+function showLines(path: string, present: PresentFile, merged: Merged): void {
   print(style.bold(path) + (present.text === undefined ? " (new)" : ""));
   for (const { kind, text } of diffLines(present.text ?? "", merged.text)) {
     const line = withoutSecrets(text);
@@ -97,11 +106,6 @@ function showChange(of: {
     else if (kind === "same") print(`  ${line}`);
     else print(kind === "added" ? style.green(`+ ${line}`) : style.red(`- ${line}`));
   }
-  for (const rival of merged.rivals)
-    print(
-      `${style.yellow("!")} The file also has ${rival}, which conflicts with these settings. Remove it.`,
-    );
-  print();
 }
 
 async function confirm(invocation: Invocation): Promise<void> {

@@ -23,7 +23,7 @@ export function manageResponse(dependencies: GatewayDependencies): Work {
     await billing.enter(exchange, key);
     const [id = "", action = "", ...others] = exchange.rest.split("/");
     const wanted = others.length === 0 ? actions.get(action) : undefined;
-    if (wanted === undefined || id === "")
+    if (wanted === undefined || id === "" || unserved.has(id))
       throw new ApiError({
         code: "not_found",
         message: "Unknown path. Use /v1/responses/{id} or /v1/responses/{id}/input_items.",
@@ -56,6 +56,9 @@ export function manageResponse(dependencies: GatewayDependencies): Work {
 }
 
 const tooHeavy = "The response is too complex to be read.";
+
+/** Paths of OpenAI's that are not served; they would look like ids. */
+const unserved: ReadonlySet<string> = new Set(["input_tokens", "compact"]);
 
 interface Asked {
   readonly id: string;

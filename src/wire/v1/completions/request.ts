@@ -30,7 +30,7 @@ const tokenList = Type.Array(tokenId, {
 
 /** The forms that `prompt` may have. */
 export const promptForms = {
-  text: filled("One prompt.", "a non-empty string"),
+  text: filled("One prompt.", forms),
   texts: Type.Array(
     Type.String({ minLength: 1, "x-says": "a non-empty string, like the other entries" }),
     { minItems: 1, maxItems: maxPrompts, ...told(`Up to ${maxPrompts} prompts.`, forms) },

@@ -2,6 +2,7 @@ import type { ResponseOrder } from "./order.ts";
 
 /** Options whose name differs from that in chat completions. */
 const renamed: readonly (readonly [RegExp, string])[] = [
+  [/^messages$/, "input"],
   [/^response_format\.json_schema\b/, "text.format"],
   [/^response_format\b/, "text.format"],
   [/^reasoning_effort$/, "reasoning.effort"],

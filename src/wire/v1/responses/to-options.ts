@@ -54,7 +54,7 @@ function addTools(
   if (book.functions.length === 0) {
     const isPlain = choice === undefined || choice === "auto" || choice === "none";
     if (!isPlain && book.nativeField === undefined)
-      throw fieldError("tool_choice", "must not name a tool where tools has none");
+      throw fieldError("tool_choice", "must be auto or none, because the request has no tools");
     return;
   }
   options["tools"] = book.functions;

@@ -4,8 +4,9 @@ import { describe, expect, jest, test } from "bun:test";
 import { connect } from "node:net";
 import { loadConfiguration } from "../../../src/config/load.ts";
 import { ActiveCalls } from "../../../src/gateway/active-calls.ts";
+import type { Bytes } from "../../fake/http/reply.ts";
 import { chatAnswers, chatStreams, failures, type Recording } from "../../fake/recordings.ts";
-import { cutAfter, pausedAfter, type Reply, type Step } from "../../fake/script.ts";
+import { cutAfter, pausedAfter, type Reply, type Script, type Step } from "../../fake/script.ts";
 import { BodyReader, type ErrorBody, parseStream, textOf } from "../../replies/event-stream.ts";
 import { thrownBy } from "../../replies/refusal.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
@@ -136,13 +137,24 @@ describe("an upstream that falls silent", () => {
   });
 });
 
+/** Slower than any reader: a reader who is slower than the upstream ends the call in another way. */
+const slowly = (send: Bytes, times: number): Script =>
+  Array.from({ length: times }, (): Script => {
+    const pause = {
+      get until() {
+        return Bun.sleep(3);
+      },
+    };
+    return [pause, { send }];
+  }).flat();
+
 describe("an upstream that never falls silent", () => {
   const gateway = useTestGateway({ environment: { SVC_MAX_CALL_S: "3" } });
 
   test("for longer than max_call: an error event, no [DONE], and the upstream is let go", async () => {
     const { head, parts, end } = chatStreams.openai();
     const token = parts[1] ?? end;
-    gateway.upstream.replyOnce([{ send: head }, { flood: 1e12, chunk: token }]);
+    gateway.upstream.replyOnce([{ send: head }, ...slowly(token, 2_000)]);
     const arrival = gateway.upstream.nextRequest();
     // A model without a price has no cap that would cut it.
     const endless = { ...hello, model: "svc-2-flash" };

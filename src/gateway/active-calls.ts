@@ -268,7 +268,7 @@ export function isCallerLeft(error: ApiError): boolean {
 
 class CallerLeft extends ApiError {}
 
-/** The caller did not take in time what the upstream had to say, and pays like one who leaves. */
+/** The caller read the reply too slowly, and pays like a caller who disconnects. */
 function readTooSlowly(detail: string): ApiError {
   return new CallerLeft({
     code: "internal_error",

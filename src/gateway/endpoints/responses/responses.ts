@@ -49,8 +49,8 @@ function serve(served: ServedCall, { body, history }: Past): Promise<Response> {
 }
 
 /**
- * Stores a reply before its receipt is written and its last bytes are sent, so that a caller who has
- * it can continue it. If that fails, the reply is sent with `store: false`: it was paid for.
+ * Stores a reply before its receipt is written and its last bytes are sent: a caller with a reply can
+ * continue it. If that fails, the reply is sent with `store: false`, because it was paid for.
  */
 async function keep(served: ServedCall, order: ResponseOrder, reply: JsonObject): Promise<boolean> {
   const { dependencies, key, exchange, asked } = served;

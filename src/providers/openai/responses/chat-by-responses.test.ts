@@ -96,7 +96,7 @@ describe("which calls go to Responses", () => {
     expect(scene.paths).toEqual(["/chat/completions"]);
   });
 
-  test("a caller who has left is not sent there", async () => {
+  test("a call of a disconnected caller is not sent again", async () => {
     const leaving = new AbortController();
     const reason = new Error("left");
     scene.serve((_request, { tools }) => {

@@ -26,6 +26,7 @@ const tiers = {
   install: { paths: ["test/install"], workers: 1 },
   // With what needs more than npm.
   chaos: { paths: ["test/chaos", "test/recompute"], workers: 1 },
+  deploy: { paths: ["test/deploy"], workers: 1 },
 };
 
 const tasks = {
@@ -68,6 +69,7 @@ const tasks = {
   "test-engine": () => conclude([runTier("engine")]),
   "test-browser": () => conclude([runTier("browser")]),
   "test-install": () => conclude([runTier("install")]),
+  "test-deploy": () => conclude([runTier("deploy")]),
   ci: () => runCi(),
   "test-all": () => runAll(),
   check: async () => {
@@ -103,6 +105,7 @@ const withoutEngine = [
   "format",
   "screenshots",
   "test-install",
+  "test-deploy",
 ];
 const isTypeScriptOnly = task === "test-clients" && /--only[ =]typescript/.test(words.join(" "));
 const isEngineNeeded = !withoutEngine.includes(task) && !isTypeScriptOnly;
@@ -208,7 +211,17 @@ function conclude(results) {
 
 /** Runs every tier, even if an earlier one failed. */
 function runAll() {
-  const names = ["test", "engine", "browser", "install", "faults", "fuzz", "clients", "upstreams"];
+  const names = [
+    "test",
+    "engine",
+    "browser",
+    "install",
+    "faults",
+    "fuzz",
+    "clients",
+    "upstreams",
+    "deploy",
+  ];
   const results = names.map((name) => {
     const script = name === "test" ? "test" : `test-${name}`;
     process.stdout.write(`\n== ${name}\n`);

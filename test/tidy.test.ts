@@ -15,6 +15,7 @@ const notOurs = new Set([
   "dist",
   ".clients",
   ".fuzz",
+  ".deploy",
 ]);
 const isOurs = (path: string) => !path.split("/").some((name) => notOurs.has(name));
 const tracked = readdirSync(root)

@@ -1,0 +1,45 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+/**
+ * The programs that these tests need beside npm packages. Those of Debian are installed by hand;
+ * those of Go and Python are built once, into `.deploy` of the checkout.
+ */
+const folder = join(import.meta.dir, "../../.deploy");
+
+/** The path of a program that Debian's package of the same name installs. */
+export function debianTool(name: string, debianPackage = name): string {
+  const path = Bun.which(name) ?? (existsSync(`/usr/sbin/${name}`) ? `/usr/sbin/${name}` : null);
+  if (path !== null) return path;
+  throw new Error(
+    `${name} is not installed. Run "apt-get install ${debianPackage}", and then the test again.`,
+  );
+}
+
+/** The path of a program of a Go module, such as `helm.sh/helm/v3/cmd/helm@v3.16.0`. */
+export function goTool(module: string): string {
+  const name = module.split("@")[0]?.split("/").at(-1) ?? module;
+  const bin = join(folder, "go", module.replaceAll(/[^A-Za-z0-9.]/g, "-"));
+  const path = join(bin, name);
+  if (existsSync(path)) return path;
+  mkdirSync(bin, { recursive: true });
+  runOrThrow([debianTool("go", "golang"), "install", module], { GOBIN: bin, GOFLAGS: "-mod=mod" });
+  return path;
+}
+
+/** The path of a program of a Python package, such as `moto[server]==5.0.0`. */
+export function pythonTool(requirement: string, program: string): string {
+  const environment = join(folder, "python", requirement.replaceAll(/[^A-Za-z0-9.]/g, "-"));
+  const path = join(environment, "bin", program);
+  if (existsSync(path)) return path;
+  runOrThrow([debianTool("python3"), "-m", "venv", environment]);
+  runOrThrow([join(environment, "bin", "pip"), "install", "--quiet", requirement]);
+  return path;
+}
+
+function runOrThrow(command: readonly string[], variables: Record<string, string> = {}): void {
+  const { exitCode, stderr } = Bun.spawnSync([...command], {
+    env: { ...process.env, ...variables },
+  });
+  if (exitCode !== 0) throw new Error(`"${command.join(" ")}" failed: ${stderr.toString()}`);
+}

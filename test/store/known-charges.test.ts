@@ -24,7 +24,10 @@ test("sums from before say what was charged for receipts with a known cost", asy
   const foundation = async () => {
     for (const line of firstSchema.split("\n")) raw.run(line);
   };
-  const before = { "0001-foundation": { up: foundation }, "0002-money": { up: money } };
+  const before = {
+    "0001-foundation": { up: foundation, about: "" },
+    "0002-money": { up: money, about: "" },
+  };
   await migrate(db, before);
   const add = (model: string, sums: { receipts: number; charged: number; known: number }) =>
     raw.run(
@@ -47,8 +50,8 @@ test("sums from before say what was charged for receipts with a known cost", asy
     );
   await migrate(db, {
     ...before,
-    "0003-usage": { up: usage },
-    "0004-known-charges": { up: knownCharges },
+    "0003-usage": { up: usage, about: "" },
+    "0004-known-charges": { up: knownCharges, about: "" },
   });
   await db.destroy();
   const reader = openLedgerReader(path);

@@ -106,10 +106,10 @@ describe("svc migrate on PostgreSQL", () => {
   test("versions that a newer schema is compatible with start on it, and older ones do not", async () => {
     const { db } = postgres;
     const up = async () => {};
-    const second = { ...migrations, "9002-next": { up, compatibleFrom: newest } };
-    const third = { ...second, "9003-later": { up, compatibleFrom: "9002-next" } };
+    const second = { ...migrations, "9002-next": { up, about: "", compatibleFrom: newest } };
+    const third = { ...second, "9003-later": { up, about: "", compatibleFrom: "9002-next" } };
     // Its own step changes nothing that the second version needs, but the one before did.
-    const fourth = { ...third, "9004-last": { up, compatibleFrom: newest } };
+    const fourth = { ...third, "9004-last": { up, about: "", compatibleFrom: newest } };
     const refused = (names: string) =>
       `The database was written by a newer version (it has the ${names.includes(",") ? "migrations" : "migration"} ${names}). Start that version, or use another SVC_DATABASE_URL.`;
     await migrate(db, second);
@@ -136,7 +136,7 @@ describe("svc migrate on PostgreSQL", () => {
     await migrate(postgres.db);
     const stepOf = (up: (db: Kysely<unknown>) => Promise<void>) => ({
       ...migrations,
-      "9002-half": { up, compatibleFrom: newest },
+      "9002-half": { up, about: "", compatibleFrom: newest },
     });
     const failing = async (db: Kysely<unknown>) => {
       await table(db);
@@ -177,7 +177,10 @@ describe("svc migrate on PostgreSQL", () => {
         .then(() => call.query("commit"));
       await sql`alter table accounts add column note text`.execute(db);
     };
-    const steps = { ...migrations, "9005-crossed": { up: crossed, compatibleFrom: newest } };
+    const steps = {
+      ...migrations,
+      "9005-crossed": { up: crossed, about: "", compatibleFrom: newest },
+    };
     expect(await migrate(postgres.db, steps)).toEqual(["9005-crossed"]);
     expect(begun).toBe(2);
     await commit;

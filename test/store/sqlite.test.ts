@@ -62,7 +62,10 @@ providersContract("SQLite", create);
 
 test("refuses a database that a newer version wrote, and leaves it as it was", async () => {
   const sqlite = openSqlite(join(fresh(), "svc.db"));
-  const later = { "0001-a": { up: async () => {} }, "0002-later": { up: async () => {} } };
+  const later = {
+    "0001-a": { up: async () => {}, about: "" },
+    "0002-later": { up: async () => {}, about: "" },
+  };
   await migrate(sqlite.db, later);
   await expect(createStore(sqlite, "x")).rejects.toThrow(
     "newer version (it has the migrations 0001-a, 0002-later)",
@@ -74,6 +77,7 @@ test("a migration that fails leaves nothing behind", async () => {
   const { db } = openSqlite(join(fresh(), "svc.db"));
   const failing = {
     "0001-half": {
+      about: "",
       up: async (target: typeof db) => {
         await target.schema.createTable("half").addColumn("id", "text").execute();
         throw new Error("disk full");
@@ -90,7 +94,7 @@ test("a database from before the ledger keeps its prices as the first version an
   const foundation = async () => {
     for (const line of firstSchema.split("\n")) raw.run(line);
   };
-  await migrate(db, { "0001-foundation": { up: foundation } });
+  await migrate(db, { "0001-foundation": { up: foundation, about: "" } });
   raw.run("insert into accounts (id, name, created_at_ms) values ('acct_1', 'default', 5)");
   raw.run(
     "insert into keys (id, account_id, name, hash, hint, created_at_ms) values ('key_1', 'acct_1', 'k', 'h', 'x', 6)",
@@ -131,7 +135,7 @@ test("a database from before origins lets the first file adopt its entries, a ne
   const foundation = async () => {
     for (const line of firstSchema.split("\n")) raw.run(line);
   };
-  await migrate(db, { "0001-foundation": { up: foundation } });
+  await migrate(db, { "0001-foundation": { up: foundation, about: "" } });
   raw.run(
     "insert into models (id, endpoint, input, owned_by, created_at_ms, price, routes) values ('a', 'chat', 'text', 'svc', 7, null, '[]')",
   );
@@ -148,9 +152,9 @@ test("sums from before they were kept by day are there by day, those that were o
     for (const line of firstSchema.split("\n")) raw.run(line);
   };
   const before = {
-    "0001-foundation": { up: foundation },
-    "0002-money": { up: money },
-    "0003-providers": { up: async () => {} },
+    "0001-foundation": { up: foundation, about: "" },
+    "0002-money": { up: money, about: "" },
+    "0003-providers": { up: async () => {}, about: "" },
   };
   await migrate(db, before);
   const add = (hour: number, model: string) =>
@@ -162,8 +166,8 @@ test("sums from before they were kept by day are there by day, those that were o
   raw.run(`insert into meta values ('rollups_open_from_ms', '${noonMs + 13 * hourMs}')`);
   await migrate(db, {
     ...before,
-    "0004-usage": { up: usage },
-    "0005-known-charges": { up: knownCharges },
+    "0004-usage": { up: usage, about: "" },
+    "0005-known-charges": { up: knownCharges, about: "" },
   });
   await db.destroy();
   const reader = openLedgerReader(path);
@@ -191,7 +195,10 @@ test("limits and route costs from before they had versions are the first one", a
   const foundation = async () => {
     for (const line of firstSchema.split("\n")) raw.run(line);
   };
-  const before = { "0001-foundation": { up: foundation }, "0002-money": { up: money } };
+  const before = {
+    "0001-foundation": { up: foundation, about: "" },
+    "0002-money": { up: money, about: "" },
+  };
   await migrate(db, before);
   const account = "insert into accounts (id, name, created_at_ms, limits)";
   raw.run(`${account} values ('acct_1', 'one', 1, '{"rpm":3,"budget":"5/day"}')`);
@@ -208,7 +215,7 @@ test("limits and route costs from before they had versions are the first one", a
   const model = "insert into models (id, endpoint, input, owned_by, created_at_ms, routes)";
   raw.run(`${model} values ('a', 'chat', 'text', 'svc', 7, ?)`, [routes]);
   raw.run(`${model} values ('b', 'chat', 'text', 'svc', 7, '[]')`);
-  await migrate(db, { ...before, "0007-versions": { up: versions } });
+  await migrate(db, { ...before, "0007-versions": { up: versions, about: "" } });
   const versionsOf = (table: string, column: string) =>
     raw
       .query<{ version: number }, []>(`select ${column} as version from ${table} order by id`)

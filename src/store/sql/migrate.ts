@@ -10,8 +10,16 @@ export class MigrationFailure extends Problem {
   }
 }
 
+/** A step of the schema, described for the person who upgrades. */
+export interface SchemaStep extends Migration {
+  /** What it does, as one sentence for the operator, with the locks that calls would wait for. */
+  readonly about: string;
+  /** Tables whose rows it reads or writes, so that it takes longer the more of them there are. */
+  readonly rewrites?: readonly string[];
+}
+
 /** By name, in the order of their names. */
-export type Migrations = Readonly<Record<string, Migration>>;
+export type Migrations = Readonly<Record<string, SchemaStep>>;
 
 export interface Schema {
   readonly known: Migrations;

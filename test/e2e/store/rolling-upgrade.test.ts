@@ -48,11 +48,11 @@ async function addNotes(db: Kysely<unknown>): Promise<void> {
 
 const next: Steps = {
   ...migrations,
-  "9001-notes": { up: addNotes, compatibleFrom: Object.keys(migrations).at(-1) ?? "" },
+  "9001-notes": { up: addNotes, about: "", compatibleFrom: Object.keys(migrations).at(-1) ?? "" },
 };
 const afterNext: Steps = {
   ...next,
-  "9002-notes": { up: async () => {}, compatibleFrom: "9001-notes" },
+  "9002-notes": { up: async () => {}, about: "", compatibleFrom: "9001-notes" },
 };
 
 const clientOf = ({ baseUrl }: ChildServer, apiKey: string) =>

@@ -1,5 +1,4 @@
 import { sql } from "kysely";
-import type { Migration } from "kysely/migration";
 import { DatabaseError } from "pg";
 import { readMeta, writeMeta } from "../../sql/meta.ts";
 import {
@@ -7,6 +6,7 @@ import {
   migrateSchema,
   pendingMigrations,
   type Schema,
+  type SchemaStep,
 } from "../../sql/migrate.ts";
 import type { Db } from "../../sql/schema.ts";
 import { dialect } from "./dialect.ts";
@@ -14,7 +14,7 @@ import { foundation } from "./schema.ts";
 import { storedResponses } from "./stored-responses.ts";
 
 /** A step of the schema. */
-interface Step extends Migration {
+interface Step extends SchemaStep {
   /** The newest step of the oldest version that works with the schema behind this step. */
   readonly compatibleFrom: string;
 }
@@ -23,10 +23,27 @@ export type Steps = Readonly<Record<string, Step>>;
 
 /** In the order of their names. One that has shipped is never changed. */
 export const migrations: Steps = {
-  "0001-foundation": { up: foundation, compatibleFrom: "0001-foundation" },
-  "0002-dialect": { up: dialect, compatibleFrom: "0001-foundation" },
-  "0003-stored-responses": { up: storedResponses, compatibleFrom: "0001-foundation" },
-  "0004-transcription": { up: transcription, compatibleFrom: "0001-foundation" },
+  "0001-foundation": {
+    up: foundation,
+    about: "Creates all tables and functions of an empty database.",
+    compatibleFrom: "0001-foundation",
+  },
+  "0002-dialect": {
+    up: dialect,
+    about:
+      "Adds the dialect of a call to receipts and refused requests. Locks both tables for a moment and rewrites nothing.",
+    compatibleFrom: "0001-foundation",
+  },
+  "0003-stored-responses": {
+    up: storedResponses,
+    about: "Adds stored responses, encrypted.",
+    compatibleFrom: "0001-foundation",
+  },
+  "0004-transcription": {
+    up: transcription,
+    about: "Adds seconds of audio to receipts. Locks the table for a moment and rewrites nothing.",
+    compatibleFrom: "0001-foundation",
+  },
 };
 
 /** Seconds of audio on receipts, and in their holds; null where a call has none. */
@@ -79,7 +96,7 @@ function recorded(steps: Steps): Schema["known"] {
       await step.up(db);
       if (at > 0) await writeMeta(db, "schema_compatible_from", needed);
     };
-    return [name, { up }] as const;
+    return [name, { ...step, up }] as const;
   });
   return Object.fromEntries(entries);
 }

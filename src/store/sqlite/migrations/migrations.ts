@@ -17,26 +17,93 @@ import { versions } from "./versions.ts";
 
 /** In the order of their names. One that has shipped is never changed. */
 const migrations: Migrations = {
-  "0001-foundation": { up: foundation },
-  "0002-money": { up: money },
-  "0003-providers": { up: providers },
-  "0004-usage": { up: usage },
-  "0005-keys": { up: keys },
-  "0006-people": { up: people },
-  "0007-versions": { up: versions },
-  "0008-sessions": { up: endSessions },
-  "0009-context-length": { up: contextLength },
-  "0010-attempts": { up: attempts },
-  "0011-origin": { up: origin },
-  "0012-rejections": { up: rejections },
-  "0013-provider-keys": { up: providerKeys },
-  "0014-aliases": { up: aliases },
-  "0015-preferences": { up: preferencesAndMargin },
-  "0016-keys": { up: keyStates },
-  "0017-retention": { up: retention },
-  "0018-dialect": { up: dialect },
-  "0019-stored-responses": { up: storedResponses },
-  "0020-transcription": { up: transcription },
+  "0001-foundation": {
+    up: foundation,
+    about: "Adds accounts, keys, providers, models and the change feed.",
+  },
+  "0002-money": {
+    up: money,
+    about:
+      "Adds prices with versions, entries and receipts. Moves the prices of models into their own table.",
+    rewrites: ["models", "accounts"],
+  },
+  "0003-providers": {
+    up: providers,
+    about: "Adds the options of providers and the timeouts of models.",
+  },
+  "0004-usage": {
+    up: usage,
+    about: "Adds sums per day and in total, computed from the hourly sums.",
+    rewrites: ["rollups"],
+  },
+  "0005-keys": {
+    up: keys,
+    about: "Adds the previous secrets of keys, and when keys were last used.",
+  },
+  "0006-people": {
+    up: people,
+    about: "Adds people, sessions, invitations, API tokens, memberships and the audit log.",
+  },
+  "0007-versions": {
+    up: versions,
+    about: "Adds versions of limits and of vendor costs.",
+    rewrites: ["accounts", "keys", "models"],
+  },
+  "0008-sessions": {
+    up: endSessions,
+    about: "Ends all console sessions. Everybody signs in again.",
+    rewrites: ["sessions"],
+  },
+  "0009-context-length": {
+    up: contextLength,
+    about: "Adds the context length of models.",
+  },
+  "0010-attempts": {
+    up: attempts,
+    about: "Adds the only attempt of a call to its receipt.",
+  },
+  "0011-origin": {
+    up: origin,
+    about: "Adds where providers and models come from: the config file, or a command.",
+  },
+  "0012-rejections": {
+    up: rejections,
+    about: "Adds refused requests, and their sums per minute and hour.",
+  },
+  "0013-provider-keys": {
+    up: providerKeys,
+    about: "Adds several keys per provider, and the checks and failures of targets.",
+  },
+  "0014-aliases": {
+    up: aliases,
+    about: "Adds aliases and the removal of models.",
+  },
+  "0015-preferences": {
+    up: preferencesAndMargin,
+    about:
+      "Adds preferences and saved views. Adds the charges with a known vendor cost to all sums.",
+    rewrites: ["rollups", "rollup_days", "rollup_totals"],
+  },
+  "0016-keys": {
+    up: keyStates,
+    about: "Adds paused keys, who created a key, and whether a reply was streamed.",
+  },
+  "0017-retention": {
+    up: retention,
+    about: "Adds how many days receipts are kept.",
+  },
+  "0018-dialect": {
+    up: dialect,
+    about: "Adds the dialect of a call to receipts and refused requests.",
+  },
+  "0019-stored-responses": {
+    up: storedResponses,
+    about: "Adds stored responses, encrypted.",
+  },
+  "0020-transcription": {
+    up: transcription,
+    about: "Adds seconds of audio to receipts.",
+  },
 };
 
 const schemaOf = (known: Migrations) => ({

@@ -21,6 +21,8 @@ export function createWiring(
     // Loaded here: most commands do without it.
     withLedger: async (run) =>
       (await import("./store.ts")).withLedger(loadConfiguration(environment), run),
+    examine: async (request) =>
+      (await import("./doctor/doctor.ts")).examine(() => loadConfiguration(environment), request),
     migrate: async (options) =>
       (await import("./schema.ts")).migrateStore(loadConfiguration(environment), options),
     copyStore: async (request) =>

@@ -4,6 +4,7 @@ import { callCommands } from "./call/commands.ts";
 import { type Command, jsonFlag } from "./command.ts";
 import { accountCommands } from "./commands/account.ts";
 import { connectCommand } from "./commands/connect/connect.ts";
+import { doctorCommand } from "./commands/doctor.ts";
 import { engineCommands } from "./commands/engine.ts";
 import { importCommands } from "./commands/import.ts";
 import { keyCommands } from "./commands/key.ts";
@@ -117,7 +118,16 @@ const changelog: Command = {
 export const commandGroups: readonly CommandGroup[] = [
   {
     title: "Run",
-    commands: [serve, gateway, platform, ...nodeCommands, initCommand, config, ...storeCommands],
+    commands: [
+      serve,
+      gateway,
+      platform,
+      ...nodeCommands,
+      initCommand,
+      config,
+      doctorCommand,
+      ...storeCommands,
+    ],
   },
   { title: "Call models", commands: [...callCommands, connectCommand] },
   {

@@ -97,6 +97,7 @@ const wiring: Wiring = {
       await reader.close();
     }
   },
+  examine: absent,
   serve: absent,
   gateway: absent,
   platform: absent,

@@ -92,7 +92,7 @@ export async function refuseNewer(path: string): Promise<void> {
   }
 }
 
-function openForReading(path: string): Database {
+export function openForReading(path: string): Database {
   let raw: Database | undefined;
   try {
     raw = new Database(path, { readwrite: true, create: false, strict: true });

@@ -1,0 +1,76 @@
+import type { Check, CheckGroup, DoctorRequest } from "../../cli/doctor-wiring.ts";
+import type { Configuration } from "../../config/load.ts";
+import { connectControl } from "../../platform/control-socket.ts";
+import type { Operations } from "../../platform/operations.ts";
+import { withStore } from "../store.ts";
+import { Checks } from "./checks.ts";
+import { checkClock } from "./clock.ts";
+import { checkDatabase } from "./database.ts";
+import { checkFiles } from "./files.ts";
+import { checkListeners } from "./listeners.ts";
+import { checkMachine } from "./machine.ts";
+import { checkProviders } from "./providers.ts";
+import { checkSecret } from "./secret.ts";
+
+/**
+ * Examines this installation. Each group is examined whatever the others found, as far as it can be
+ * without them, and nothing is created or changed.
+ */
+export async function examine(
+  load: () => Configuration,
+  { isDeep, onGroup }: DoctorRequest,
+): Promise<readonly Check[]> {
+  const found: Check[] = [];
+  const run = async <T>(
+    group: CheckGroup,
+    work: (checks: Checks) => T | Promise<T>,
+  ): Promise<T | undefined> => {
+    onGroup(group);
+    const checks = new Checks(group);
+    try {
+      return await work(checks);
+    } catch (error) {
+      checks.failed(error);
+      return undefined;
+    } finally {
+      found.push(...checks.found);
+    }
+  };
+  const configuration = await run("configuration", (checks) => loadWhole(checks, load));
+  await run("machine", (checks) => checkMachine(checks, configuration?.settings));
+  if (configuration === undefined) return found;
+  await run("files", (checks) => checkFiles(checks, configuration));
+  const running = (await connectControl(configuration.settings.dataDir).catch(() => undefined))
+    ?.operations;
+  await run("listeners", (checks) => checkListeners(checks, configuration, running));
+  const database = await run("database", (checks) => checkDatabase(checks, configuration, isDeep));
+  if (database === undefined) return found;
+  await run("secret", (checks) => checkSecret(checks, configuration, database.fingerprint));
+  await run("clock", (checks) => checkClock(checks, database));
+  await run("providers", async (checks) => {
+    const isUsable = running !== undefined || database.isReady;
+    if (!isUsable) return checks.skipped("Not checked, because the database cannot be read");
+    await withOperations(configuration, running, (operations) =>
+      checkProviders(checks, operations),
+    );
+  });
+  return found;
+}
+
+/** The server's where one runs; opening the store beside it would be refused. */
+function withOperations(
+  configuration: Configuration,
+  running: Operations | undefined,
+  work: (operations: Operations) => Promise<void>,
+): Promise<void> {
+  return running === undefined ? withStore(configuration, work) : work(running);
+}
+
+function loadWhole(checks: Checks, load: () => Configuration): Configuration {
+  const configuration = load();
+  const { file, inForce } = configuration;
+  checks.ok(file === undefined ? "No config file" : `The config file ${file.path} is valid`);
+  const changed = inForce.filter(({ source }) => source !== "default").length;
+  checks.ok(`All settings are valid (${changed} set; svc config shows them)`);
+  return configuration;
+}

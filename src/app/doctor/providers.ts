@@ -1,0 +1,54 @@
+import type { Operations } from "../../platform/operations.ts";
+import { type Checks, within } from "./checks.ts";
+
+const askMs = 15_000;
+const atOnce = 8;
+/** Of one list in a line. */
+const shownNames = 5;
+
+/** Asks each provider for its models, which is free and shows whether its key works. */
+export async function checkProviders(checks: Checks, operations: Operations): Promise<void> {
+  const providers = await operations.providers.list({});
+  if (providers.length === 0)
+    return checks.skipped("No provider is connected", "svc init connects one.");
+  const waiting = providers.map((provider) => async () => {
+    const { name, paused: isPaused } = provider;
+    if (isPaused) return checks.skipped(`${name} is paused`);
+    try {
+      const offer = await within(askMs, name, operations.providers.offerOf({ provider: name }));
+      if (offer.problem !== null) checks.problem(offer.problem.what, offer.problem.advice);
+      else checks.ok(`${name} responds`);
+    } catch (error) {
+      checks.failed(error, `svc provider test ${name} makes one real call and says more.`);
+    }
+    checkPrices(checks, provider);
+  });
+  for (let at = 0; at < waiting.length; at += atOnce)
+    await Promise.all(waiting.slice(at, at + atOnce).map((ask) => ask()));
+  checkTargets(checks, providers);
+}
+
+type Providers = Awaited<ReturnType<Operations["providers"]["list"]>>;
+
+function checkPrices(checks: Checks, { name, needs_price: unpriced }: Providers[number]): void {
+  if (unpriced.length === 0) return;
+  checks.warning(
+    `Models of ${name} without a price are not served: ${shortList(unpriced)}.`,
+    "svc price set sets one; svc price import takes the vendors' list prices.",
+  );
+}
+
+function checkTargets(checks: Checks, providers: Providers): void {
+  for (const { name, targets } of providers)
+    for (const { model, state, reason } of targets ?? [])
+      if (state === "open" || state === "resting")
+        checks.warning(
+          `${name} ${model} is out of service at the moment${reason === null ? "" : `: ${reason}`}.`,
+          `svc provider test ${name} shows whether it works again.`,
+        );
+}
+
+function shortList(names: readonly string[]): string {
+  const rest = names.length - shownNames;
+  return `${names.slice(0, shownNames).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+}

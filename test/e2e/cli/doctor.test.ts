@@ -1,0 +1,175 @@
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, existsSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { newId } from "../../../src/base/ids.ts";
+import type { Check } from "../../../src/cli/doctor-wiring.ts";
+import { jsonReply } from "../../fake/recordings.ts";
+import { startFakeUpstream } from "../../fake/upstream.ts";
+import { createHome, type Environment, type Home } from "../../setup/child.ts";
+import { usePostgres } from "../../setup/use-postgres.ts";
+
+setDefaultTimeout(60_000);
+
+let home: Home;
+beforeEach(() => {
+  home = createHome({ isBare: true });
+});
+afterEach(() => home.remove());
+
+interface Report {
+  readonly ok: boolean;
+  readonly problems: number;
+  readonly checks: readonly Check[];
+}
+
+async function examine(environment: Environment = {}, ...flags: readonly string[]) {
+  const { code, stdout } = await home.svc(["doctor", "--json", ...flags], { environment });
+  const report: Report = JSON.parse(stdout);
+  expect(code).toBe(report.ok ? 0 : 1);
+  expect(report.problems).toBe(report.checks.filter(({ state }) => state === "problem").length);
+  return report.checks;
+}
+
+/** Of a group, without those that are in order. */
+const wrong = (checks: readonly Check[], group: Check["group"]) =>
+  checks
+    .filter((check) => check.group === group && check.state !== "ok" && check.state !== "skipped")
+    .map(({ state, finding }) => `${state}: ${finding}`);
+
+describe("svc doctor", () => {
+  test("finds nothing wrong before the first start, and creates nothing", async () => {
+    const checks = await examine();
+    expect(checks.filter(({ state }) => state === "problem")).toEqual([]);
+    expect(existsSync(home.dataDir)).toBe(false);
+  });
+
+  test("sees a running server, its database and its secret", async () => {
+    const server = await home.serve();
+    const { port } = new URL(server.origin);
+    const platformPort = new URL(server.platformUrl).port;
+    const environment = { SVC_PORT: port, SVC_PLATFORM_PORT: platformPort };
+    const checks = await examine(environment, "--deep");
+    expect(checks.filter(({ state }) => state === "problem")).toEqual([]);
+    const found = checks.map(({ finding }) => finding).join("\n");
+    for (const part of [
+      `The gateway responds at 127.0.0.1:${port}`,
+      `The platform responds at 127.0.0.1:${platformPort}`,
+      "is the one of the database",
+      "Its ledger adds up (0 receipts)",
+      "Its pages are intact",
+    ])
+      expect(found).toContain(part);
+  });
+
+  test("names a port that another program uses, with its setting", async () => {
+    const other = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    const checks = await examine({ SVC_PLATFORM_PORT: String(other.port) });
+    other.stop(true);
+    const [found] = checks.filter(({ state }) => state === "problem");
+    expect(found?.finding).toBe(`Port ${other.port} of the platform is in use by another program.`);
+    expect(found?.advice).toContain("SVC_PLATFORM_PORT");
+  });
+
+  test("reports every wrong setting, and still examines the machine", async () => {
+    const checks = await examine({ SVC_PORT: "many", SVC_RETRIES: "99" });
+    expect(wrong(checks, "configuration")[0]).toContain("SVC_PORT must be a port number");
+    expect(wrong(checks, "configuration")[0]).toContain("SVC_RETRIES must be");
+    expect(checks.some(({ group, state }) => group === "machine" && state === "ok")).toBe(true);
+  });
+
+  test("reports a secret that is missing, and one of another database", async () => {
+    await (await home.serve()).stop();
+    const other = await examine({ SVC_SECRET: "another secret of enough characters" });
+    expect(wrong(other, "secret")).toEqual([
+      "problem: The master secret (SVC_SECRET) is not the one of this database.",
+    ]);
+    rmSync(join(home.dataDir, "secret"));
+    expect(wrong(await examine(), "secret")).toEqual([
+      "problem: The master secret of this database is missing.",
+    ]);
+  });
+
+  test("reports a database that is missing where there was one", async () => {
+    await (await home.serve()).stop();
+    rmSync(join(home.dataDir, "svc.db"));
+    expect(wrong(await examine(), "database")[0]).toContain("is missing, although");
+  });
+
+  test("reports a database that is damaged, and does not touch it", async () => {
+    await (await home.serve()).stop();
+    writeFileSync(join(home.dataDir, "svc.db"), "this is no database, by far");
+    expect(wrong(await examine(), "database")[0]).toStartWith("problem: ");
+    expect(await Bun.file(join(home.dataDir, "svc.db")).text()).toContain("no database");
+  });
+
+  test("reports a directory and files that other users may read", async () => {
+    await (await home.serve()).stop();
+    chmodSync(home.dataDir, 0o755);
+    chmodSync(join(home.dataDir, "secret"), 0o644);
+    expect(wrong(await examine(), "files")).toEqual([
+      `warning: Other users of this machine can enter the data directory ${home.dataDir}.`,
+      `warning: Other users of this machine may read ${join(home.dataDir, "secret")}.`,
+    ]);
+  });
+
+  test("reports a clock that was set back behind the newest receipt", async () => {
+    await (await home.serve()).stop();
+    const id = newId("req", Date.now() + 3_600_000);
+    writeFileSync(join(home.dataDir, "svc.db-mark"), `${`svc mark 1 ${id} 1`.padEnd(95)}\n`);
+    expect(wrong(await examine(), "clock")[0]).toContain("the clock was set back");
+  });
+
+  test("warns of keys that cross a network in the clear", async () => {
+    const checks = await examine({ SVC_HOST: "0.0.0.0", SVC_PUBLIC_URL: "http://models.example" });
+    expect(wrong(checks, "listeners")).toEqual([
+      "warning: The gateway listens on 0.0.0.0 without TLS, so keys and passwords cross the network in the clear.",
+      "warning: SVC_PUBLIC_URL is an http address: http://models.example.",
+    ]);
+  });
+
+  test("tries each provider without a paid call, and says what to do", async () => {
+    const upstream = await startFakeUpstream();
+    upstream.replyWith(() =>
+      jsonReply({ status: 401, body: { error: { message: "no", code: "invalid_api_key" } } }),
+    );
+    home.writeConfig(
+      `providers:\n  mine: { kind: openai, base_url: "${upstream.baseUrl}", api_key: sk-x-0123456789, allow_private: true }\n`,
+    );
+    const applied = await home.svc(["apply"]);
+    expect(applied.stderr).toBe("");
+    const checks = await examine();
+    const [found] = checks.filter(({ group }) => group === "providers");
+    expect(found?.state).toBe("problem");
+    expect(found?.finding).toContain("mine");
+    expect(found?.advice).not.toBe("");
+    expect(JSON.stringify(checks)).not.toContain("sk-x-0123456789");
+    const paths = upstream.requests.map(({ path }) => path);
+    await upstream.stop();
+    expect(paths.length).toBeGreaterThan(0);
+    expect(paths.every((path) => path.endsWith("/models"))).toBe(true);
+  });
+});
+
+describe("svc doctor with PostgreSQL", () => {
+  const postgres = usePostgres();
+
+  // The server of the tests keeps nothing safe, so that it is fast.
+  test("examines the server, what it does for safety, its clock and its connections", async () => {
+    const environment = { SVC_DATABASE_URL: postgres().url };
+    await (await home.serve(environment)).stop();
+    const checks = await examine(environment, "--deep");
+    expect(wrong(checks, "database")).toEqual([
+      "problem: The database server runs with fsync = off, so a crash can lose receipts.",
+      "problem: The database server runs with synchronous_commit = off, so a crash can lose receipts.",
+    ]);
+    const found = checks.map(({ finding }) => finding).join("\n");
+    for (const part of ["PostgreSQL 1", "It answers in", "of the database's clock", "adds up"])
+      expect(found).toContain(part);
+  });
+
+  test("names a server that does not respond, without the password", async () => {
+    const checks = await examine({ SVC_DATABASE_URL: "postgres://ann:pass-word@127.0.0.1:1/app" });
+    expect(wrong(checks, "database")[0]).toContain("No database server answers");
+    expect(JSON.stringify(checks)).not.toContain("pass-word");
+  });
+});

@@ -1,6 +1,6 @@
 /**
- * Bundles the console into dist/<stamp>, and then points dist/current at it: whoever starts at the
- * same time meets a whole build or none. `--if-needed` does nothing when the sources are the ones
+ * Bundles the console into dist/<stamp>, and then writes its name into dist/current: whoever starts
+ * at the same time meets a whole build or none. `--if-needed` does nothing when the sources are the ones
  * of the current build, `--watch` goes on building, `--json` prints what a first visit costs.
  */
 
@@ -9,12 +9,11 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   renameSync,
   rmSync,
   statSync,
-  symlinkSync,
   watch,
+  writeFileSync,
 } from "node:fs";
 import { join, relative } from "node:path";
 import { bundle, type Manifest } from "./bundle.ts";
@@ -24,32 +23,54 @@ const dist = join(root, "dist");
 const current = join(dist, "current");
 const words = new Set(process.argv.slice(2));
 
+/** Neither builds nor packages, which the lock file stands for. */
+const isSource = (path: string) => !/^(dist|node_modules|\.install)/.test(path);
+
 /** Changes with any file that a build is made of. */
 function stampOf(): string {
   const hash = new Bun.CryptoHasher("sha256");
-  const files = readdirSync(root, { recursive: true, encoding: "utf8" })
-    .filter((path) => !path.startsWith("dist") && statSync(join(root, path)).isFile())
-    .toSorted()
-    .map((path) => join(root, path));
-  for (const file of [...files, join(root, "..", "package-lock.json")])
-    hash.update(`${relative(root, file)}\n`).update(readFileSync(file));
+  const files = readdirSync(root)
+    .filter(isSource)
+    .flatMap((name) =>
+      statSync(join(root, name)).isDirectory()
+        ? readdirSync(join(root, name), { recursive: true, encoding: "utf8" }).map((path) =>
+            join(name, path),
+          )
+        : [name],
+    )
+    .map((path) => join(root, path))
+    .filter((path) => statSync(path).isFile())
+    .toSorted();
+  for (const file of files) hash.update(`${relative(root, file)}\n`).update(readFileSync(file));
   return hash.digest("hex").slice(0, 16);
 }
 
 function currentStamp(): string | undefined {
-  return existsSync(join(current, "manifest.json")) ? readlinkSync(current) : undefined;
+  // A link, which an earlier version left, is no current build.
+  if (!statSync(current, { throwIfNoEntry: false })?.isFile()) return undefined;
+  const stamp = readFileSync(current, "utf8");
+  return existsSync(join(dist, stamp, "manifest.json")) ? stamp : undefined;
+}
+
+/** By Node, as any other install. */
+function ensureInstalled(): void {
+  const script = join(root, "..", "scripts", "install-console.mjs");
+  const { exitCode } = Bun.spawnSync(["node", script], { stdio: ["ignore", 2, 2] });
+  if (exitCode !== 0) throw new Error("its libraries are missing");
 }
 
 async function build(stamp: string): Promise<Manifest> {
+  ensureInstalled();
   const staging = join(dist, `.staging-${process.pid}`);
   mkdirSync(staging, { recursive: true });
   try {
     const manifest = await bundle({ root, folder: staging });
     putInPlace(staging, join(dist, stamp));
-    const link = join(dist, `.current-${process.pid}`);
-    symlinkSync(stamp, link);
+    const note = join(dist, `.current-${process.pid}`);
+    // A file, because packages of npm cannot contain links.
+    writeFileSync(note, stamp);
     const before = currentStamp();
-    renameSync(link, current);
+    renameSync(note, current);
     if (before !== stamp) forget([stamp, before]);
     return manifest;
   } finally {
@@ -94,7 +115,7 @@ function buildAgainAndAgain(): void {
   const parent = process.ppid;
   let timer: ReturnType<typeof setTimeout> | undefined;
   watch(root, { recursive: true }, (_, path) => {
-    if (path === null || path.startsWith("dist")) return;
+    if (path === null || !isSource(path)) return;
     clearTimeout(timer);
     timer = setTimeout(() => void buildOnce().catch(complain), 100);
   });

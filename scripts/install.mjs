@@ -61,6 +61,15 @@ export function ensureEngineInstalled() {
   );
 }
 
+/** What the console's bundle is made of: a separate package, which only building it needs. */
+export function ensureConsoleInstalled() {
+  const folder = join(root, "console");
+  const isWhole = () => isComplete(folder, true);
+  underLock(folder, isWhole, () =>
+    npmInstall(folder, "what the console is made of", ["--include=dev", "--ignore-scripts"]),
+  );
+}
+
 /** Starts the engine's install beside the root's. A process that needs it waits at the lock. */
 export function beginEngineInstall() {
   if (isComplete(join(root, "engine"), false)) return;

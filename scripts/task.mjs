@@ -8,6 +8,7 @@ import {
   bun,
   checkMachine,
   ensureConsoleBuilt,
+  ensureConsoleInstalled,
   ensureEngineInstalled,
   ensureInstalled,
   giveUp,
@@ -112,6 +113,7 @@ const isEngineNeeded = !withoutEngine.includes(task) && !isTypeScriptOnly;
 if (isEngineNeeded) beginEngineInstall();
 ensureInstalled({ withTools: true });
 if (isEngineNeeded) ensureEngineInstalled();
+if (["static", "ci", "check"].includes(task)) ensureConsoleInstalled();
 const withConsole = ["test", "test-engine", "test-browser", "ci", "check"];
 if ([...withConsole, "bench", "bench-guard", "bench-peers"].includes(task) && !ensureConsoleBuilt())
   giveUp("The console build failed. See its output above.");

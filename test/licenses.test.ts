@@ -62,7 +62,7 @@ function isFree(license: string, isAllowed: (word: string) => boolean): boolean 
 }
 
 test("every dependency has a permissive license; LGPL only where it can be replaced", () => {
-  for (const folder of [root, join(root, "engine")]) {
+  for (const folder of [root, join(root, "engine"), join(root, "console")]) {
     const all = installed(folder);
     expect(all.length).toBeGreaterThan(20);
     const wrong = all.filter(

@@ -265,7 +265,7 @@ test("every setting is in docs/config.md, and no other", async () => {
 });
 
 test("dependencies are pinned to exact versions", () => {
-  for (const path of ["package.json", "engine/package.json"]) {
+  for (const path of ["package.json", "engine/package.json", "console/package.json"]) {
     const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read(path));
     const all = { ...dependencies, ...devDependencies, ...optionalDependencies };
     expect(Object.keys(all).length).toBeGreaterThan(5);
@@ -277,7 +277,7 @@ test("dependencies are pinned to exact versions", () => {
 });
 
 test("no registry's host and no path of a machine is committed", () => {
-  for (const path of ["package-lock.json", "engine/package-lock.json"])
+  for (const path of ["", "engine/", "console/"].map((folder) => `${folder}package-lock.json`))
     expect(read(path).includes('"resolved"')).toBe(false);
   const leaks = tracked.filter(
     (path) =>

@@ -1,13 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  mkdirSync,
-  mkdtempSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSite } from "./site.ts";
@@ -28,7 +20,7 @@ function addBuild(stamp: string, name: string): void {
   );
   const files = { [name]: { bytes: script.length } };
   writeFileSync(join(dist, stamp, "manifest.json"), JSON.stringify({ files }));
-  symlinkSync(stamp, join(dist, "next"));
+  writeFileSync(join(dist, "next"), stamp);
   renameSync(join(dist, "next"), join(dist, "current"));
 }
 

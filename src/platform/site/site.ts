@@ -1,10 +1,10 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { requestPath } from "../../base/network/address.ts";
 import { chooseEncoding } from "../http/encoding.ts";
 
 export interface SiteOptions {
-  /** Folder of the console builds; `current` points to the active one. */
+  /** Folder of the console builds; the file `current` names the active one. */
   readonly dist: string;
   /** The address that the console's playground calls. */
   readonly gatewayUrl: () => string;
@@ -94,9 +94,10 @@ class Builds {
 
   /** Looked up for each page: a new build is served without a restart. */
   current(): Build | undefined {
-    const link = join(this.#dist, "current");
-    if (!existsSync(join(link, "manifest.json"))) return undefined;
-    const stamp = readlinkSync(link);
+    const note = join(this.#dist, "current");
+    if (!existsSync(note)) return undefined;
+    const stamp = readFileSync(note, "utf8");
+    if (!existsSync(join(this.#dist, stamp, "manifest.json"))) return undefined;
     if (stamp !== this.#stamp) {
       const build = readBuild(this.#dist, stamp);
       this.#known = [build, ...olderBuilds(this.#dist, stamp)];

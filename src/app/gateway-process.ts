@@ -7,6 +7,7 @@ import type { EngineAccess } from "./gateway-state.ts";
 import { whenTakenOver } from "./ledger.ts";
 import type { Opened, StoreUser } from "./opened.ts";
 import { pageOrigins } from "./platform-role.ts";
+import { warnOfOpenSecret } from "./secret.ts";
 import { openStore, platformAddress, problemOf } from "./store.ts";
 import { Undo } from "./undo.ts";
 
@@ -36,6 +37,8 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   const { configuration, user, version, log, engine, sharesPort } = options;
   const { settings } = configuration;
   const opened = await openStore(configuration, user);
+  // The supervisor of a worker has said it.
+  if (user.kind === "server") warnOfOpenSecret(settings, log);
   const undo = new Undo();
   undo.push(opened.close);
   try {

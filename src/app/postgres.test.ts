@@ -58,7 +58,7 @@ test("a machine without the secret of the database is refused, and no other secr
     const configuration = configurationOf({ SVC_DATABASE_URL: url });
     for (const kind of ["supervisor", "platform", "command"] as const)
       await expect(openStore(configuration, { kind })).rejects.toThrow(
-        "The master secret of this database is missing. Set SVC_SECRET or restore",
+        "The master secret of this database is missing. Set SVC_SECRET or SVC_SECRET_FILE, or restore",
       );
   } finally {
     await dropDatabase(url);

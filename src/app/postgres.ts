@@ -11,7 +11,8 @@ import type { Configuration } from "../config/load.ts";
 import type { Settings } from "../config/settings.ts";
 import { FleetClock } from "../fleet/clock.ts";
 import type { LedgerReader } from "../ledger/store.ts";
-import { createSecrets, masterSecret } from "../secrets/secrets.ts";
+import { masterSecret } from "../secrets/master-secret.ts";
+import { createSecrets } from "../secrets/secrets.ts";
 import { PostgresFleet } from "../store/postgres/fleet.ts";
 import { openLedgerReader } from "../store/postgres/ledger/reader.ts";
 import { createNodeStore, createPlainStore } from "../store/postgres/ledger-store.ts";
@@ -31,6 +32,7 @@ import { type DataLock, lockDataDir } from "../store/sqlite/lock.ts";
 import type { SharedStore, Store } from "../store/store.ts";
 import { announceToGateways } from "./gateway-news.ts";
 import type { NodeParts, Opened, StoreUser } from "./opened.ts";
+import { secretSource } from "./secret.ts";
 
 /**
  * What a process has of its own on this machine: a directory that it locks, with the identity of a
@@ -63,11 +65,7 @@ export async function openPostgresStore(
       connections: settings.databaseConnections,
     });
     const secrets = createSecrets(
-      masterSecret({
-        fromEnvironment: settings.secret,
-        dataDir: settings.dataDir,
-        hasDatabase: await hasSecret(postgres),
-      }),
+      masterSecret({ ...secretSource(settings), hasDatabase: await hasSecret(postgres) }),
     );
     const base = await createPostgresStore(postgres, secrets.fingerprint);
     const { pool, db } = postgres;

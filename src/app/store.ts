@@ -24,7 +24,8 @@ import {
   type UnboundOperations,
 } from "../platform/operations.ts";
 import { addressProblem } from "../providers/kit/address.ts";
-import { createSecrets, masterSecret } from "../secrets/secrets.ts";
+import { masterSecret } from "../secrets/master-secret.ts";
+import { createSecrets } from "../secrets/secrets.ts";
 import { refuseCopied } from "../store/sqlite/copied.ts";
 import {
   realDatabasePath,
@@ -39,6 +40,7 @@ import { createStore, hasLedger } from "../store/sqlite/store.ts";
 import { toStoreProblem } from "../store/sqlite/store-problem.ts";
 import type { Store } from "../store/store.ts";
 import type { Opened, StoreUser } from "./opened.ts";
+import { secretSource, warnOfOpenSecret } from "./secret.ts";
 import { throughStore } from "./through-store.ts";
 
 function databasePath({ settings }: Configuration): string {
@@ -54,7 +56,7 @@ export async function openStore(
   configuration: Configuration,
   user: StoreUser = { kind: "server" },
 ): Promise<Opened> {
-  const { dataDir, secret, databaseUrl } = configuration.settings;
+  const { dataDir, databaseUrl } = configuration.settings;
   if (isPostgresUrl(databaseUrl)) return openShared(configuration, databaseUrl, user);
   const undo: (() => void)[] = [];
   const unwind = () => {
@@ -75,7 +77,9 @@ export async function openStore(
       refuseEmptied(path);
       syncFolder(path);
     }
-    const secrets = createSecrets(masterSecret({ fromEnvironment: secret, dataDir, hasDatabase }));
+    const secrets = createSecrets(
+      masterSecret({ ...secretSource(configuration.settings), hasDatabase }),
+    );
     const store = await createStore(sqlite, secrets.fingerprint);
     await recountOpen(store);
     const close = async () => {
@@ -224,6 +228,7 @@ export interface FileOptions {
  */
 export async function applyAtStart(options: FileOptions): Promise<ApplyView | undefined> {
   const { configuration, opened, log } = options;
+  warnOfOpenSecret(configuration.settings, log);
   if (!hasPostgres(configuration)) return applyChangedFile(options);
   await warnOfSqlite(options);
   const { file } = configuration;

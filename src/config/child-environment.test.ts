@@ -3,6 +3,8 @@ import { childEnvironment } from "./child-environment.ts";
 
 const secrets = {
   SVC_SECRET: "s",
+  SVC_SECRET_FILE: "/run/secrets/svc",
+  SVC_DATABASE_URL_FILE: "/run/secrets/database",
   SVC_DATABASE_URL: "postgres://user:pass@db/svc",
   SVC_FIRST_KEY: "sk-svc-x",
   SVC_ACME_KEY: "k",

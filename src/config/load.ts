@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { Problem } from "../base/problem.ts";
 import { parseYaml, yamlValue } from "../base/text/yaml.ts";
 import { type OwnModel, readEngineSection } from "./engine-section.ts";
+import { readSettingFiles } from "./setting-files.ts";
 import { projectDir } from "./setting-readers.ts";
 import { readSettings, type SettingInForce, type Settings } from "./settings.ts";
 
@@ -42,8 +43,13 @@ export function loadConfiguration(
       (match) => match[1] ?? "",
     ),
   );
-  const { settings, inForce, problems } = readSettings({ environment, file: section, references });
-  const all = [...problems, ...engine.problems];
+  const fromFiles = readSettingFiles(environment);
+  const { settings, inForce, problems } = readSettings({
+    environment: fromFiles.environment,
+    file: section,
+    references,
+  });
+  const all = [...fromFiles.problems, ...problems, ...engine.problems];
   if (all.length > 0) throw new Problem({ code: "invalid", message: all.join("\n") });
   const derived = derivedValues(settings, file?.path);
   return {
@@ -64,13 +70,13 @@ export function loadConfiguration(
 
 /** The effective values of settings that were not set, for display. */
 function derivedValues(settings: Settings, configPath: string | undefined): Record<string, string> {
-  const { host, port, platformHost, platformPort, dataDir } = settings;
+  const { host, port, platformHost, platformPort, dataDir, secretFile } = settings;
   return {
     SVC_PUBLIC_URL: `http://${host}:${port}`,
     SVC_PLATFORM_URL: `http://${platformHost}:${platformPort}`,
     SVC_CORS_ORIGINS: `http://${platformHost}:${platformPort},http://localhost:${platformPort}`,
     SVC_DATABASE_URL: `sqlite:${join(dataDir, "svc.db")}`,
-    SVC_SECRET: `in ${join(dataDir, "secret")}`,
+    SVC_SECRET: `in ${secretFile ?? join(dataDir, "secret")}`,
     ...(configPath === undefined ? {} : { SVC_CONFIG: configPath }),
   };
 }

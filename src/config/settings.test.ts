@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
-import { availableParallelism } from "node:os";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfiguration } from "./load.ts";
 import { readSettings } from "./settings.ts";
 
 const read = (environment: Record<string, string>, file: Record<string, unknown> = {}) =>
@@ -85,6 +88,33 @@ test("takes the secret from the environment alone and never shows it", () => {
   expect(JSON.stringify(short)).not.toContain("hunter2");
   const long = read({ SVC_SECRET: "hunter2".repeat(6) });
   expect(JSON.stringify(long.inForce)).not.toContain("hunter2");
+});
+
+test("an address of the database comes from a file, and the secret's file is read later", () => {
+  const dir = mkdtempSync(join(tmpdir(), "svc-settings-"));
+  const file = join(dir, "database");
+  const url = "postgres://svc:hunter2@db.example/svc";
+  const load = (environment: Record<string, string>) => loadConfiguration(environment);
+  try {
+    writeFileSync(file, `${url}\n`);
+    const named = { SVC_DATABASE_URL_FILE: file, SVC_SECRET_FILE: "/none/secret" };
+    const { settings, inForce, environment } = load(named);
+    expect([settings.databaseUrl, settings.secretFile]).toEqual([url, "/none/secret"]);
+    expect(JSON.stringify(inForce)).not.toContain("hunter2");
+    // Child processes read the file themselves.
+    expect(environment).toEqual(named);
+    const wrong = { SVC_SECRET: "s".repeat(32), SVC_DATABASE_URL: url };
+    expect(() => load({ ...named, ...wrong })).toThrow(
+      "SVC_SECRET and SVC_SECRET_FILE are both set. Unset one of them.\nSVC_DATABASE_URL and SVC_DATABASE_URL_FILE are both set. Unset one of them.",
+    );
+    expect(() => load({ SVC_DATABASE_URL_FILE: dir })).toThrow(
+      `SVC_DATABASE_URL_FILE: ${dir} is a directory.`,
+    );
+    writeFileSync(file, "mysql://svc:hunter2@db.example");
+    expect(() => load({ SVC_DATABASE_URL_FILE: file })).toThrow(/^SVC_DATABASE_URL(?!.*hunter2)/);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
 });
 
 test("trusted proxies are addresses and networks, none unless named", () => {

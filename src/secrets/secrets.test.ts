@@ -1,11 +1,5 @@
-import { afterAll, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createSecrets, masterSecret, referencedName } from "./secrets.ts";
-
-const dir = mkdtempSync(join(tmpdir(), "svc-secrets-"));
-afterAll(() => rmSync(dir, { recursive: true }));
+import { expect, test } from "bun:test";
+import { createSecrets, referencedName } from "./secrets.ts";
 
 test("opens what it sealed, and nothing that was moved, changed or sealed under another secret", () => {
   const secrets = createSecrets("a".repeat(32));
@@ -41,41 +35,6 @@ test("opens bytes of any size where they were sealed, and nowhere else", async (
     [responses, sealed.subarray(0, 20), "acct_1 resp_1"],
   ] as const)
     await expect(sealer.open(bytes, place)).rejects.toThrow();
-});
-
-test("makes the master secret once, readable by its owner alone", () => {
-  const made = masterSecret({
-    fromEnvironment: undefined,
-    dataDir: join(dir, "data"),
-    hasDatabase: false,
-  });
-  expect(made).toMatch(/^[0-9a-f]{64}$/);
-  expect(
-    masterSecret({ fromEnvironment: undefined, dataDir: join(dir, "data"), hasDatabase: false }),
-  ).toBe(made);
-  expect(statSync(join(dir, "data", "secret")).mode & 0o777).toBe(0o600);
-  expect(
-    masterSecret({
-      fromEnvironment: "from the environment",
-      dataDir: join(dir, "data"),
-      hasDatabase: false,
-    }),
-  ).toBe("from the environment");
-});
-
-test("refuses a damaged secret instead of making another one", () => {
-  writeFileSync(join(dir, "secret"), "short");
-  expect(() =>
-    masterSecret({ fromEnvironment: undefined, dataDir: dir, hasDatabase: false }),
-  ).toThrow("damaged");
-});
-
-test("makes no new secret beside a database that belongs to another", () => {
-  const dataDir = join(dir, "restored");
-  expect(() => masterSecret({ fromEnvironment: undefined, dataDir, hasDatabase: true })).toThrow(
-    "Set SVC_SECRET or restore",
-  );
-  expect(existsSync(dataDir)).toBe(false);
 });
 
 test("tells a reference from a literal", () => {

@@ -1,7 +1,4 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { Problem } from "../base/problem.ts";
 import { createSealer, type Sealer } from "./sealer.ts";
 
 /** Text encrypted at rest: AES-256-GCM, bound to the place it belongs to. */
@@ -41,37 +38,6 @@ export function createSecrets(master: string): Secrets {
       return decipher.update(bytes.subarray(28), undefined, "utf8") + decipher.final("utf8");
     },
   };
-}
-
-export interface MasterSecretOptions {
-  readonly fromEnvironment: string | undefined;
-  readonly dataDir: string;
-  /** A database is there already: it belongs to a secret, and a new one would not open it. */
-  readonly hasDatabase: boolean;
-}
-
-/** The secret of the environment, or the one in the data directory, made on the first start. */
-export function masterSecret(options: MasterSecretOptions): string {
-  const { fromEnvironment, dataDir, hasDatabase } = options;
-  if (fromEnvironment !== undefined) return fromEnvironment;
-  const path = join(dataDir, "secret");
-  if (!existsSync(path)) {
-    if (hasDatabase)
-      throw new Problem({
-        code: "failed",
-        message: `The master secret of this database is missing. Set SVC_SECRET or restore ${path}.`,
-      });
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    writeFileSync(path, `${randomBytes(32).toString("hex")}\n`, { mode: 0o600, flag: "wx" });
-  }
-  chmodSync(path, 0o600);
-  const secret = readFileSync(path, "utf8").trim();
-  if (secret.length < 32)
-    throw new Problem({
-      code: "failed",
-      message: `${path} is damaged. It must contain a secret of at least 32 characters; restore it from a backup or set SVC_SECRET.`,
-    });
-  return secret;
 }
 
 const referenceText = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;

@@ -37,6 +37,13 @@ export const dataSettings = {
     inFile: false,
     hidden: true,
   },
+  secretFile: {
+    env: "SVC_SECRET_FILE",
+    about: "file with the master secret, in place of SVC_SECRET",
+    fallback: undefined,
+    read: path,
+    inFile: false,
+  },
   apiKey: {
     env: "SVC_API_KEY",
     about: "API key of this gateway that svc connect can write into the files of tools",
@@ -52,6 +59,13 @@ export const dataSettings = {
     read: databaseUrl,
     inFile: false,
     show: withoutPassword,
+  },
+  databaseUrlFile: {
+    env: "SVC_DATABASE_URL_FILE",
+    about: "file with the address of the database, in place of SVC_DATABASE_URL",
+    fallback: undefined,
+    read: path,
+    inFile: false,
   },
   config: {
     env: "SVC_CONFIG",

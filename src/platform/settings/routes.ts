@@ -4,7 +4,14 @@ import { type PlatformDependencies, route, type SettingView } from "../context.t
 import { nullable } from "../http/schemas.ts";
 
 /** The file cannot say where it is itself, and secrets do not belong in it. */
-const environmentOnly = new Set(["SVC_SECRET", "SVC_API_KEY", "SVC_DATABASE_URL", "SVC_CONFIG"]);
+const environmentOnly = new Set([
+  "SVC_SECRET",
+  "SVC_SECRET_FILE",
+  "SVC_API_KEY",
+  "SVC_DATABASE_URL",
+  "SVC_DATABASE_URL_FILE",
+  "SVC_CONFIG",
+]);
 
 const settingReply = Type.Object({
   name: Type.String({ description: "Name of the environment variable." }),

@@ -1,8 +1,11 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { Problem } from "../../base/problem.ts";
 import type { Configuration } from "../../config/load.ts";
 import { isPostgresUrl } from "../../config/setting-readers.ts";
+import { masterSecret } from "../../secrets/master-secret.ts";
 import { createSecrets } from "../../secrets/secrets.ts";
+import { secretSource } from "../secret.ts";
 import type { Checks } from "./checks.ts";
 
 /** Whether the master secret is there, and is the one of the database. */
@@ -12,17 +15,24 @@ export function checkSecret(
   fingerprint: string | undefined,
 ): void {
   const path = join(settings.dataDir, "secret");
-  const isSet = settings.secret !== undefined;
-  const source = isSet ? "SVC_SECRET" : path;
+  const { secret, secretFile } = settings;
+  const isSet = secret !== undefined || secretFile !== undefined;
+  const source = secret === undefined ? (secretFile ?? path) : "SVC_SECRET";
   if (!isSet && !existsSync(path)) {
     if (fingerprint === undefined)
       return checks.skipped("The first start creates the master secret");
     return checks.problem(
       "The master secret of this database is missing.",
-      `Set SVC_SECRET to it, or restore ${path} from a backup. Without it, no stored key works.`,
+      `Set SVC_SECRET or SVC_SECRET_FILE to it, or restore ${path} from a backup. Without it, no stored key works.`,
     );
   }
-  const master = settings.secret ?? readFileSync(path, "utf8").trim();
+  let master: string;
+  try {
+    master = masterSecret({ ...secretSource(settings), hasDatabase: true });
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return checks.problem(error.message, "Restore it from a backup.");
+  }
   if (fingerprint === undefined)
     return checks.ok(`There is a master secret (${source}); the database is not created yet`);
   if (createSecrets(master).fingerprint !== fingerprint)

@@ -9,6 +9,7 @@ import type { Opened, StoreUser } from "./opened.ts";
 import { pageOrigins } from "./platform-role.ts";
 import { warnOfOpenSecret } from "./secret.ts";
 import { openStore, platformAddress, problemOf } from "./store.ts";
+import { openTelemetry } from "./telemetry.ts";
 import { Undo } from "./undo.ts";
 
 export interface GatewayProcessOptions {
@@ -16,6 +17,8 @@ export interface GatewayProcessOptions {
   readonly user: StoreUser;
   readonly version: string;
   readonly log: Log;
+  /** Its name among the processes that send telemetry. */
+  readonly instance: string;
   /** Absent when the embedded models are switched off; closed with the gateway, if it can be. */
   readonly engine: (EngineAccess & { expectEnd?(): void; close?(): Promise<void> }) | undefined;
   readonly sharesPort: boolean;
@@ -34,7 +37,7 @@ export interface GatewayProcess {
 }
 
 export async function startGatewayProcess(options: GatewayProcessOptions): Promise<GatewayProcess> {
-  const { configuration, user, version, log, engine, sharesPort } = options;
+  const { configuration, user, version, log, instance, engine, sharesPort } = options;
   const { settings } = configuration;
   const opened = await openStore(configuration, user);
   // The supervisor of a worker has said it.
@@ -42,6 +45,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   const undo = new Undo();
   undo.push(opened.close);
   try {
+    const otlp = openTelemetry({ configuration, version, instance, log, undo });
     undo.push(async () => engine?.close?.());
     const role = await startGatewayRole({
       configuration,
@@ -50,6 +54,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
       version,
       clock: opened.shared?.clock ?? systemClock,
       log,
+      otlp,
       undo,
       sharesPort,
     });

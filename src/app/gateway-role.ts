@@ -10,6 +10,7 @@ import { type ApiVersion, v1 } from "../gateway/versions.ts";
 import type { TokenCounter } from "../ledger/tokens/token-counter.ts";
 import type { Lookup } from "../providers/kit/dial.ts";
 import { Metrics } from "../telemetry/metrics.ts";
+import type { Otlp } from "../telemetry/otlp/otlp.ts";
 import { listenGateway } from "./gateway.ts";
 import { type EngineAccess, type GatewayState, loadState } from "./gateway-state.ts";
 import { checkLedger, type Money, openMoney } from "./ledger.ts";
@@ -17,6 +18,7 @@ import { followFleet } from "./node.ts";
 import type { Opened } from "./opened.ts";
 import { startRetention } from "./retention.ts";
 import { reportTargets } from "./target-reporter.ts";
+import { providerFinder } from "./telemetry.ts";
 import type { Undo } from "./undo.ts";
 
 /** What tests and the bench replace in a gateway. */
@@ -42,6 +44,8 @@ export interface GatewayRoleOptions extends GatewayParts {
   readonly version: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** Undefined where the operator has named no collector. */
+  readonly otlp: Otlp | undefined;
   /** Gets what this opens. */
   readonly undo: Undo;
   /** Other processes of this machine listen on the same port. */
@@ -66,7 +70,7 @@ export interface GatewayRole {
 }
 
 export async function startGatewayRole(options: GatewayRoleOptions): Promise<GatewayRole> {
-  const { configuration, opened, engine, version, clock, log, undo, lookup } = options;
+  const { configuration, opened, engine, version, clock, log, otlp, undo, lookup } = options;
   const { settings } = configuration;
   await checkLedger(opened.store, log);
   opened.store.startUpkeep((detail) => log.error("database upkeep failed", { detail }));
@@ -83,8 +87,10 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
   const retention = startRetention({ configuration, store: opened.store, clock, log });
   undo.push(() => retention.close());
   const state = await loadState({ configuration, opened, engine, money, lookup, clock, log });
+  if (otlp !== undefined) otlp.findProvider = providerFinder(state.catalog);
   const calls = new ActiveCalls(settings);
-  const metrics = new Metrics({ version, calls, router: state.router, ...money });
+  const telemetry = otlp?.counts;
+  const metrics = new Metrics({ version, calls, router: state.router, ...money, telemetry });
   undo.push(async () => metrics.close());
   money.receiptWatchers.add(metrics.traffic.watch);
   const follower =
@@ -108,6 +114,7 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
     metrics,
     sharesPort: options.sharesPort ?? false,
     gate: follower?.node,
+    tracing: otlp?.tracer,
     clock,
     log,
   });

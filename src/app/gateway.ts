@@ -10,6 +10,7 @@ import type { RejectionLog } from "../gateway/failures.ts";
 import { Idempotency } from "../gateway/idempotency.ts";
 import { BodyBytes } from "../gateway/request/body-bytes.ts";
 import { type GatewayServer, startGateway } from "../gateway/server.ts";
+import type { Tracing } from "../gateway/tracing.ts";
 import type { ApiVersion } from "../gateway/versions.ts";
 import type { KeyDirectory } from "../keys/directory.ts";
 import { StoredResponses } from "../responses/stored-responses.ts";
@@ -37,6 +38,7 @@ interface GatewayOptions {
   readonly metrics: Metrics;
   readonly sharesPort: boolean;
   readonly gate: FleetNode | undefined;
+  readonly tracing: Tracing | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -52,6 +54,7 @@ export function listenGateway({
   metrics,
   sharesPort,
   gate,
+  tracing,
   clock,
   log,
   billing = new LedgerBilling({ ...money, clock, log, creditAdvice }),
@@ -75,6 +78,7 @@ export function listenGateway({
     replyCounter: metrics.traffic,
     origins,
     gate,
+    tracing,
     publicUrl: () => settings.publicUrl ?? listenerUrl(settings.host, gateway.port),
   };
   const gateway: GatewayServer = startGateway({

@@ -32,6 +32,7 @@ export async function startLoneGateway(options: {
     user: { kind: "server" },
     version,
     log,
+    instance: settings.node,
     engine,
     sharesPort: false,
   });

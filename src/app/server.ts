@@ -14,6 +14,7 @@ import { whenTakenOver } from "./ledger.ts";
 import type { Opened } from "./opened.ts";
 import { pageOrigins, startPlatformRole } from "./platform-role.ts";
 import { applyAtStart, openStore, problemOf } from "./store.ts";
+import { openTelemetry } from "./telemetry.ts";
 import { Undo } from "./undo.ts";
 
 export interface RunningServer {
@@ -62,9 +63,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const undo = new Undo();
   undo.push(opened.close);
   try {
+    const otlp = openTelemetry({ configuration, version, instance: settings.node, log, undo });
     const engine = settings.engine === "on" ? superviseEngine(configuration, log) : undefined;
     if (engine !== undefined) undo.push(() => engine.close());
-    const shared = { configuration, opened, engine, version, clock, log, undo };
+    const shared = { configuration, opened, engine, version, clock, log, otlp, undo };
     const gateway = await startGatewayRole({ ...options, ...shared });
     const prepared = fillTextBounds()
       .then(() => opened.store.releaseMemory())

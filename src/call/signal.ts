@@ -1,5 +1,13 @@
+/** What tells an upstream which trace a request belongs to. */
+export interface TraceHeaders {
+  readonly traceparent: string;
+  readonly tracestate?: string;
+}
+
 /** The part of an AbortSignal that calls use. The runtime's own signals have it too. */
 export interface Signal {
+  /** Goes upstream with the requests of this signal; only those of traced calls have it. */
+  readonly trace?: TraceHeaders | undefined;
   readonly aborted: boolean;
   readonly reason: unknown;
   addEventListener(type: "abort", listener: () => void): void;
@@ -13,6 +21,7 @@ type Listener = () => void;
  * AbortController and its listeners cost 3 µs per call.
  */
 export class CallSignal implements Signal {
+  trace: TraceHeaders | undefined;
   #isAborted = false;
   #reason: unknown;
   /** One listener is the rule: a list of its own costs more than the rest. */

@@ -2,6 +2,7 @@ import { callsSettings } from "./groups/calls.ts";
 import { dataSettings } from "./groups/data.ts";
 import { engineSettings } from "./groups/engine.ts";
 import { listenSettings } from "./groups/listen.ts";
+import { telemetrySettings } from "./groups/telemetry.ts";
 import { fileName, type Setting, type SettingsInput } from "./setting.ts";
 import { Wrong } from "./setting-readers.ts";
 import { unknownSettings } from "./unknown-settings.ts";
@@ -12,6 +13,7 @@ export const settingList = {
   ...dataSettings,
   ...engineSettings,
   ...callsSettings,
+  ...telemetrySettings,
 } as const satisfies Record<string, Setting<unknown>>;
 
 type SettingName = keyof typeof settingList;

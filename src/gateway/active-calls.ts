@@ -1,6 +1,6 @@
 import { monotonicMs } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
-import { CallSignal, type Signal } from "../call/signal.ts";
+import { CallSignal, type Signal, type TraceHeaders } from "../call/signal.ts";
 import type { RoutedCall } from "../router/attempt.ts";
 import { type CallLimits, limitsFor, type TimedModel } from "./call-limits.ts";
 
@@ -104,6 +104,11 @@ export class ActiveCall implements RoutedCall {
     if (this.#attempts++ === 0) return;
     this.#attemptMs = monotonicMs();
     if (this.#signal.aborted && !this.isOver) this.#signal = new CallSignal();
+  }
+
+  /** Headers that go upstream with the attempt under way. */
+  carry(trace: TraceHeaders | undefined): void {
+    this.#signal.trace = trace;
   }
 
   /** A target is being asked, and how to see whether it is there. */

@@ -15,6 +15,7 @@ import type { Billing } from "./billing/billing.ts";
 import type { RejectionLog, ReplyCounter } from "./failures.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { BodyBytes } from "./request/body-bytes.ts";
+import type { Tracing } from "./tracing.ts";
 
 /** What the data plane works with; one object, shared by all requests. */
 export interface GatewayDependencies {
@@ -34,6 +35,8 @@ export interface GatewayDependencies {
   readonly log: Log;
   readonly replyCounter: ReplyCounter;
   readonly rejections: RejectionLog;
+  /** Undefined where the operator has not switched tracing on. */
+  readonly tracing?: Tracing | undefined;
   /** Undefined where the operator has not switched storing on. */
   readonly responses: StoredResponses | undefined;
   readonly origins: ReadonlySet<string>;

@@ -22,6 +22,7 @@ import { toMessagesError } from "../wire/v1/messages/error-reply.ts";
 import type { CallCharge } from "./billing/charge.ts";
 import type { StoredReply } from "./idempotency.ts";
 import type { HeldBody } from "./request/body-bytes.ts";
+import type { CallTrace, Tracing } from "./tracing.ts";
 
 /** What replies are made with. */
 export interface ExchangeDependencies {
@@ -32,6 +33,7 @@ export interface ExchangeDependencies {
   readonly catalog: Catalog;
   readonly limiter: RequestLimiter;
   readonly clock: Clock;
+  readonly tracing?: Tracing | undefined;
 }
 
 const exposed = [
@@ -66,6 +68,8 @@ export class Exchange {
   readonly request: Request;
   readonly requestId: string;
   readonly startedMs: number;
+  /** Only where the operator has tracing on. */
+  readonly trace: CallTrace | undefined;
   readonly #dependencies: ExchangeDependencies;
   /** What was asked for; "" until an endpoint has taken it. */
   endpoint: Endpoint | "models" | "responses" | "" = "";
@@ -99,6 +103,7 @@ export class Exchange {
     this.request = request;
     this.requestId = newId("req", nowMs);
     this.startedMs = nowMs;
+    this.trace = dependencies.tracing?.begin(request.headers, nowMs);
     this.#dependencies = dependencies;
   }
 

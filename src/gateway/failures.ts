@@ -34,7 +34,8 @@ type Failed = Pick<
   | "key"
   | "charge"
   | "startedMs"
->;
+> &
+  Partial<Pick<Exchange, "trace">>;
 
 /**
  * A request that did not get what it asked for: one line in the log, and one count. Where it was
@@ -47,8 +48,13 @@ export function noteFailure(
 ): void {
   const isLeft = isCallerLeft(error);
   if (!hasReceipt(exchange, error)) {
-    const outcome = isDrained(error) ? "draining" : error.code;
-    dependencies.replyCounter.count(exchange, isLeft ? "left" : outcome);
+    const outcome = isLeft ? "left" : isDrained(error) ? "draining" : error.code;
+    dependencies.replyCounter.count(exchange, outcome);
+    exchange.trace?.endWithout(exchange, {
+      outcome,
+      status: isLeft ? undefined : error.status,
+      nowMs: dependencies.clock.nowMs(),
+    });
     if (error.status < 500) {
       dependencies.replyCounter.countRejection(error);
       dependencies.rejections.add(exchange, error);
@@ -76,6 +82,7 @@ function logFailure({ log, clock }: FailureDependencies, exchange: Failed, error
     duration_ms: Math.max(0, clock.nowMs() - startedMs),
     account_id: key?.accountId,
     key_id: key?.id,
+    trace_id: exchange.trace?.recordedId,
     detail: detailOf(error),
   };
   if (isCallerLeft(error)) return log.debug("caller disconnected", fields);

@@ -143,6 +143,12 @@ async function serveOnce(
   });
   if (!(claim instanceof OpenClaim)) {
     dependencies.replyCounter.count(exchange, "replayed");
+    exchange.trace?.endWithout(exchange, {
+      outcome: "replayed",
+      status: 200,
+      nowMs: dependencies.clock.nowMs(),
+      replayOf: claim.requestId,
+    });
     exchange.leave();
     return exchange.replay(claim);
   }

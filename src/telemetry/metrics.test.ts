@@ -27,6 +27,7 @@ function readTargets(targets: readonly TargetHealth[]) {
     purses: { heldNano: () => 0n },
     journal: { isFailing: false },
     rejections: { dropped: 0 },
+    telemetry: undefined,
   });
   const read = readMetrics(metrics.text());
   const countOf = (name: string) => read.series.filter((series) => series.name === name).length;

@@ -6,6 +6,7 @@ import type { Purses } from "../ledger/purses.ts";
 import { EventLoopLag } from "./event-loop.ts";
 import { Exposition, toLabels } from "./exposition.ts";
 import type { ModelTraffic } from "./model-traffic.ts";
+import type { Signal, SignalCounts } from "./otlp/batches.ts";
 import { Traffic } from "./traffic.ts";
 
 /** Values that are read on each scrape instead of being counted all the time. */
@@ -16,7 +17,11 @@ interface MetricsSources {
   readonly purses: Pick<Purses, "heldNano">;
   readonly journal: Pick<Journal, "isFailing">;
   readonly rejections: { readonly dropped: number };
+  /** Undefined where nothing is sent to a collector. */
+  readonly telemetry: TelemetryCounts | undefined;
 }
+
+export type TelemetryCounts = ReadonlyMap<Signal, SignalCounts>;
 
 /** Catalogs have far fewer. Beyond this number, one series shows the worst of the rest. */
 const mostTargets = 500;
@@ -33,7 +38,7 @@ export class Metrics {
 
   text(): string {
     const text = new Exposition();
-    const { version } = this.#sources;
+    const { version, telemetry } = this.#sources;
     this.#addRequests(text);
     this.#addRejections(text);
     this.#addUnits(text);
@@ -42,6 +47,7 @@ export class Metrics {
     this.#addAttempts(text);
     this.#addState(text);
     this.#addTargets(text);
+    if (telemetry !== undefined) addTelemetry(text, telemetry);
     addProcess(text, version);
     text
       .family({
@@ -240,10 +246,28 @@ const isErrorCode = (outcome: string): outcome is ErrorCode => Object.hasOwn(err
 const faultIn = (outcome: string) => (isErrorCode(outcome) ? faultOf(outcome) : "");
 
 /** Of a process that serves no calls. */
-export function processMetrics(version: string): string {
+export function processMetrics(version: string, telemetry?: TelemetryCounts): string {
   const text = new Exposition();
+  if (telemetry !== undefined) addTelemetry(text, telemetry);
   addProcess(text, version);
   return text.text();
+}
+
+function addTelemetry(text: Exposition, counts: TelemetryCounts): void {
+  text.family({
+    name: "svc_telemetry_exported_total",
+    type: "counter",
+    help: "Spans, data points and log records that the OpenTelemetry collector took.",
+  });
+  for (const [signal, { exported }] of counts) text.add(toLabels({ signal }), exported);
+  text.family({
+    name: "svc_telemetry_dropped_total",
+    type: "counter",
+    help: "Telemetry that was lost, by signal and reason.",
+  });
+  for (const [signal, { dropped }] of counts)
+    for (const [reason, count] of Object.entries(dropped))
+      text.add(toLabels({ signal, reason }), count);
 }
 
 const startedS = Date.now() / 1000 - process.uptime();

@@ -38,6 +38,7 @@ try {
     user: { kind: "worker", worker },
     version: packageJson.version,
     log,
+    instance: `${settings.node}/${worker}`,
     engine: settings.engine === "on" ? engineOverChannel(channel) : undefined,
     sharesPort: true,
   });

@@ -196,6 +196,7 @@ export class LedgerBilling implements Billing {
       call: options.call,
       dialect: exchange.dialect,
       isStreamed: exchange.isStreamed,
+      trace: exchange.trace,
       dependencies: this.#dependencies,
     });
   }

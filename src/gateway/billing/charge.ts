@@ -13,6 +13,7 @@ import type { RequestLimiter } from "../../limits/request-limiter.ts";
 import { type Attempt, shortDetail } from "../../router/attempt.ts";
 import { type ActiveCall, callerLeft, isCallerLeft } from "../active-calls.ts";
 import type { OpenClaim, Reply } from "../idempotency.ts";
+import type { CallTrace } from "../tracing.ts";
 import { storeUnavailable } from "./refusals.ts";
 
 /** What a call has used. */
@@ -36,9 +37,10 @@ export interface ChargeOptions {
   readonly cap: number;
   readonly permit: Permit | undefined;
   readonly claim: OpenClaim | undefined;
-  readonly call: Pick<ActiveCall, "heard" | "isLeft">;
+  readonly call: Pick<ActiveCall, "heard" | "isLeft" | "carry">;
   readonly dialect: Dialect | undefined;
   readonly isStreamed: boolean;
+  readonly trace?: CallTrace | undefined;
   readonly dependencies: {
     readonly journal: Journal;
     readonly limiter: Pick<RequestLimiter, "release">;
@@ -50,6 +52,7 @@ export interface ChargeOptions {
 /** A charge as the call and its endpoint see it. */
 export type CallCharge = Pick<Charge, keyof Charge>;
 
+const ignore = () => {};
 const nothing: Measured = { units: {}, reasoningTokens: 0, estimated: false };
 
 /**
@@ -102,12 +105,16 @@ export class Charge {
     this.#isAccepted = false;
     this.attempts++;
     this.#attempt = attempt;
+    const { trace, call } = this.#options;
+    if (trace !== undefined) call.carry(trace.beginAttempt(attempt.target.provider));
   }
 
   /** An upstream has taken the call: a caller who disconnects from now on pays. */
   readonly accepted = (): void => {
     this.#isAccepted = true;
-    this.#options.call.heard();
+    const { trace, call, dependencies } = this.#options;
+    call.heard();
+    trace?.accepted(dependencies.clock.nowMs());
   };
 
   /** Something of the answer goes to the caller. */
@@ -145,7 +152,7 @@ export class Charge {
 
   #write(measured: Measured, outcome: string, reply: Reply | undefined): Promise<void> {
     if (this.#settled !== undefined) return this.#settled;
-    const { hold, permit, claim, dependencies } = this.#options;
+    const { hold, permit, claim, trace, dependencies } = this.#options;
     const nowMs = dependencies.clock.nowMs();
     const receipt = this.#toReceipt({ measured, outcome, nowMs });
     const { units, charged } = receipt;
@@ -169,10 +176,11 @@ export class Charge {
         if (cause instanceof JournalError && cause.isTakenBack) {
           hold.giveBack();
           claim?.reopen();
-        }
+        } else trace?.end(receipt);
         this.onUnsettled?.();
         throw storeUnavailable(cause);
       });
+    if (trace !== undefined) this.#settled.then(() => trace.end(receipt), ignore);
     return this.#settled;
   }
 

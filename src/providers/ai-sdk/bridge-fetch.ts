@@ -1,5 +1,5 @@
 import { isTooHeavy, smallJsonChars } from "../../base/json/bounds.ts";
-import { type Signal, toAbortSignal } from "../../call/signal.ts";
+import { type Signal, type TraceHeaders, toAbortSignal } from "../../call/signal.ts";
 import type { ProviderCall } from "../contract.ts";
 import type { Dialer, Pin } from "../kit/dial.ts";
 import { upstreamError } from "../kit/failure.ts";
@@ -40,6 +40,10 @@ export class Call {
 
   get signal(): AbortSignal {
     return this.#abort?.signal ?? toAbortSignal(this.#given);
+  }
+
+  get trace(): TraceHeaders | undefined {
+    return this.#given.trace;
   }
 
   get isStream(): boolean {
@@ -149,6 +153,7 @@ export function createBridgeFetch(options: BridgeFetchOptions): BridgeFetch {
       const request = { method: "POST", host: pin.host, path, body, nowMs: Date.now() };
       Object.assign(headers, signer.sign(request));
     }
+    if (known?.trace !== undefined) Object.assign(headers, known.trace);
     const reply = await send({
       provider,
       pin,

@@ -1,5 +1,5 @@
 import { ApiError } from "../../base/errors.ts";
-import { type Signal, toAbortSignal } from "../../call/signal.ts";
+import { type Signal, type TraceHeaders, toAbortSignal } from "../../call/signal.ts";
 import type { Probe } from "../contract.ts";
 import type { Dialer, Dialled, Pin } from "./dial.ts";
 import { placeName, toApiFailure, upstreamError } from "./failure.ts";
@@ -102,7 +102,8 @@ function toMessage(options: UpstreamRequest): Message {
     headLines.set(headers, lines);
   }
   const target = plainPath.test(path) ? path : escaped(pin, path);
-  const head = `${body === undefined ? "GET" : "POST"} ${target} HTTP/1.1\r\n${lines}`;
+  const trace = signal.trace === undefined ? "" : toLines({ ...signal.trace }, options.provider);
+  const head = `${body === undefined ? "GET" : "POST"} ${target} HTTP/1.1\r\n${lines}${trace}`;
   return { head, body, signal };
 }
 
@@ -131,11 +132,18 @@ function escaped(pin: Pin, path: string): string {
 /** The runtime's client, for what ours does not do: proxies, certificates of bare addresses, HTTP/2. */
 function fetchFrom(options: UpstreamRequest, dialled: Dialled): Promise<UpstreamReply> {
   const { origin } = dialled;
-  const { path, headers, body, signal: given } = options;
+  const { path, headers: plain, body, signal: given } = options;
+  const headers = given.trace === undefined ? plain : withTrace(plain, given.trace);
   const method = body === undefined ? "GET" : "POST";
   const signal = toAbortSignal(given);
   const init = { method, headers, body, signal, ...fetchOptions(dialled) };
   return fetch(origin + path, init as RequestInit).then((response) => new FetchReply(response));
+}
+
+function withTrace(headers: UpstreamRequest["headers"], trace: TraceHeaders): Headers {
+  const all = new Headers(headers);
+  for (const [name, value] of Object.entries(trace)) all.set(name, value);
+  return all;
 }
 
 /** Without a time limit of the runtime's: calls have their own. */

@@ -11,7 +11,8 @@ export async function inLanes<T, R>({ items, most, signal, work }: Lanes<T, R>):
   const [only] = items;
   if (items.length === 1 && only !== undefined) return [await work(only, signal)];
   const stop = new AbortController();
-  const either = AbortSignal.any([toAbortSignal(signal), stop.signal]);
+  const ended = AbortSignal.any([toAbortSignal(signal), stop.signal]);
+  const either: Signal = Object.assign(ended, { trace: signal.trace });
   const results: R[] = [];
   const left = items.entries();
   const lane = async () => {

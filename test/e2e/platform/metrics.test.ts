@@ -335,7 +335,7 @@ test("where they are switched off, or need a token, they are not told to just an
 });
 
 test("every family is told of in the docs, and no other", async () => {
-  await start();
+  await start({ environment: { SVC_OTLP_URL: "http://127.0.0.1:9" } });
   const documented = readFileSync(join(import.meta.dir, "../../../docs/metrics.md"), "utf8")
     .split("\n")
     .filter((line) => line.startsWith("| `svc_"))

@@ -6,6 +6,7 @@ import type { ChatWriter } from "../../../wire/v1/dialect.ts";
 import type { ActiveCall } from "../../active-calls.ts";
 import type { Charge, Measured } from "../../billing/charge.ts";
 import type { StreamSource } from "../../stream-reply.ts";
+import type { CallTrace } from "../../tracing.ts";
 import { measured } from "./chat-money.ts";
 import type { OpenedChat } from "./open-chat.ts";
 
@@ -20,6 +21,7 @@ export interface ChatSourceOptions {
   readonly count: () => Promise<Usage>;
   /** The upstream has counted an answer that went out whole. */
   readonly onCounted?: (usage: Usage) => void;
+  readonly trace?: CallTrace | undefined;
 }
 
 /**
@@ -125,6 +127,7 @@ export class ChatSource implements StreamSource {
     this.#isMeasuring = true;
     await this.#reading?.catch(() => {});
     await this.#readOn();
+    this.#traceSaid();
     return measured(await this.#used());
   }
 
@@ -178,7 +181,8 @@ export class ChatSource implements StreamSource {
   }
 
   #take(parts: readonly ChatPart[] | undefined): string {
-    const { writer, call } = this.#options;
+    const { writer, call, trace } = this.#options;
+    if (trace !== undefined && parts !== undefined) traceFinish(trace, parts);
     writer.extras = this.#stream?.extras;
     let text = "";
     for (const part of parts ?? []) {
@@ -210,12 +214,18 @@ export class ChatSource implements StreamSource {
   async #end(): Promise<string> {
     const { writer, charge } = this.#options;
     const usage = await this.#used();
+    this.#traceSaid();
     if (!usage.estimated) this.#options.onCounted?.(usage);
     // Written first: what an upstream left unfinished may still make it fail.
     const text = await writer.end(usage);
     await charge.settle(measured(usage));
     this.#isDone = true;
     return text;
+  }
+
+  #traceSaid(): void {
+    const { trace, writer } = this.#options;
+    if (trace?.hasContent === true) trace.setOutput(writer.said.text);
   }
 
   #isPastCap(): boolean {
@@ -235,6 +245,7 @@ export class ChatSource implements StreamSource {
     const { writer, charge, cap = 0 } = this.#options;
     this.cancel();
     const used = await this.#used();
+    this.#traceSaid();
     const outputTokens = Math.min(used.outputTokens, cap * writer.choices);
     const usage = { ...used, outputTokens, estimated: true };
     const text = await writer.end(usage, true);
@@ -242,4 +253,8 @@ export class ChatSource implements StreamSource {
     this.#isDone = true;
     return text;
   }
+}
+
+function traceFinish(trace: CallTrace, parts: readonly ChatPart[]): void {
+  for (const part of parts) if (part.type === "finish") trace.finished(part.reason);
 }

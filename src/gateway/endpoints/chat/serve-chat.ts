@@ -1,6 +1,6 @@
 import { nextTurn } from "../../../base/clock.ts";
 import { ApiError } from "../../../base/errors.ts";
-import type { ChatCall } from "../../../call/chat.ts";
+import type { ChatCall, ChatResult } from "../../../call/chat.ts";
 import { textsOf } from "../../../call/chat-size.ts";
 import { endpointPaths } from "../../../call/endpoint.ts";
 import { isHollow, type Usage } from "../../../call/usage.ts";
@@ -13,6 +13,7 @@ import { notProvided } from "../../failures.ts";
 import { checkTextBytes, isLargeBody } from "../../request/read-body.ts";
 import type { ServedCall } from "../../served-call.ts";
 import { toReplyStream } from "../../stream-reply.ts";
+import type { CallTrace } from "../../tracing.ts";
 import { chatNeed, countUsage, hasSaid, measured, saidIn } from "./chat-money.ts";
 import { ChatSource } from "./chat-source.ts";
 import { type OpenedChat, openChat } from "./open-chat.ts";
@@ -61,6 +62,7 @@ export function serveChat<Order extends ChatOrder>(
     const isSame = !hasCap || maxOutputTokens === charge.cap;
     const chat = isSame ? order.call : { messages, maxOutputTokens: charge.cap, options, original };
     const admitted = { served, dialect, model, order, chat, charge, identity };
+    if (exchange.trace?.hasContent === true) exchange.trace.setInput(messages);
     const serve = () => (order.stream ? stream(admitted) : whole(admitted));
     return isLargeBody(exchange) ? nextTurn().then(serve) : serve();
   };
@@ -79,6 +81,7 @@ async function whole<Order extends ChatOrder>(admitted: AdmittedChat<Order>): Pr
     const { signal, onDial } = call;
     return provider.chat({ call: chat, target, signal, onAccepted: charge.accepted, onDial });
   });
+  if (exchange.trace !== undefined) traceReply(exchange.trace, result);
   const { usage: told } = result;
   // What was said is looked at only where the count of it is nothing.
   const isTold = told !== undefined && !isHollow(told, told.outputTokens === 0 && hasSaid(result));
@@ -90,6 +93,11 @@ async function whole<Order extends ChatOrder>(admitted: AdmittedChat<Order>): Pr
   await charge.settle(measured(usage), { contentType: "application/json", body: text });
   served.end();
   return exchange.json(text);
+}
+
+function traceReply(trace: CallTrace, result: ChatResult): void {
+  for (const { finishReason } of result.choices) trace.finished(finishReason);
+  if (trace.hasContent) trace.setOutput(saidIn(result).text);
 }
 
 async function stream<Order extends ChatOrder>(admitted: AdmittedChat<Order>): Promise<Response> {
@@ -130,7 +138,8 @@ async function stream<Order extends ChatOrder>(admitted: AdmittedChat<Order>): P
   const cap = chat.maxOutputTokens;
   const onCounted = ({ reasoningTokens = 0 }: Usage) =>
     reasoning.noteShown(model.id, reasoningTokens, writer.reasoningChars);
-  const source = new ChatSource({ opening, writer, call, charge, cap, count, onCounted });
+  const { trace } = exchange;
+  const source = new ChatSource({ opening, writer, call, charge, cap, count, onCounted, trace });
   charge.measure = () => source.measure();
   call.hidesWork = () => charge.isTaken && !source.isCounted && mayHide();
   // Before the first output, a failure returns its real status. If there is no output within the

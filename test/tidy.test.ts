@@ -47,6 +47,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   base: [],
   config: ["base"],
   secrets: ["base"],
+  backup: ["base"],
   call: ["base"],
   wire: ["base", "call"],
   media: ["base", "call"],

@@ -1,3 +1,4 @@
+import { setPriority } from "node:os";
 import { Problem } from "../base/problem.ts";
 import type { Wiring } from "../cli/command.ts";
 import { type Configuration, loadConfiguration } from "../config/load.ts";
@@ -27,8 +28,26 @@ export function createWiring(
       (await import("./schema.ts")).migrateStore(loadConfiguration(environment), options),
     copyStore: async (request) =>
       (await import("./copy.ts")).copyStore(loadConfiguration(environment), request),
+    backup: async (request) => {
+      stepBack(environment);
+      const { backupStore } = await import("./backup/backup.ts");
+      return backupStore(loadConfiguration(environment), request);
+    },
+    verifyBackup: async (request) => (await import("./backup/restore.ts")).verifyBackup(request),
+    restore: async (request) =>
+      (await import("./backup/restore.ts")).restoreStore(loadConfiguration(environment), request),
     cancelCopy: async () => (await import("./copy.ts")).cancelCopy(loadConfiguration(environment)),
   };
+}
+
+/** A process of its own leaves the processor to the gateway. */
+function stepBack(environment: Configuration["environment"] | undefined): void {
+  if (environment !== undefined) return;
+  try {
+    setPriority(10);
+  } catch {
+    // It runs at the usual priority.
+  }
 }
 
 /**

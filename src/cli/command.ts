@@ -5,6 +5,7 @@ import type { Configuration } from "../config/load.ts";
 import { didYouMean } from "../config/suggestion.ts";
 import type { LedgerReader } from "../ledger/store.ts";
 import type { Operations } from "../platform/operations.ts";
+import type { BackupWiring } from "./backup-wiring.ts";
 import type { DoctorWiring } from "./doctor-wiring.ts";
 import type { StoreWiring } from "./store-wiring.ts";
 import { printJson } from "./terminal/output.ts";
@@ -27,7 +28,7 @@ interface Flag {
 }
 
 /** What commands need from the composition root. */
-export interface Wiring extends StoreWiring, DoctorWiring {
+export interface Wiring extends StoreWiring, BackupWiring, DoctorWiring {
   readonly configuration: () => Configuration;
   /** Runs on the operations of the running server, or on the store itself when none runs. */
   readonly withOperations: <T>(run: (operations: Operations) => Promise<T>) => Promise<T>;

@@ -3,6 +3,7 @@ import { Wrong, workers } from "../config/setting-readers.ts";
 import { callCommands } from "./call/commands.ts";
 import { type Command, jsonFlag } from "./command.ts";
 import { accountCommands } from "./commands/account.ts";
+import { backupCommands } from "./commands/backup.ts";
 import { connectCommand } from "./commands/connect/connect.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { engineCommands } from "./commands/engine.ts";
@@ -126,6 +127,7 @@ export const commandGroups: readonly CommandGroup[] = [
       initCommand,
       config,
       doctorCommand,
+      ...backupCommands,
       ...storeCommands,
     ],
   },

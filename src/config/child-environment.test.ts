@@ -3,6 +3,7 @@ import { childEnvironment } from "./child-environment.ts";
 
 const secrets = {
   SVC_SECRET: "s",
+  SVC_BACKUP_PASSPHRASE: "p",
   SVC_SECRET_FILE: "/run/secrets/svc",
   SVC_DATABASE_URL_FILE: "/run/secrets/database",
   SVC_DATABASE_URL: "postgres://user:pass@db/svc",

@@ -128,6 +128,13 @@ export function secret(text: string): string | Wrong {
     : new Wrong("at least 32 random characters (openssl rand -hex 32)");
 }
 
+/** Of a backup: whoever has the file can try as many as they like. */
+export function passphrase(text: string): string | Wrong {
+  return text.length >= 12 && text.length <= 1_000
+    ? text
+    : new Wrong("a passphrase of 12 to 1,000 characters");
+}
+
 /** Whether a database setting names a PostgreSQL server, and not a file. */
 export const isPostgresUrl = (text: string | undefined): text is string =>
   text !== undefined && /^postgres(ql)?:\/\/\S+$/i.test(text);

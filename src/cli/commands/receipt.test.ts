@@ -105,6 +105,9 @@ const wiring: Wiring = {
   migrate: absent,
   copyStore: absent,
   cancelCopy: absent,
+  backup: absent,
+  verifyBackup: absent,
+  restore: absent,
 };
 
 interface Outcome {

@@ -9,6 +9,7 @@ import {
   databaseUrl,
   oneOf,
   onOff,
+  passphrase,
   path,
   seconds,
   secret,
@@ -86,6 +87,14 @@ export const dataSettings = {
       "seconds, beside the longest call, after which a gateway that cannot reach PostgreSQL is given up",
     fallback: "60",
     read: seconds,
+  },
+  backupPassphrase: {
+    env: "SVC_BACKUP_PASSPHRASE",
+    about: "passphrase that encrypts backups and opens encrypted ones",
+    fallback: undefined,
+    read: passphrase,
+    inFile: false,
+    hidden: true,
   },
   receiptsDays: {
     env: "SVC_RECEIPTS_DAYS",

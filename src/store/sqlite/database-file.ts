@@ -34,6 +34,9 @@ function linkTarget(path: string): string | undefined {
     : undefined;
 }
 
+/** Where a restore writes before the database is whole. */
+export const restoringPath = (path: string) => `${path}-restoring`;
+
 /**
  * A database that is missing where one has been must not become an empty ledger in silence, nor
  * may its log be overwritten. The first start creates the database before the secret, so a secret
@@ -41,6 +44,12 @@ function linkTarget(path: string): string | undefined {
  */
 export function refuseMissing(path: string, dataDir: string): void {
   if (existsSync(path)) return;
+  const unfinished = restoringPath(path);
+  if (existsSync(unfinished))
+    throw new Problem({
+      code: "failed",
+      message: `The database ${path} is missing because its restore was interrupted. Run svc restore again, or remove ${unfinished} to start without the backup.`,
+    });
   const left = [`${path}-wal`, `${path}-mark`, join(dataDir, "secret")].filter((one) =>
     existsSync(one),
   );

@@ -62,6 +62,14 @@ export function lockDatabase(realPath: string): () => void {
   );
 }
 
+/** One backup at a time: what a killed one has left can be removed. Returns the release. */
+export function lockBackups(dataDir: string): () => void {
+  return lockFile(
+    join(dataDir, "backup-lock.db"),
+    () => `Another backup of ${dataDir} is running. Wait for its end.`,
+  );
+}
+
 /**
  * The lock is an exclusive SQLite transaction on a file of its own: the operating system drops it
  * when the process dies, however it dies, so there is no stale lock to remove by hand, and the

@@ -26,6 +26,16 @@ export function readMark(databasePath: string): LedgerMark | undefined {
   return sequence === "" ? undefined : { receiptId, sequence: Number(sequence) };
 }
 
+/** Of a database that was just restored: all of it is on the disk. */
+export function createMark(databasePath: string, mark: LedgerMark): void {
+  const file = new MarkFile(databasePath, { receiptId: "", sequence: 0 });
+  file.committed(mark.receiptId);
+  file.changed(mark.sequence);
+  file.begin();
+  file.confirmed();
+  file.close();
+}
+
 /**
  * Shows that a tail of the log is lost, which the database itself cannot: a log that ends early is
  * a log that ended there. It is written after a sync and tells what that sync covered, so it is

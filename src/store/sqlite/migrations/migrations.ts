@@ -106,6 +106,12 @@ const migrations: Migrations = {
   },
 };
 
+/** What this version does not know of a schema, and what the schema lacks. */
+export const compareSchema = (names: readonly string[], known = migrations) => ({
+  unknown: names.filter((name) => known[name] === undefined),
+  lacking: Object.keys(known).filter((name) => !names.includes(name)),
+});
+
 const schemaOf = (known: Migrations) => ({
   known,
   setting: "SVC_DATA_DIR",

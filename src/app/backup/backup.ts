@@ -1,0 +1,147 @@
+import { createReadStream, existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import packageJson from "../../../package.json" with { type: "json" };
+import { newKey } from "../../backup/protection.ts";
+import { chunkBytes, writeBackup } from "../../backup/writer.ts";
+import { systemClock } from "../../base/clock.ts";
+import { invalid, Problem } from "../../base/problem.ts";
+import type { BackupProgress, BackupRequest, BackupView } from "../../cli/backup-wiring.ts";
+import type { Configuration } from "../../config/load.ts";
+import { isPostgresUrl, withoutPassword } from "../../config/setting-readers.ts";
+import { masterSecret } from "../../secrets/master-secret.ts";
+import { createSecrets } from "../../secrets/secrets.ts";
+import { removeDatabase, takeSnapshot } from "../../store/sqlite/backup/snapshot.ts";
+import { lockBackups } from "../../store/sqlite/lock.ts";
+import { toStoreProblem } from "../../store/sqlite/store-problem.ts";
+import { existingSqlite } from "../schema.ts";
+import { backupPath, openSink, removeOldest, standardOutput } from "./output.ts";
+
+/** `svc backup`: of SQLite, beside a running gateway or without one. */
+export async function backupStore(
+  configuration: Configuration,
+  request: BackupRequest,
+): Promise<BackupView> {
+  const { dataDir, databaseUrl } = configuration.settings;
+  if (isPostgresUrl(databaseUrl)) throw withPostgres(databaseUrl);
+  const { nowMs } = systemClock;
+  const path = existingSqlite(configuration);
+  const file = backupPath(request.file, { nowMs: nowMs(), force: request.force });
+  if (request.keep !== undefined && file === standardOutput)
+    throw invalid({ keep: "keep needs a directory to keep backups in." });
+  const secret = request.passphrase === undefined ? undefined : ownSecret(configuration);
+  const written = await backupDatabase({ ...request, path, dataDir, file, secret });
+  const removed = request.keep === undefined ? [] : removeOldest(dirname(file), request.keep);
+  return { ...written, removed };
+}
+
+export interface DatabaseBackup {
+  readonly path: string;
+  readonly dataDir: string;
+  readonly file: string;
+  readonly passphrase?: string | undefined;
+  /** Of the data directory; only an encrypted backup has it. */
+  readonly secret?: string | undefined;
+  readonly onProgress?: ((progress: BackupProgress) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * First a copy of the database as of one moment, in the data directory; then the backup from it. A
+ * backup that fails or is killed leaves no file with the name of a backup.
+ */
+export async function backupDatabase(backup: DatabaseBackup): Promise<Omit<BackupView, "removed">> {
+  const { path, dataDir, file, passphrase, secret, signal } = backup;
+  const onProgress = backup.onProgress ?? (() => {});
+  const unlock = lockBackups(dataDir);
+  const copy = join(dataDir, "backup-copy.db");
+  // Left by a backup that was killed.
+  removeDatabase(copy);
+  try {
+    const { nowMs } = systemClock;
+    const onCopied = (doneBytes: number, totalBytes: number) =>
+      onProgress({ step: "copy", doneBytes, totalBytes });
+    const snapshot = await takeSnapshot({ path, to: copy, nowMs, onProgress: onCopied, signal });
+    const { facts, atMs, sizeBytes } = snapshot;
+    if (secret !== undefined) checkOwn(secret, facts.secretFingerprint);
+    const key = passphrase === undefined ? undefined : await newKey(passphrase);
+    const sink = openSink(file);
+    try {
+      const hasSecret = secret !== undefined;
+      const about = { ...facts, databaseBytes: sizeBytes, hasSecret };
+      const header = { version: packageJson.version, createdAtMs: atMs };
+      const database = createReadStream(copy, { highWaterMark: chunkBytes });
+      const { bytes, sha256 } = await writeBackup(
+        { header, about, secret, database },
+        {
+          write(part) {
+            signal?.throwIfAborted();
+            return sink.write(part);
+          },
+          key,
+          onProgress: (doneBytes) =>
+            onProgress({ step: "write", doneBytes, totalBytes: sizeBytes }),
+        },
+      );
+      sink.finish();
+      return { ...viewOf({ header, about }), file, bytes, sha256, encrypted: key !== undefined };
+    } catch (error) {
+      sink.undo();
+      throw error;
+    }
+  } catch (error) {
+    throw toStoreProblem(error, path, dataDir);
+  } finally {
+    removeDatabase(copy);
+    unlock();
+  }
+}
+
+/** What backups and restores show of a backup. */
+export function viewOf({
+  header,
+  about,
+}: {
+  readonly header: { readonly version: string; readonly createdAtMs: number };
+  readonly about: Parameters<typeof writeBackup>[0]["about"];
+}) {
+  return {
+    version: header.version,
+    created_at: new Date(header.createdAtMs).toISOString(),
+    receipts: about.receipts,
+    accounts: about.accounts,
+    newest_receipt: about.newestReceipt === "" ? null : about.newestReceipt,
+    sequence: about.sequence,
+    schema: about.migrations.at(-1) ?? "",
+    database_bytes: about.databaseBytes,
+    secret_fingerprint: about.secretFingerprint,
+    has_secret: about.hasSecret,
+  };
+}
+
+/** The secret of the data directory. One from elsewhere stays where the operator keeps it. */
+function ownSecret({ settings }: Configuration): string | undefined {
+  const { secret, secretFile, dataDir } = settings;
+  const isElsewhere = secret !== undefined || secretFile !== undefined;
+  if (isElsewhere || !existsSync(join(dataDir, "secret"))) return undefined;
+  return masterSecret({ fromEnvironment: undefined, dataDir, hasDatabase: true });
+}
+
+function checkOwn(secret: string, fingerprint: string): void {
+  if (createSecrets(secret).fingerprint === fingerprint) return;
+  throw new Problem({
+    code: "failed",
+    message:
+      "The file secret in the data directory does not belong to this database, so the backup was not written. Restore the right one first.",
+  });
+}
+
+const withPostgres = (url: string) =>
+  new Problem({
+    code: "failed",
+    message: [
+      "svc backup is for SQLite, and this installation uses PostgreSQL: use its own tools, and keep the master secret (SVC_SECRET, SVC_SECRET_FILE or the file secret), because without it no stored key works.",
+      `  back up:  pg_dump --format=custom --file=svc.dump "${withoutPassword(url)}"`,
+      '  restore:  pg_restore --no-owner --exit-on-error --dbname="ADDRESS OF AN EMPTY DATABASE" svc.dump',
+      "docs/deploy/backup.md has the details, also for point-in-time recovery.",
+    ].join("\n"),
+  });

@@ -1,0 +1,127 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { invalid, Problem } from "../../base/problem.ts";
+import { syncFolder } from "../../store/sqlite/database-file.ts";
+
+/** Standard output, as a name of a file. */
+export const standardOutput = "-";
+const namePattern = /^svc-\d{8}T\d{6}Z\.svcbackup$/;
+
+/** Where a backup is written; the names of files in a folder are made of the moment. */
+export function backupPath(
+  given: string,
+  { nowMs, force }: { readonly nowMs: number; readonly force: boolean },
+): string {
+  if (given === standardOutput) return given;
+  const path = resolve(given);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+    const moment = new Date(nowMs).toISOString().replaceAll(/[-:]|\.\d+/g, "");
+    return backupPath(join(path, `svc-${moment}.svcbackup`), { nowMs, force });
+  }
+  if (statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw invalid({
+      file: `file: the directory ${dirname(path)} does not exist. Create it first.`,
+    });
+  if (existsSync(path) && !force)
+    throw new Problem({
+      code: "conflict",
+      field: "file",
+      message: `${path} already exists. Choose another name, or replace it with --force.`,
+    });
+  return path;
+}
+
+/** Whether `svc backup DIRECTORY` has named it. */
+export function removeOldest(folder: string, keep: number): readonly string[] {
+  const names = readdirSync(folder)
+    .filter((name) => namePattern.test(name))
+    .toSorted();
+  const old = names.slice(0, Math.max(0, names.length - keep));
+  for (const name of old) rmSync(join(folder, name), { force: true });
+  return old.map((name) => join(folder, name));
+}
+
+export interface BackupSink {
+  write(bytes: Uint8Array): Promise<void>;
+  /** The file has its name and is on the disk. */
+  finish(): void;
+  /** Leaves nothing of it. */
+  undo(): void;
+}
+
+export function openSink(path: string): BackupSink {
+  return path === standardOutput ? standardOutputSink() : fileSink(path);
+}
+
+function standardOutputSink(): BackupSink {
+  return {
+    write: (bytes) =>
+      new Promise((done, fail) => {
+        process.stdout.write(bytes, (error) => (error ? fail(error) : done()));
+      }),
+    finish() {},
+    undo() {},
+  };
+}
+
+/** Under another name until it is whole: what has the name of a backup is one. */
+function fileSink(path: string): BackupSink {
+  const part = `${path}.part`;
+  return inFile(path, () => {
+    // Left by a backup that was killed.
+    rmSync(part, { force: true });
+    const fd = openSync(part, "wx", 0o600);
+    let isOpen = true;
+    const close = () => {
+      if (isOpen) closeSync(fd);
+      isOpen = false;
+    };
+    return {
+      async write(bytes) {
+        inFile(path, () => writeAll(fd, bytes));
+      },
+      finish: () =>
+        inFile(path, () => {
+          fsyncSync(fd);
+          close();
+          renameSync(part, path);
+          syncFolder(path);
+        }),
+      undo() {
+        close();
+        rmSync(part, { force: true });
+      },
+    };
+  });
+}
+
+export function writeAll(fd: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at);
+}
+
+/** What the file system says, for a person. */
+function inFile<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+    const isFull = /^(ENOSPC|EDQUOT)$/.test(code);
+    throw new Problem({
+      code: "failed",
+      message: isFull
+        ? `The disk that holds ${path} is full (${code}), so the backup was not written. Free some space and try again.`
+        : `The backup ${path} cannot be written (${code}). Check the owner and the permissions of its directory.`,
+      cause,
+    });
+  }
+}

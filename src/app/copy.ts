@@ -9,7 +9,7 @@ import { toPostgresProblem } from "../store/postgres/store-problem.ts";
 import { markCopied, refuseOtherCopy, takeMarkAway } from "../store/sqlite/copied.ts";
 import { toStoreProblem } from "../store/sqlite/store-problem.ts";
 import type { Opened } from "./opened.ts";
-import { existingSqlite } from "./schema.ts";
+import { existingSqlite } from "./sqlite-file.ts";
 import { openStore } from "./store.ts";
 
 /** `svc store copy`: the SQLite database of this installation to PostgreSQL. */

@@ -11,6 +11,7 @@ import { warnOfOpenSecret } from "./secret.ts";
 import { openStore, platformAddress, problemOf } from "./store.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { Undo } from "./undo.ts";
+import { logUpgrade } from "./upgrade.ts";
 
 export interface GatewayProcessOptions {
   readonly configuration: Configuration;
@@ -39,7 +40,7 @@ export interface GatewayProcess {
 export async function startGatewayProcess(options: GatewayProcessOptions): Promise<GatewayProcess> {
   const { configuration, user, version, log, instance, engine, sharesPort } = options;
   const { settings } = configuration;
-  const opened = await openStore(configuration, user);
+  const opened = await openStore(configuration, { ...user, onUpgrade: logUpgrade(log) });
   // The supervisor of a worker has said it.
   if (user.kind === "server") warnOfOpenSecret(settings, log);
   const undo = new Undo();

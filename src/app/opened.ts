@@ -1,4 +1,5 @@
 import type { TargetHealth } from "../catalog/health.ts";
+import type { OnUpgrade } from "../cli/store-wiring.ts";
 import type { FleetClock } from "../fleet/clock.ts";
 import type { FleetStore } from "../fleet/store.ts";
 import type { EndedOwnerStore } from "../keys/signed-keys.ts";
@@ -13,7 +14,12 @@ import type { DataLock } from "../store/sqlite/lock.ts";
 import type { Store } from "../store/store.ts";
 
 /** Who opens the store. With PostgreSQL, servers and workers are nodes of the fleet. */
-export type StoreUser =
+export type StoreUser = StoreRole & {
+  /** Shows what an upgrade does before it does it; absent: it is printed. */
+  readonly onUpgrade?: OnUpgrade | undefined;
+};
+
+type StoreRole =
   | { readonly kind: "server" | "supervisor" | "platform" | "command" | "copy" }
   | { readonly kind: "worker"; readonly worker: number };
 

@@ -9,6 +9,7 @@ import type { Opened } from "./opened.ts";
 import { startPlatformRole } from "./platform-role.ts";
 import { applyAtStart, openStore, problemOf } from "./store.ts";
 import { Undo } from "./undo.ts";
+import { logUpgrade } from "./upgrade.ts";
 
 export interface PlatformProcess {
   readonly url: string;
@@ -25,7 +26,10 @@ export async function startPlatformProcess(options: {
 }): Promise<PlatformProcess> {
   const { configuration, version, log } = options;
   const { settings } = configuration;
-  const opened = await openStore(configuration, { kind: "platform" });
+  const opened = await openStore(configuration, {
+    kind: "platform",
+    onUpgrade: logUpgrade(log),
+  });
   const undo = new Undo();
   undo.push(opened.close);
   try {

@@ -18,7 +18,11 @@ import { openLedgerReader } from "../store/postgres/ledger/reader.ts";
 import { createNodeStore, createPlainStore } from "../store/postgres/ledger-store.ts";
 import { PostgresPermits } from "../store/postgres/limits/permits.ts";
 import { lockSql } from "../store/postgres/locks.ts";
-import { refuseNewer } from "../store/postgres/migrations/migrations.ts";
+import {
+  describePending,
+  newestSchema,
+  refuseNewer,
+} from "../store/postgres/migrations/migrations.ts";
 import { openPostgres, type Postgres } from "../store/postgres/postgres.ts";
 import { createEndedOwnerStore } from "../store/postgres/shared/ended-owners.ts";
 import { LiveCalls } from "../store/postgres/shared/live.ts";
@@ -33,6 +37,7 @@ import type { SharedStore, Store } from "../store/store.ts";
 import { announceToGateways } from "./gateway-news.ts";
 import type { NodeParts, Opened, StoreUser } from "./opened.ts";
 import { secretSource } from "./secret.ts";
+import { dumpOf, noteThisVersion, noticeOf, printUpgrade } from "./upgrade.ts";
 
 /**
  * What a process has of its own on this machine: a directory that it locks, with the identity of a
@@ -64,10 +69,11 @@ export async function openPostgresStore(
       name: `svc ${place.name}`,
       connections: settings.databaseConnections,
     });
-    const secrets = createSecrets(
-      masterSecret({ ...secretSource(settings), hasDatabase: await hasSecret(postgres) }),
-    );
+    const hasDatabase = await hasSecret(postgres);
+    const secrets = createSecrets(masterSecret({ ...secretSource(settings), hasDatabase }));
+    if (hasDatabase) await announceUpgrade(postgres.db, url, user.onUpgrade);
     const base = await createPostgresStore(postgres, secrets.fingerprint);
+    await noteThisVersion(postgres.db, newestSchema);
     const { pool, db } = postgres;
     const clock = await openClock(pool);
     const fleet = new PostgresFleet({ pool, db, goneAfterMs: goneAfterMs(settings) });
@@ -101,6 +107,16 @@ export async function openPostgresStore(
     place.lock.release();
     throw error;
   }
+}
+
+/** Before a start migrates a database that others may be using. */
+async function announceUpgrade(
+  db: Postgres["db"],
+  url: string,
+  onUpgrade = printUpgrade,
+): Promise<void> {
+  const steps = await describePending(db);
+  if (steps.length > 0) await onUpgrade(await noticeOf(db, steps, dumpOf(url)));
 }
 
 /** One moment of the ledger, on a connection of its own. */

@@ -1,37 +1,51 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { Problem } from "../base/problem.ts";
-import type { MigrationView } from "../cli/store-wiring.ts";
+import type { MigrateRequest, MigrationView } from "../cli/store-wiring.ts";
+import { stepText } from "../cli/upgrade-text.ts";
 import type { Configuration } from "../config/load.ts";
 import { isPostgresUrl, withoutPassword } from "../config/setting-readers.ts";
-import { realDatabasePath } from "../store/sqlite/database-file.ts";
+import type { PendingStep } from "../store/sql/migrate.ts";
+import { readVersions } from "../store/sql/versions.ts";
 import { lockDatabase, lockDataDir } from "../store/sqlite/lock.ts";
-import { migrate, pendingOf } from "../store/sqlite/migrations/migrations.ts";
-import { openSqlite } from "../store/sqlite/sqlite.ts";
+import { describePending, migrate } from "../store/sqlite/migrations/migrations.ts";
+import { openSqlite, type Sqlite } from "../store/sqlite/sqlite.ts";
 import { toStoreProblem } from "../store/sqlite/store-problem.ts";
+import { existingSqlite } from "./sqlite-file.ts";
+import { dumpOf, noteThisVersion, noticeOf, prepareUpgrade, printUpgrade } from "./upgrade.ts";
 
 /** `svc migrate`: what a start does with the schema, and nothing else of a start. */
 export async function migrateStore(
   configuration: Configuration,
-  { dryRun }: { readonly dryRun: boolean },
+  request: MigrateRequest,
 ): Promise<MigrationView> {
   const { databaseUrl } = configuration.settings;
   return isPostgresUrl(databaseUrl)
-    ? migratePostgres(databaseUrl, dryRun)
-    : migrateSqlite(configuration, dryRun);
+    ? migratePostgres(databaseUrl, request)
+    : migrateSqlite(configuration, request);
 }
 
-async function migratePostgres(url: string, dryRun: boolean): Promise<MigrationView> {
+async function migratePostgres(
+  url: string,
+  { dryRun, onUpgrade = printUpgrade }: MigrateRequest,
+): Promise<MigrationView> {
   const { openPostgres } = await import("../store/postgres/postgres.ts");
-  const { migrate, pendingOf } = await import("../store/postgres/migrations/migrations.ts");
+  const { migrate, pendingOf, describePending, newestSchema } = await import(
+    "../store/postgres/migrations/migrations.ts"
+  );
   const { unfinishedCopy } = await import("../store/postgres/unfinished-copy.ts");
   const database = withoutPassword(url);
   try {
     const postgres = await openPostgres({ url, name: "svc migrate", connections: 1 });
+    const { db } = postgres;
     try {
-      if (dryRun) return { database, applied: [], pending: await pendingOf(postgres.db) };
-      const applied = await migrate(postgres.db);
-      return { database, applied, pending: [], warning: await unfinishedCopy(postgres.db) };
+      const pending = await pendingOf(db);
+      const steps = await describePending(db);
+      const about = aboutOf(steps);
+      if (dryRun) return { database, applied: [], pending, about };
+      // An empty database has nothing to lose.
+      const isEmpty = (await readVersions(db).catch(() => undefined)) === undefined;
+      if (steps.length > 0 && !isEmpty) await onUpgrade(await noticeOf(db, steps, dumpOf(url)));
+      const applied = await migrate(db);
+      await noteThisVersion(db, newestSchema);
+      return { database, applied, pending: [], about, warning: await unfinishedCopy(db) };
     } finally {
       await postgres.close();
     }
@@ -41,35 +55,34 @@ async function migratePostgres(url: string, dryRun: boolean): Promise<MigrationV
   }
 }
 
-/** The file of this installation, also where the settings name PostgreSQL by now. */
-export function existingSqlite({ settings }: Configuration): string {
-  const { databaseUrl, dataDir } = settings;
-  const isFile = databaseUrl !== undefined && !isPostgresUrl(databaseUrl);
-  const path = realDatabasePath(isFile ? databaseUrl : join(dataDir, "svc.db"));
-  if (existsSync(path)) return path;
-  throw new Problem({
-    code: "not_found",
-    message: `The database ${path} does not exist. Check SVC_DATA_DIR; the first start creates a new database.`,
-  });
-}
+/** By the name of the migration. */
+const aboutOf = (steps: readonly PendingStep[]) =>
+  Object.fromEntries(steps.map((step) => [step.name, stepText(step).slice(step.name.length + 2)]));
 
 async function migrateSqlite(
   configuration: Configuration,
-  dryRun: boolean,
+  { dryRun, onUpgrade = printUpgrade }: MigrateRequest,
 ): Promise<MigrationView> {
-  const { dataDir } = configuration.settings;
+  const { settings } = configuration;
   const path = existingSqlite(configuration);
+  const lookAt = async ({ db }: Sqlite): Promise<MigrationView> => {
+    const steps = await describePending(db);
+    const pending = steps.map(({ name }) => name);
+    return { database: path, applied: [], pending, about: aboutOf(steps) };
+  };
   // Only reading, which a running server allows.
-  if (dryRun) return withSqlite(path, async (db) => pendingView(path, await pendingOf(db)));
-  const lock = lockDataDir(dataDir);
+  if (dryRun) return withSqlite(path, lookAt);
+  const lock = lockDataDir(settings.dataDir);
   try {
     const unlock = lockDatabase(path);
     try {
-      return await withSqlite(path, async (db) => ({
-        database: path,
-        applied: await migrate(db),
-        pending: [],
-      }));
+      return await withSqlite(path, async (sqlite) => {
+        const view = await lookAt(sqlite);
+        await prepareUpgrade({ sqlite, settings, onUpgrade });
+        const applied = await migrate(sqlite.db);
+        await noteThisVersion(sqlite.db);
+        return { ...view, applied, pending: [] };
+      });
     } finally {
       unlock();
     }
@@ -78,19 +91,10 @@ async function migrateSqlite(
   }
 }
 
-const pendingView = (database: string, pending: readonly string[]): MigrationView => ({
-  database,
-  applied: [],
-  pending,
-});
-
-async function withSqlite<T>(
-  path: string,
-  work: (db: ReturnType<typeof openSqlite>["db"]) => Promise<T>,
-): Promise<T> {
+async function withSqlite<T>(path: string, work: (sqlite: Sqlite) => Promise<T>): Promise<T> {
   try {
-    const { db } = openSqlite(path);
-    return await work(db).finally(() => db.destroy());
+    const sqlite = openSqlite(path);
+    return await work(sqlite).finally(() => sqlite.db.destroy());
   } catch (error) {
     throw toStoreProblem(error, path);
   }

@@ -16,6 +16,7 @@ import { pageOrigins, startPlatformRole } from "./platform-role.ts";
 import { applyAtStart, openStore, problemOf } from "./store.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { Undo } from "./undo.ts";
+import { logUpgrade } from "./upgrade.ts";
 
 export interface RunningServer {
   readonly gatewayUrl: string;
@@ -51,14 +52,16 @@ export interface ServerOptions extends GatewayParts {
  * on each other; undone when a part fails.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { configuration, version, passwordCost, open = openStore } = options;
+  const { configuration, version, passwordCost } = options;
   const { settings } = configuration;
   const log = createLog({
     level: settings.logLevel,
     pretty: wantsColour(process.stderr),
     write: options.writeLog ?? ((line) => void process.stderr.write(line)),
   });
-  const opened = await open(configuration);
+  const opened = await (options.open === undefined
+    ? openStore(configuration, { kind: "server", onUpgrade: logUpgrade(log) })
+    : options.open(configuration));
   const clock = options.clock ?? opened.shared?.clock ?? systemClock;
   const undo = new Undo();
   undo.push(opened.close);

@@ -42,6 +42,7 @@ import type { Store } from "../store/store.ts";
 import type { Opened, StoreUser } from "./opened.ts";
 import { secretSource, warnOfOpenSecret } from "./secret.ts";
 import { throughStore } from "./through-store.ts";
+import { noteThisVersion, prepareUpgrade, printUpgrade } from "./upgrade.ts";
 
 function databasePath({ settings }: Configuration): string {
   return settings.databaseUrl ?? join(settings.dataDir, "svc.db");
@@ -80,7 +81,10 @@ export async function openStore(
     const secrets = createSecrets(
       masterSecret({ ...secretSource(configuration.settings), hasDatabase }),
     );
+    const { onUpgrade = printUpgrade } = user;
+    await prepareUpgrade({ sqlite, settings: configuration.settings, onUpgrade });
     const store = await createStore(sqlite, secrets.fingerprint);
+    await noteThisVersion(sqlite.db);
     await recountOpen(store);
     const close = async () => {
       await store.close();

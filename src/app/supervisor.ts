@@ -19,6 +19,7 @@ import type { RunningServer } from "./server.ts";
 import { applyAtStart, openStore, problemOf, routeCheck } from "./store.ts";
 import { Ticker } from "./ticker.ts";
 import { Undo } from "./undo.ts";
+import { logUpgrade } from "./upgrade.ts";
 import type { EngineRefusal } from "./workers/messages.ts";
 import { WorkerPool } from "./workers/pool.ts";
 
@@ -41,7 +42,10 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Runni
   const pretty = wantsColour(process.stderr);
   const log = createLog({ level: settings.logLevel, pretty, write: writeLog });
   warnOfMachine(workers, log);
-  const opened = await openStore(configuration, { kind: "supervisor" });
+  const opened = await openStore(configuration, {
+    kind: "supervisor",
+    onUpgrade: logUpgrade(log),
+  });
   const undo = new Undo();
   undo.push(opened.close);
   try {

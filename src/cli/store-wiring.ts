@@ -1,11 +1,38 @@
 /** What the commands about the database itself get from the composition root. */
 export interface StoreWiring {
   /** Brings the schema up to date, or shows what that would apply. */
-  readonly migrate: (options: { readonly dryRun: boolean }) => Promise<MigrationView>;
+  readonly migrate: (options: MigrateRequest) => Promise<MigrationView>;
   /** Copies the SQLite database to PostgreSQL; by the settings, where no address is given. */
   readonly copyStore: (options: CopyRequest) => Promise<CopyView>;
   /** Servers can start on the SQLite database again. */
   readonly cancelCopy: () => Promise<CancelView>;
+}
+
+/** What an upgrade is going to do with an existing database, before it does it. */
+export interface UpgradeNotice {
+  readonly steps: readonly {
+    readonly name: string;
+    readonly about: string;
+    /** That the step reads or writes. */
+    readonly rows: number;
+  }[];
+  /** The version of svc before; undefined: one that did not note itself. */
+  readonly from: string | undefined;
+  readonly to: string;
+  /** What stands for a backup: a file, a command of PostgreSQL, or nothing because it is off. */
+  readonly backup:
+    | { readonly kind: "file"; readonly path: string }
+    | { readonly kind: "pg_dump"; readonly command: string }
+    | { readonly kind: "off" };
+}
+
+/** Shows the notice, and throws where the person does not want the upgrade. */
+export type OnUpgrade = (notice: UpgradeNotice) => void | Promise<void>;
+
+export interface MigrateRequest {
+  readonly dryRun: boolean;
+  /** Absent: it is printed. */
+  readonly onUpgrade?: OnUpgrade;
 }
 
 export interface MigrationView {
@@ -13,6 +40,8 @@ export interface MigrationView {
   readonly database: string;
   readonly applied: readonly string[];
   readonly pending: readonly string[];
+  /** What each of them does. */
+  readonly about: Readonly<Record<string, string>>;
   /** Why servers cannot use the database yet. */
   readonly warning?: string | undefined;
 }

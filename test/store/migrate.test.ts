@@ -111,7 +111,7 @@ describe("svc migrate on PostgreSQL", () => {
     // Its own step changes nothing that the second version needs, but the one before did.
     const fourth = { ...third, "9004-last": { up, about: "", compatibleFrom: newest } };
     const refused = (names: string) =>
-      `The database was written by a newer version (it has the ${names.includes(",") ? "migrations" : "migration"} ${names}). Start that version, or use another SVC_DATABASE_URL.`;
+      `The database was written by a newer version (it has the ${names.includes(",") ? "migrations" : "migration"} ${names}). Start that version, restore the backup from before the upgrade, or use another SVC_DATABASE_URL.`;
     await migrate(db, second);
     expect(await migrateAtStart(db)).toEqual([]);
     await expect(migrate(db)).rejects.toThrow(refused("9002-next"));

@@ -13,7 +13,7 @@ import { createSecrets } from "../../secrets/secrets.ts";
 import { removeDatabase, takeSnapshot } from "../../store/sqlite/backup/snapshot.ts";
 import { lockBackups } from "../../store/sqlite/lock.ts";
 import { toStoreProblem } from "../../store/sqlite/store-problem.ts";
-import { existingSqlite } from "../schema.ts";
+import { existingSqlite } from "../sqlite-file.ts";
 import { backupPath, openSink, removeOldest, standardOutput } from "./output.ts";
 
 /** `svc backup`: of SQLite, beside a running gateway or without one. */

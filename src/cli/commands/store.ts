@@ -1,9 +1,18 @@
 import { toUsd } from "../../base/money.ts";
-import { invalid } from "../../base/problem.ts";
+import { invalid, Problem } from "../../base/problem.ts";
 import { type Command, jsonFlag } from "../command.ts";
-import type { CancelView, CopyProgress, CopyView, MigrationView } from "../store-wiring.ts";
+import type {
+  CancelView,
+  CopyProgress,
+  CopyView,
+  MigrationView,
+  UpgradeNotice,
+} from "../store-wiring.ts";
+import { interruptible } from "../terminal/interrupt.ts";
 import { print, printJson, style } from "../terminal/output.ts";
 import { ProgressLine } from "../terminal/progress-line.ts";
+import { askYes, isInteractive } from "../terminal/prompts.ts";
+import { upgradeLines } from "../upgrade-text.ts";
 
 const migrate: Command = {
   name: "migrate",
@@ -11,22 +20,34 @@ const migrate: Command = {
     "Bring the schema of the database up to date. Run it before you start a new version on PostgreSQL; a start does the same.",
   flags: {
     "dry-run": { about: "show what would be applied and change nothing" },
+    yes: { about: "do not ask on a terminal" },
     ...jsonFlag,
   },
-  examples: ["svc migrate --dry-run", "svc migrate"],
-  async run({ switches, wiring }) {
-    const dryRun = switches.has("dry-run");
-    const view = await wiring.migrate({ dryRun });
-    if (switches.has("json")) printJson({ ...view, dry_run: dryRun });
-    else printMigration(view, dryRun);
-  },
+  examples: ["svc migrate --dry-run", "svc migrate", "svc migrate --yes"],
+  run: (invocation) =>
+    interruptible(async (signal) => {
+      const { switches, wiring } = invocation;
+      const dryRun = switches.has("dry-run");
+      const onUpgrade = async (notice: UpgradeNotice) => {
+        process.stderr.write(`${upgradeLines(notice).join("\n")}\n`);
+        // Where a backup was written, nothing is at stake; and a script has nobody to ask.
+        if (notice.backup.kind === "file" || switches.has("yes") || !isInteractive(invocation))
+          return;
+        const question = "Is there a backup, and shall the database be upgraded?";
+        if (await askYes({ question, offered: false, signal })) return;
+        throw new Problem({ code: "failed", message: "Stopped. Nothing was changed." });
+      };
+      const view = await wiring.migrate({ dryRun, onUpgrade });
+      if (switches.has("json")) printJson({ ...view, dry_run: dryRun });
+      else printMigration(view, dryRun);
+    }),
 };
 
 function printMigration(view: MigrationView, dryRun: boolean): void {
-  const { database, applied, pending, warning } = view;
+  const { database, applied, pending, about, warning } = view;
   print(`${style.dim("database:")} ${database}`);
   for (const name of applied) print(`${style.green("applied")} ${name}`);
-  for (const name of pending) print(`${style.yellow("pending")} ${name}`);
+  for (const name of pending) print(`${style.yellow("pending")} ${name}: ${about[name] ?? ""}`);
   if (applied.length + pending.length === 0) print("The schema is up to date.");
   if (dryRun && pending.length > 0) print("Nothing was changed. svc migrate applies them.");
   if (warning !== undefined) print(style.yellow(warning));

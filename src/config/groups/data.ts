@@ -96,6 +96,12 @@ export const dataSettings = {
     inFile: false,
     hidden: true,
   },
+  upgradeBackup: {
+    env: "SVC_UPGRADE_BACKUP",
+    about: "back up a SQLite database before an upgrade migrates it",
+    fallback: "on",
+    read: onOff,
+  },
   receiptsDays: {
     env: "SVC_RECEIPTS_DAYS",
     about: "days that receipts are kept (default: forever)",

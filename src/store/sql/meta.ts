@@ -12,6 +12,8 @@ type MetaKey =
   | "rollups_counted_from_ms"
   /** The newest migration that a process must know to work with the schema as it is. */
   | "schema_compatible_from"
+  /** The versions of svc that have used the database, the newest last. */
+  | "versions"
   /** Of a database that came from a backup: the moments of the backup and of the restore. */
   | "restored_from"
   /** While a copy fills the database: how far it is. */

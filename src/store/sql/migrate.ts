@@ -1,6 +1,8 @@
+import { sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { Problem } from "../../base/problem.ts";
 import type { Db } from "./schema.ts";
+import { readVersions } from "./versions.ts";
 
 /** Its cause is what the database said, which may be said better in words. */
 export class MigrationFailure extends Problem {
@@ -39,9 +41,47 @@ export async function pendingMigrations(db: Db, schema: Schema): Promise<readonl
   if (newer.length > 0 && !(await schema.worksOnNewer?.(db)))
     throw new Problem({
       code: "failed",
-      message: `The database was written by a newer version (it has the ${newer.length === 1 ? "migration" : "migrations"} ${newer.join(", ")}). Start that version, or use another ${setting}.`,
+      message: `The database was written by a newer version${await writerOf(db, newer)} (it has the ${newer.length === 1 ? "migration" : "migrations"} ${newer.join(", ")}). Start that version, restore the backup from before the upgrade, or use another ${setting}.`,
     });
   return Object.keys(known).filter((name) => !applied.includes(name));
+}
+
+async function writerOf(db: Db, newer: readonly string[]): Promise<string> {
+  // A schema of tests may lack the table.
+  const versions = await readVersions(db).catch(() => []);
+  const writer = versions.findLast(({ schema }) => newer.includes(schema));
+  return writer === undefined ? "" : `, ${writer.version}`;
+}
+
+/** A migration that is about to run, for the person who upgrades. */
+export interface PendingStep {
+  readonly name: string;
+  readonly about: string;
+  /** That it reads or writes; 0 where it does not depend on them. */
+  readonly rows: number;
+}
+
+export async function describeSteps(
+  db: Db,
+  names: readonly string[],
+  known: Migrations,
+): Promise<readonly PendingStep[]> {
+  const steps: PendingStep[] = [];
+  for (const name of names) {
+    const { about = "", rewrites = [] } = known[name] ?? {};
+    let rows = 0;
+    for (const table of rewrites) rows += await rowsOf(db, table);
+    steps.push({ name, about, rows });
+  }
+  return steps;
+}
+
+/** None in a table that an earlier step is going to create. */
+async function rowsOf(db: Db, table: string): Promise<number> {
+  const counted = sql<{ rows: number | bigint | string }>`
+    select count(*) as rows from ${sql.table(table)}`;
+  const { rows } = await counted.execute(db).catch(() => ({ rows: [] }));
+  return Number(rows[0]?.rows ?? 0);
 }
 
 /**

@@ -81,7 +81,7 @@ test("the version before serves on the new schema, starts on it again, and on no
   served += await later.end();
   expect(await again.stop()).toBe(0);
   const tooOld =
-    "error: The database was written by a newer version (it has the migrations 9001-notes, 9002-notes). Start that version, or use another SVC_DATABASE_URL.";
+    "error: The database was written by a newer version (it has the migrations 9001-notes, 9002-notes). Start that version, restore the backup from before the upgrade, or use another SVC_DATABASE_URL.";
   await expect(home.serve(environment())).rejects.toThrow(tooOld);
   expect((await svc("ledger", "verify")).stderr).toContain(tooOld);
 

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { DatabaseError } from "pg";
 import { readMeta, writeMeta } from "../../sql/meta.ts";
 import {
+  describeSteps,
   MigrationFailure,
   migrateSchema,
   pendingMigrations,
@@ -73,6 +74,13 @@ const startSchema = (known: Steps): Schema => ({
 
 /** What `migrate` would apply. */
 export const pendingOf = (db: Db, known = migrations) => pendingMigrations(db, schemaOf(known));
+
+/** What a start would apply, described. */
+export const describePending = async (db: Db, known = migrations) =>
+  describeSteps(db, await pendingMigrations(db, startSchema(known)), known);
+
+/** The newest schema that this version knows. */
+export const newestSchema = Object.keys(migrations).at(-1) ?? "";
 
 const schemaOf = (steps: Steps): Schema => ({
   known: recorded(steps),

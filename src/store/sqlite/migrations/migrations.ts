@@ -1,5 +1,10 @@
 import { type Kysely, sql } from "kysely";
-import { type Migrations, migrateSchema, pendingMigrations } from "../../sql/migrate.ts";
+import {
+  describeSteps,
+  type Migrations,
+  migrateSchema,
+  pendingMigrations,
+} from "../../sql/migrate.ts";
 import type { Db } from "../../sql/schema.ts";
 import { dialect } from "./dialect.ts";
 import { keyStates } from "./key-states.ts";
@@ -105,6 +110,13 @@ const migrations: Migrations = {
     about: "Adds seconds of audio to receipts.",
   },
 };
+
+/** The same, described. */
+export const describePending = async (db: Db, known = migrations) =>
+  describeSteps(db, await pendingOf(db, known), known);
+
+/** The newest schema that this version knows. */
+export const newestSchema = Object.keys(migrations).at(-1) ?? "";
 
 /** What this version does not know of a schema, and what the schema lacks. */
 export const compareSchema = (names: readonly string[], known = migrations) => ({

@@ -3,6 +3,7 @@ import type { Log } from "../base/log.ts";
 import { listenerUrl } from "../base/network/listen.ts";
 import type { Configuration } from "../config/load.ts";
 import type { Settings } from "../config/settings.ts";
+import { createFactors } from "../people/factors/factors.ts";
 import { type PasswordCost, Passwords } from "../people/passwords.ts";
 import { People } from "../people/people.ts";
 import { SignInLimits } from "../people/sign-in-limits.ts";
@@ -43,11 +44,16 @@ export interface PlatformRole {
 export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
   const { configuration, opened, link, engine, version, passwordCost, clock, log, undo } = options;
   const limits = new SignInLimits(opened.shared?.signInTries);
-  const people = new People(opened.store.people, clock, new Passwords(passwordCost), limits);
+  const { sessionIdleMs: idleMs, sessionMaxMs: longestMs } = configuration.settings;
+  const policy = { idleMs, longestMs, requireFactor: configuration.settings.requireSecondFactor };
+  const passwords = new Passwords(passwordCost);
+  const people = new People(opened.store.people, clock, { passwords, limits, policy });
+  const factors = createFactors(people, opened.secrets);
   const unbound = operationsOn({
     configuration,
     opened,
     people,
+    factors,
     engine,
     clock,
     money: link.money,
@@ -62,6 +68,7 @@ export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
     opened,
     link,
     people,
+    factors,
     operations: unbound,
     version,
     clock,

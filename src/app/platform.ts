@@ -4,6 +4,7 @@ import type { Log } from "../base/log.ts";
 import { trustedProxies } from "../base/network/client-address.ts";
 import { listenerUrl } from "../base/network/listen.ts";
 import type { Configuration } from "../config/load.ts";
+import type { Factors } from "../people/factors/factors.ts";
 import { Invites } from "../people/invites.ts";
 import type { People } from "../people/people.ts";
 import { SessionSecrets } from "../people/session-secrets.ts";
@@ -25,6 +26,7 @@ export interface ControlOptions {
   readonly link: GatewayLink;
   readonly operations: UnboundOperations;
   readonly people: People;
+  readonly factors: Factors;
   readonly version: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -42,7 +44,7 @@ export function openControl(options: ControlOptions): {
   readonly port: number;
   close(): Promise<void>;
 } {
-  const { configuration, opened, link, operations, people, version, clock, log } = options;
+  const { configuration, opened, link, operations, people, factors, version, clock, log } = options;
   const gatewayUrl = link.publicUrl;
   const { settings, inForce } = configuration;
   const { people: store, audit, accounts, keys, catalog } = opened.store;
@@ -53,6 +55,7 @@ export function openControl(options: ControlOptions): {
     operations,
     audit,
     people,
+    factors,
     invites: new Invites(people),
     sessionSecrets: new SessionSecrets(opened.secrets.sessionKey),
     tokens,

@@ -11,6 +11,7 @@ import type { Configuration } from "../config/load.ts";
 import { isPostgresUrl } from "../config/setting-readers.ts";
 import type { LedgerReader } from "../ledger/store.ts";
 import { manifestDigest } from "../manifest/manifest.ts";
+import { createFactors, type Factors } from "../people/factors/factors.ts";
 import { People } from "../people/people.ts";
 import type { RunningMoney } from "../platform/accounts/funds.ts";
 import { commandLine } from "../platform/audit/author.ts";
@@ -156,6 +157,7 @@ export interface OperationsOptions {
   readonly clock?: Clock;
   /** One for the whole process. */
   readonly people?: People;
+  readonly factors?: Factors;
   /** The address of the platform; default: from the settings. */
   readonly platformUrl?: () => string;
   /** Absent when no server runs. */
@@ -171,6 +173,7 @@ export function operationsOn({
   takeEffect,
   clock = systemClock,
   people = new People(opened.store.people, clock),
+  factors = createFactors(people, opened.secrets),
   platformUrl = () => platformAddress(configuration),
   money,
   gateway,
@@ -181,6 +184,7 @@ export function operationsOn({
   return createOperations({
     ...store,
     people,
+    factors,
     secrets,
     clock,
     platformUrl,

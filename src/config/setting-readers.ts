@@ -93,6 +93,22 @@ export function seconds(text: string): number | Wrong {
   return value > 0 ? Math.round(value * 1000) : new Wrong("a number of seconds above 0");
 }
 
+/** Up to a year. */
+export function hours(text: string): number | Wrong {
+  const value = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  return value >= 1 && value <= 8_760
+    ? value * 3_600_000
+    : new Wrong("a whole number of hours from 1 to 8760");
+}
+
+/** Up to a year: browsers keep no cookie much longer. */
+export function days(text: string): number | Wrong {
+  const value = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  return value >= 1 && value <= 365
+    ? value * 86_400_000
+    : new Wrong("a whole number of days from 1 to 365");
+}
+
 export function count(text: string): number | Wrong {
   const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
   return value >= 1 ? value : new Wrong("a whole number from 1 to 999999");

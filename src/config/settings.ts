@@ -2,6 +2,7 @@ import { callsSettings } from "./groups/calls.ts";
 import { dataSettings } from "./groups/data.ts";
 import { engineSettings } from "./groups/engine.ts";
 import { listenSettings } from "./groups/listen.ts";
+import { sessionSettings } from "./groups/sessions.ts";
 import { telemetrySettings } from "./groups/telemetry.ts";
 import { fileName, type Setting, type SettingsInput } from "./setting.ts";
 import { Wrong } from "./setting-readers.ts";
@@ -11,6 +12,7 @@ import { unknownSettings } from "./unknown-settings.ts";
 export const settingList = {
   ...listenSettings,
   ...dataSettings,
+  ...sessionSettings,
   ...engineSettings,
   ...callsSettings,
   ...telemetrySettings,
@@ -86,10 +88,14 @@ function whereFrom(
   return { text: setting.fallback, source: "default", at: setting.env } as const;
 }
 
+/** By the end of a setting's name. */
+const unitsMs: Readonly<Record<string, number>> = { _S: 1_000, _H: 3_600_000, _D: 86_400_000 };
+
 function shown(setting: Setting<unknown>, value: unknown): string | null {
   if (value === undefined || value instanceof Wrong) return null;
   if (setting.hidden) return "(set)";
   if (setting.show !== undefined) return setting.show(String(value));
-  if (setting.env.endsWith("_S") && typeof value === "number") return String(value / 1000);
+  const unitMs = unitsMs[setting.env.slice(setting.env.lastIndexOf("_"))];
+  if (unitMs !== undefined && typeof value === "number") return String(value / unitMs);
   return Array.isArray(value) ? value.join(",") : String(value);
 }

@@ -1,10 +1,19 @@
 import type { AuditRecord } from "../base/audit.ts";
 import { newId } from "../base/ids.ts";
 import { invalid, Problem } from "../base/problem.ts";
+import { hasFactor, type Proof, type ProofOutcome } from "./factors/store.ts";
+import type { PendingInvite } from "./factors/tickets.ts";
 import { checkPassword } from "./passwords.ts";
 import { checkEmail, checkName, type NewSession, type People, toEmail } from "./people.ts";
 import { hashSecret, newSecret } from "./session-secrets.ts";
-import { type Acceptance, firstStart, type Invite, type Membership, type User } from "./store.ts";
+import {
+  type Acceptance,
+  type AcceptOutcome,
+  firstStart,
+  type Invite,
+  type Membership,
+  type User,
+} from "./store.ts";
 
 const dayMs = 86_400_000;
 const inviteMs = 7 * dayMs;
@@ -32,6 +41,14 @@ export interface Joining extends Omit<NewSession, "userId"> {
 export interface Joined {
   readonly user: User;
   readonly invite: Invite;
+  /** Of the session. */
+  readonly secret: string;
+}
+
+/** The user has a second factor, so nothing has changed yet. */
+export interface Unproven {
+  readonly user: User;
+  readonly pending: PendingInvite;
 }
 
 type ToAudit = (invite: Invite) => AuditRecord;
@@ -68,9 +85,13 @@ export class Invites {
     return this.operator({ by: { name: firstStart, id: "" } }, audit);
   }
 
-  async look(secret: string): Promise<Invite> {
+  look(secret: string): Promise<Invite> {
+    return this.#find(hashSecret(secret));
+  }
+
+  async #find(hash: string): Promise<Invite> {
     const { store, clock } = this.#people;
-    const invite = await store.inviteByHash(hashSecret(secret));
+    const invite = await store.inviteByHash(hash);
     if (invite === undefined || invite.expiresAtMs <= clock.nowMs())
       throw new Problem({
         code: "not_found",
@@ -82,8 +103,8 @@ export class Invites {
   /** Creates the user if the email is new; a known user must enter the password. */
   async accept(
     given: Joining,
-    audit: (joined: Joined) => AuditRecord,
-  ): Promise<Joined & { readonly secret: string }> {
+    audit: (joined: Pick<Joined, "user" | "invite">) => AuditRecord,
+  ): Promise<Joined | Unproven> {
     const invite = await this.look(given.secret);
     const email = invite.email ?? toEmail(given.email);
     checkEmail(email);
@@ -95,11 +116,45 @@ export class Invites {
       invite.kind === "reset"
         ? await this.#reset(invite, given)
         : await this.#join(invite, { ...given, email });
+    if (changes.addUser === undefined && hasFactor(await this.#people.store.factors(user.id)))
+      return {
+        user,
+        pending: { hash: invite.hash, passwordHash: changes.newPassword?.passwordHash },
+      };
     const { visitor, isBound } = given;
     const { secret, session } = this.#people.newSession({ userId: user.id, visitor, isBound });
-    const joined = { user, invite };
-    await this.#use({ inviteId: invite.id, ...changes, addSession: session }, audit(joined));
-    return { ...joined, secret };
+    const acceptance = { inviteId: invite.id, ...changes, addSession: session };
+    checkUse(await this.#people.store.accept(acceptance, audit({ user, invite })));
+    return { user, invite, secret };
+  }
+
+  /** The rest of `accept`, once the user has proved the second factor. */
+  async complete(
+    given: Omit<NewSession, "userId" | "factor"> & Unproven & { readonly proof: Proof },
+    audit: (joined: Pick<Joined, "user" | "invite">) => AuditRecord,
+  ): Promise<Joined | Exclude<ProofOutcome, "accepted">> {
+    const { user, pending, proof, visitor, isBound } = given;
+    const invite = await this.#find(pending.hash);
+    const { secret, session } = this.#people.newSession({
+      userId: user.id,
+      visitor,
+      isBound,
+      factor: proof.factor,
+    });
+    const { passwordHash } = pending;
+    const outcome = await this.#people.store.accept(
+      {
+        inviteId: invite.id,
+        ...this.#changes(invite, user),
+        newPassword: passwordHash === undefined ? undefined : { userId: user.id, passwordHash },
+        addSession: session,
+        proof,
+      },
+      audit({ user, invite }),
+    );
+    if (outcome === "spent" || outcome === "cloned" || outcome === "ticket-used") return outcome;
+    checkUse(outcome);
+    return { user, invite, secret };
   }
 
   async #reset(invite: Invite, { password }: Joining): Promise<Changes> {
@@ -145,20 +200,6 @@ export class Invites {
     };
   }
 
-  async #use(acceptance: Acceptance, audit: AuditRecord): Promise<void> {
-    const outcome = await this.#people.store.accept(acceptance, audit);
-    if (outcome === "used")
-      throw new Problem({
-        code: "conflict",
-        message: "This link has just been used. Ask for a new one.",
-      });
-    if (outcome === "email-taken")
-      throw new Problem({
-        code: "conflict",
-        message: "A user with this email address has just joined. Try again.",
-      });
-  }
-
   async #add(
     options: Pick<Invite, "kind" | "email" | "userId" | "accountId" | "role"> & {
       readonly by: Maker;
@@ -184,4 +225,17 @@ export class Invites {
     await this.#people.store.addInvite(invite, audit(invite));
     return { secret, invite };
   }
+}
+
+function checkUse(outcome: AcceptOutcome): void {
+  if (outcome === "used")
+    throw new Problem({
+      code: "conflict",
+      message: "This link has just been used. Ask for a new one.",
+    });
+  if (outcome === "email-taken")
+    throw new Problem({
+      code: "conflict",
+      message: "A user with this email address has just joined. Try again.",
+    });
 }

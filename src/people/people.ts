@@ -3,18 +3,16 @@ import type { Clock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import { invalid, Problem } from "../base/problem.ts";
 import { hasInvisible } from "../base/text/visible-text.ts";
+import { type Factor, hasFactor } from "./factors/store.ts";
 import { checkPassword, Passwords } from "./passwords.ts";
 import type { AccountRole } from "./role.ts";
+import { needsFactor, type SessionPolicy, sessionEndMs, usualPolicy } from "./session-policy.ts";
 import { type Device, hashSecret, newSessionSecret } from "./session-secrets.ts";
 import { SignInLimits } from "./sign-in-limits.ts";
 import type { Membership, MembershipOutcome, PeopleStore, Session, User } from "./store.ts";
 import { networkOf } from "./throttle.ts";
 
 const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
-/** A session ends after this idle time, and in any case after the maximum age. */
-const idleMs = 14 * dayMs;
-const longestMs = 90 * dayMs;
 /** How exact "last seen" is: it is not written at every request. */
 const seenEveryMs = 5 * minuteMs;
 const longestUserAgent = 200;
@@ -24,16 +22,23 @@ export interface Person {
   readonly user: User;
   readonly memberships: readonly Membership[];
   readonly session: Session;
+  /** The platform asks for a second factor, and there is none: nothing else is allowed. */
+  readonly mustAddFactor: boolean;
 }
 
-/** The only action that no operation declares, because the sign-in failed. */
+/** The only actions that no operation declares, because the sign-in failed. */
 export const failedSignIn = "session.failed";
+/** After the right password. */
+export const failedFactor = "session.factor_failed";
+/** A passkey whose counter went backwards: there may be a copy of it. */
+export const clonedPasskey = "passkey.rejected";
 
 export interface NewSession {
   readonly userId: string;
   readonly visitor: Visitor;
   /** True for a browser: its cookie is of no use without the session's second secret. */
   readonly isBound: boolean;
+  readonly factor?: Factor | undefined;
 }
 
 export interface Visitor {
@@ -43,23 +48,31 @@ export interface Visitor {
   readonly device?: Device | undefined;
 }
 
+export interface PeopleOptions {
+  readonly passwords?: Passwords;
+  readonly limits?: SignInLimits;
+  readonly policy?: SessionPolicy;
+}
+
 /** Signs users in and out and recognizes their sessions. */
 export class People {
   readonly store: PeopleStore;
   readonly clock: Clock;
   readonly passwords: Passwords;
-  readonly #limits: SignInLimits;
+  readonly limits: SignInLimits;
+  readonly policy: SessionPolicy;
 
-  constructor(
-    store: PeopleStore,
-    clock: Clock,
-    passwords = new Passwords(),
-    limits = new SignInLimits(),
-  ) {
+  constructor(store: PeopleStore, clock: Clock, options: PeopleOptions = {}) {
+    const {
+      passwords = new Passwords(),
+      limits = new SignInLimits(),
+      policy = usualPolicy,
+    } = options;
     this.store = store;
     this.clock = clock;
     this.passwords = passwords;
-    this.#limits = limits;
+    this.limits = limits;
+    this.policy = policy;
   }
 
   /**
@@ -74,7 +87,7 @@ export class People {
     const user = await this.store.userByEmail(email);
     const network = visitor && networkOf(visitor.address);
     const device = visitor?.device?.userId === user?.id ? visitor?.device?.id : undefined;
-    const succeeded = await this.#limits.admit(
+    const succeeded = await this.limits.admit(
       {
         email,
         network,
@@ -94,7 +107,7 @@ export class People {
       isKnown,
     });
     if (!isRight || user === undefined) {
-      await this.#countFailure(user, visitor?.address ?? "");
+      await this.countFailure(failedSignIn, user, visitor?.address ?? "");
       throw new WrongPassword();
     }
     await succeeded();
@@ -102,13 +115,13 @@ export class People {
   }
 
   /** All unknown email addresses are one subject, so that guessing cannot fill the log. */
-  #countFailure(user: User | undefined, address: string): Promise<void> {
+  countFailure(action: string, user: User | undefined, address: string): Promise<void> {
     const nowMs = this.clock.nowMs();
     return this.store.countFailedSignIn({
       id: newId("audit", nowMs),
       atMs: nowMs,
       actor: { kind: "person", id: "", name: "unknown visitor" },
-      action: failedSignIn,
+      action,
       subject: user?.email ?? "unknown email addresses",
       detail: {},
       address,
@@ -117,18 +130,20 @@ export class People {
 
   /** Not stored yet; the secret is for the cookie. */
   newSession(options: NewSession): { readonly secret: string; readonly session: Session } {
-    const { userId, visitor, isBound } = options;
+    const { userId, visitor, isBound, factor } = options;
     const nowMs = this.clock.nowMs();
     const secret = newSessionSecret(isBound);
-    const session = {
+    const session: Session = {
       id: newId("session", nowMs),
       userId,
       hash: hashSecret(secret),
       createdAtMs: nowMs,
       lastSeenMs: nowMs,
-      expiresAtMs: nowMs + idleMs,
+      expiresAtMs: sessionEndMs({ createdAtMs: nowMs, lastSeenMs: nowMs }, this.policy),
       userAgent: visitor.userAgent.slice(0, longestUserAgent),
       address: visitor.address,
+      factor,
+      verifiedAtMs: nowMs,
     };
     return { secret, session };
   }
@@ -137,14 +152,23 @@ export class People {
   async find(secret: string): Promise<Person | undefined> {
     const session = await this.store.sessionByHash(hashSecret(secret));
     const nowMs = this.clock.nowMs();
-    if (session === undefined || session.expiresAtMs <= nowMs) return undefined;
+    if (session === undefined || this.endOf(session) <= nowMs) return undefined;
     const user = await this.store.user(session.userId);
     if (user === undefined) return undefined;
     if (nowMs - session.lastSeenMs >= seenEveryMs) {
-      const expiresAtMs = Math.min(nowMs + idleMs, session.createdAtMs + longestMs);
+      const { createdAtMs } = session;
+      const expiresAtMs = sessionEndMs({ createdAtMs, lastSeenMs: nowMs }, this.policy);
       await this.store.touchSession(session.id, nowMs, expiresAtMs);
     }
-    return { user, session, memberships: await this.store.memberships({ userId: user.id }) };
+    const mustAddFactor =
+      needsFactor(user, this.policy) && !hasFactor(await this.store.factors(user.id));
+    const memberships = await this.store.memberships({ userId: user.id });
+    return { user, session, memberships, mustAddFactor };
+  }
+
+  /** By today's policy, whatever it was when the session began. */
+  endOf(session: Session): number {
+    return Math.min(session.expiresAtMs, sessionEndMs(session, this.policy));
   }
 
   /** Ends all other sessions, in case the old password was known to others. */

@@ -27,7 +27,9 @@ let people: People;
 
 beforeAll(async () => {
   store = await createStore(openSqlite(join(dir, "svc.db")), "x");
-  const invites = new Invites(new People(store.people, clock, new Passwords(cheapPasswords)));
+  const invites = new Invites(
+    new People(store.people, clock, { passwords: new Passwords(cheapPasswords) }),
+  );
   const secret = (await invites.first(() => auditOf()))?.secret ?? "";
   const joining = { ...ada, secret, name: "Ada", visitor: home, isBound: false };
   await invites.accept(joining, () => auditOf());
@@ -66,7 +68,7 @@ describe.each(["in memory", "in PostgreSQL"] as const)("counted %s", (where) => 
   // Nothing is counted yet.
   beforeEach(() => {
     const limits = new SignInLimits(counters[where]());
-    people = new People(store.people, clock, new Passwords(cheapPasswords), limits);
+    people = new People(store.people, clock, { passwords: new Passwords(cheapPasswords), limits });
   });
 
   test("however often people of one address sign in rightly, nobody there has to wait", async () => {

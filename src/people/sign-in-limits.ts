@@ -13,8 +13,12 @@ export interface Attempt {
   readonly isUsualNetwork: () => Promise<boolean>;
 }
 
+export interface CodeAttempt extends Pick<Attempt, "network" | "device"> {
+  readonly userId: string;
+}
+
 /** To be called when the password was right. */
-type OnSuccess = () => Promise<void>;
+export type OnSuccess = () => Promise<void>;
 
 /**
  * How many wrong passwords are looked at. Whoever knows an email address can fail with it, so no
@@ -51,6 +55,24 @@ export class SignInLimits {
       },
       nowMs,
     );
+  }
+
+  /**
+   * Counts an attempt at the second step. Only those who know the password get here, and their
+   * failures count together wherever they come from; a browser of the person has its own count.
+   * Success gives back one attempt alone: it must not clear the failures of somebody else.
+   */
+  admitCode({ userId, network, device }: CodeAttempt, nowMs: number): Promise<OnSuccess> {
+    const own: Try =
+      device === undefined ? { kind: "code", name: userId } : { kind: "device-code", name: device };
+    const giveBack =
+      network === undefined ? [own] : [own, { kind: "network", name: network } as const];
+    return this.#admit({ forget: [], giveBack }, nowMs);
+  }
+
+  /** Counts an attempt of a visitor who has not said who they are. */
+  admitVisitor(network: string, nowMs: number): Promise<OnSuccess> {
+    return this.#admit({ forget: [], giveBack: [{ kind: "network", name: network }] }, nowMs);
   }
 
   async #admit(

@@ -1,5 +1,6 @@
 import type { AuditRecord } from "../base/audit.ts";
 import type { TextSearch } from "../base/text-search.ts";
+import type { Factor, FactorStore, Proof, ProofOutcome } from "./factors/store.ts";
 import type { PreferencesStore } from "./preferences.ts";
 import type { AccountRole, Scope } from "./role.ts";
 
@@ -30,6 +31,10 @@ export interface Session {
   readonly expiresAtMs: number;
   readonly userAgent: string;
   readonly address: string;
+  /** What was proved besides the password, or instead of it. */
+  readonly factor?: Factor | undefined;
+  /** When the person last proved who they are; absent in sessions from before it was recorded. */
+  readonly verifiedAtMs?: number | undefined;
 }
 
 export const inviteKinds = ["operator", "member", "reset"] as const;
@@ -73,7 +78,7 @@ export interface Token {
 /** Who made the link that the first start prints; it is of no use once there is an operator. */
 export const firstStart = "first start";
 
-export type AcceptOutcome = "accepted" | "used" | "email-taken";
+export type AcceptOutcome = "used" | "email-taken" | ProofOutcome;
 
 /** What an invitation that is used changes, all of it at once. */
 export interface Acceptance {
@@ -84,6 +89,8 @@ export interface Acceptance {
   readonly newPassword?: NewPassword | undefined;
   /** Whoever uses an invitation is signed in. */
   readonly addSession: Session;
+  /** Of a user who has a second factor. */
+  readonly proof?: Proof | undefined;
 }
 
 export interface NewPassword {
@@ -104,7 +111,7 @@ interface Forced {
  * Implemented by the store. A change writes its audit record in the same transaction; one that
  * finds nothing to change writes none.
  */
-export interface PeopleStore extends PreferencesStore {
+export interface PeopleStore extends PreferencesStore, FactorStore {
   user(id: string): Promise<User | undefined>;
   userByEmail(email: string): Promise<User | undefined>;
   users(): Promise<readonly User[]>;
@@ -140,6 +147,8 @@ export interface PeopleStore extends PreferencesStore {
   ): Promise<MembershipOutcome>;
 
   addSession(session: Session, audit: AuditRecord): Promise<void>;
+  /** Begins a session, if what proves it can be used up. */
+  beginSession(session: Session, proof: Proof, audit: AuditRecord): Promise<ProofOutcome>;
   sessionByHash(hash: string): Promise<Session | undefined>;
   touchSession(id: string, lastSeenMs: number, expiresAtMs: number): Promise<void>;
   sessions(userId: string): Promise<readonly Session[]>;

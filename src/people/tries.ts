@@ -1,6 +1,14 @@
 import { Throttle, type ThrottleLimit } from "./throttle.ts";
 
-export const tryKinds = ["pair", "network", "spread", "device", "session"] as const;
+export const tryKinds = [
+  "pair",
+  "network",
+  "spread",
+  "device",
+  "session",
+  "code",
+  "device-code",
+] as const;
 export type TryKind = (typeof tryKinds)[number];
 
 /** One count among others of its kind. */
@@ -22,6 +30,13 @@ export const tryLimits: Readonly<Record<TryKind, ThrottleLimit>> = {
   device: { burst: 30, everyMs: minuteMs },
   /** Of the current password, by a signed-in user. */
   session: { burst: 10, everyMs: minuteMs },
+  /**
+   * Of the codes of one person, by whoever knows the password: three of a million are right, so
+   * guessing for a year finds one with one chance in four.
+   */
+  code: { burst: 10, everyMs: 5 * minuteMs },
+  /** The same for one browser that its person has signed in with before. */
+  "device-code": { burst: 10, everyMs: 5 * minuteMs },
 };
 
 /** Counts failures. Kept in memory, or by a store where several processes sign people in. */

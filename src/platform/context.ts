@@ -3,6 +3,7 @@ import type { CatalogStore } from "../catalog/catalog.ts";
 import type { KeyStore } from "../keys/directory.ts";
 import type { AccountStore } from "../ledger/account.ts";
 import type { LedgerReports } from "../ledger/reports.ts";
+import type { Factors } from "../people/factors/factors.ts";
 import type { Invites } from "../people/invites.ts";
 import type { People } from "../people/people.ts";
 import type { Area } from "../people/role.ts";
@@ -17,6 +18,7 @@ export interface PlatformDependencies extends KitDependencies {
   readonly operations: UnboundOperations;
   readonly audit: AuditStore;
   readonly people: People;
+  readonly factors: Factors;
   readonly invites: Invites;
   readonly accounts: AccountStore;
   readonly keys: Pick<KeyStore, "all" | "names">;
@@ -47,8 +49,8 @@ export type Context = RequestContext & PlatformContext;
 
 export const route = routeFor<Context>();
 /** Routes with the same access rule and token scope. */
-export const routeWith = (shared: Required<RouteTerms>) =>
-  routeFor<Context, keyof RouteTerms>(shared);
+export const routeWith = (shared: Required<Pick<RouteTerms, "access" | "area">>) =>
+  routeFor<Context, "access" | "area">(shared);
 /** Routes of one area, for operators. */
 export const operatorRoute = (area: Area) => routeWith({ access: "operator", area });
 

@@ -10,6 +10,7 @@ import { type Binding, type Bound, bind } from "./audit/author.ts";
 import { billingAudits, billingOperations } from "./billing/operations.ts";
 import { type CallDependencies, callAudits, callOperations } from "./calls/operations.ts";
 import { engineAudits, engineOperations, type RunningEngine } from "./engine/operations.ts";
+import { type FactorDependencies, factorAudits, factorOperations } from "./factors/operations.ts";
 import {
   type GatewayDependencies,
   gatewayAudits,
@@ -56,6 +57,7 @@ export interface OperationDependencies
     Pick<NameDependencies, "engineFile">,
     GatewayDependencies,
     CallDependencies,
+    FactorDependencies,
     KeyDependencies,
     Omit<CatalogChangeDependencies, "mutex">,
     NodeDependencies,
@@ -93,6 +95,7 @@ export const resources = {
   operators: [operatorAudits, operatorOperations],
   people: [peopleAudits, peopleOperations],
   members: [memberAudits, memberOperations],
+  factors: [factorAudits, factorOperations],
   sessions: [sessionAudits, sessionOperations],
   tokens: [tokenAudits, tokenOperations],
   views: [viewAudits, viewOperations],
@@ -131,6 +134,7 @@ const rights = new Set<string>([
   "operators",
   "people",
   "members",
+  "factors",
   "sessions",
   "tokens",
 ] satisfies (keyof Operations)[]);

@@ -3,6 +3,7 @@ import { auditRoutes } from "./audit/routes.ts";
 import { billingRoutes } from "./billing/routes.ts";
 import { changeRoutes } from "./changes/routes.ts";
 import { engineRoutes } from "./engine/routes.ts";
+import { factorRoutes } from "./factors/routes.ts";
 import { allKeyRoutes } from "./keys/all-routes.ts";
 import { keyRoutes } from "./keys/routes.ts";
 import { liveRoutes } from "./live/routes.ts";
@@ -28,6 +29,7 @@ import { viewRoutes } from "./views/routes.ts";
 /** Everything that the platform's API answers. */
 export const routes = [
   ...sessionRoutes,
+  ...factorRoutes,
   ...viewRoutes,
   ...memberRoutes,
   ...billingRoutes,

@@ -23,6 +23,7 @@ import { ReasoningUse } from "../../src/ledger/tokens/reasoning.ts";
 import { TokenCounter } from "../../src/ledger/tokens/token-counter.ts";
 import { type LedgerFindings, verifyLedger } from "../../src/ledger/verify/verify.ts";
 import { Limiter } from "../../src/limits/limiter.ts";
+import { createFactors } from "../../src/people/factors/factors.ts";
 import { Passwords } from "../../src/people/passwords.ts";
 import { People } from "../../src/people/people.ts";
 import type { RunningMoney } from "../../src/platform/accounts/funds.ts";
@@ -294,10 +295,12 @@ function operationsOn(
   clock: { nowMs(): number },
   running: { readonly money?: RunningMoney; readonly takeEffect: () => Promise<void> },
 ): Operations {
+  const people = new People(store.people, clock, { passwords: new Passwords(cheapPasswords) });
   const unbound = createOperations({
     ...store,
     ...running,
-    people: new People(store.people, clock, new Passwords(cheapPasswords)),
+    people,
+    factors: createFactors(people, secrets),
     secrets,
     clock,
     variable: () => undefined,

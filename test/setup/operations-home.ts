@@ -12,6 +12,7 @@ import { Purses } from "../../src/ledger/purses.ts";
 import type { Receipt } from "../../src/ledger/receipt.ts";
 import { Rollups } from "../../src/ledger/rollups.ts";
 import type { LedgerStore } from "../../src/ledger/store.ts";
+import { createFactors } from "../../src/people/factors/factors.ts";
 import { Passwords } from "../../src/people/passwords.ts";
 import { People } from "../../src/people/people.ts";
 import { commandLine } from "../../src/platform/audit/author.ts";
@@ -21,7 +22,7 @@ import {
   type Operations,
   type UnboundOperations,
 } from "../../src/platform/operations.ts";
-import { createSecrets } from "../../src/secrets/secrets.ts";
+import { createSecrets, type Secrets } from "../../src/secrets/secrets.ts";
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -31,6 +32,7 @@ import { copyEmptyDatabase } from "./empty-database.ts";
 /** The operations on a real store, as a running server has them or as a command that opened it. */
 export interface OperationsHome {
   readonly store: Store;
+  readonly secrets: Secrets;
   /** The time that they go by; tests move it. */
   readonly clock: { ms: number };
   readonly operations: Operations;
@@ -77,7 +79,7 @@ export async function openOperations(): Promise<OperationsHome> {
   await follower.start();
   const parts = {
     ...store,
-    people: new People(store.people, { nowMs: () => clock.ms }, new Passwords(cheapPasswords)),
+    ...peopleOf(store, clock, secrets),
     secrets,
     clock: { nowMs: () => clock.ms },
     variable: () => undefined,
@@ -93,6 +95,7 @@ export async function openOperations(): Promise<OperationsHome> {
     forActor(operations, { actor: commandLine, clock: parts.clock });
   return {
     store,
+    secrets,
     clock,
     purses,
     sums: rollups,
@@ -126,6 +129,12 @@ export async function openOperations(): Promise<OperationsHome> {
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+function peopleOf(store: Store, clock: { readonly ms: number }, secrets: Secrets) {
+  const passwords = new Passwords(cheapPasswords);
+  const people = new People(store.people, { nowMs: () => clock.ms }, { passwords });
+  return { people, factors: createFactors(people, secrets) };
 }
 
 const masterSecret = "a master secret that is long enough for tests";

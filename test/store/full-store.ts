@@ -86,6 +86,26 @@ async function fillPeople({ people }: Store): Promise<void> {
   await people.setTimeZone("user_1", "utc", auditOf());
   const view = { id: "view_1", userId: "user_1", page: "overview", name: "v", search: "" } as const;
   await people.addView({ ...view, createdAtMs: 1 }, auditOf());
+  await fillFactors(people);
+}
+
+async function fillFactors(people: Store["people"]): Promise<void> {
+  const userId = "user_1";
+  const ticketOf = (id: string) => ({ id, expiresAtMs: noonMs });
+  const totp = { userId, sealedSecret: "sealed", lastStep: 7, createdAtMs: 1 };
+  await people.addTotp({ totp, recoveryHashes: ["h1", "h2"], ticket: ticketOf("t1") }, auditOf());
+  const passkey = {
+    id: "passkey_1",
+    userId,
+    name: "Phone",
+    publicKey: "key",
+    counter: 3,
+    transports: ["internal"],
+    rpId: "localhost",
+    isBackedUp: true,
+    createdAtMs: 1,
+  };
+  await people.addPasskey({ passkey, recoveryHashes: [], ticket: ticketOf("t2") }, auditOf());
 }
 
 async function fillLedger({ ledger }: Store, receipts: readonly Receipt[]): Promise<void> {

@@ -22,19 +22,21 @@ describe("svc migrate on SQLite", () => {
   const raw = () => new Database(join(home.dataDir, "svc.db"));
   const removeLast = () => {
     const database = raw();
-    database.run("delete from kysely_migration where name = '0020-transcription'");
-    for (const column of ["audio_second", "hold_audio_seconds"])
-      database.run(`alter table receipts drop column ${column}`);
+    database.run("delete from kysely_migration where name = '0023-second-factors'");
+    for (const column of ["factor", "verified_at_ms"])
+      database.run(`alter table sessions drop column ${column}`);
+    for (const table of ["totps", "recovery_codes", "passkeys", "used_tickets"])
+      database.run(`drop table ${table}`);
     database.close();
   };
 
   test("applies what is pending, once, and shows it before", async () => {
     removeLast();
-    const view = { applied: [], pending: ["0020-transcription"], dry_run: true };
+    const view = { applied: [], pending: ["0023-second-factors"], dry_run: true };
     expect(await home.json<object>(["migrate", "--dry-run"])).toMatchObject(view);
     expect(await home.json<object>(["migrate", "--dry-run"])).toMatchObject(view);
     const { stdout, code } = await home.svc(["migrate"]);
-    expect(stdout).toContain("applied 0020-transcription");
+    expect(stdout).toContain("applied 0023-second-factors");
     expect(code).toBe(0);
     expect((await home.svc(["migrate"])).stdout).toContain("The schema is up to date.");
   });

@@ -11,6 +11,7 @@ import { createStore } from "../../src/store/sqlite/store.ts";
 import { openEmptyDatabase } from "../setup/empty-database.ts";
 import { createMigratedDatabase } from "../setup/empty-postgres.ts";
 import { dropDatabase } from "../setup/postgres.ts";
+import { factorsContract } from "./factors-contract.ts";
 import { peopleContract } from "./people-contract.ts";
 import { rejectionsContract } from "./rejections-contract.ts";
 import { responsesContract } from "./responses-contract.ts";
@@ -62,6 +63,7 @@ for (const [name, create] of [
 ] as const) {
   targetChecksContract(name, create);
   peopleContract(name, create);
+  factorsContract(name, create);
   searchContract(name, create);
   rejectionsContract(name, create);
   responsesContract(name, create);

@@ -22,6 +22,17 @@ const reset = viewCommand({
   show: (view) => printLink(view, "choose a new password"),
 });
 
+const resetFactors = viewCommand({
+  name: "operator reset-factors",
+  about:
+    "Remove the authenticator app, the passkeys and the recovery codes of a user who has lost them. The user is signed out everywhere, and signs in with the password alone until a new second factor is set up.",
+  positionals: ["EMAIL"],
+  examples: ["svc operator reset-factors ada@example.com"],
+  load: (operations, { positionals: [email = ""] }) => operations.factors.reset({ email }),
+  show: ({ email }) =>
+    print(`${email} has no second factor any more and is signed out everywhere.`),
+});
+
 const list = viewCommand({
   name: "operator list",
   about: "List the operators.",
@@ -37,7 +48,7 @@ const list = viewCommand({
   },
 });
 
-export const operatorCommands: readonly Command[] = [invite, reset, list];
+export const operatorCommands: readonly Command[] = [invite, reset, resetFactors, list];
 
 function printLink(view: LinkView, what: string): void {
   print(style.cyan(view.link));

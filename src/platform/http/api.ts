@@ -6,6 +6,7 @@ import { requestPath } from "../../base/network/address.ts";
 import { invalid, Problem } from "../../base/problem.ts";
 import { schemaProblem } from "../../base/schema-problem.ts";
 import type { Account } from "../../ledger/account.ts";
+import { relyingPartyOf } from "../../people/factors/passkeys.ts";
 import type { Visitor } from "../../people/people.ts";
 import { ChangeLimits } from "./change-limits.ts";
 import {
@@ -21,11 +22,14 @@ import {
   bindingIn,
   checkAccess,
   checkOrigin,
+  checkRecent,
   deviceIn,
   isBrowser,
   isOperator,
   noAccount,
+  pageOrigin,
   readCookie,
+  toCookie,
 } from "./entry.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { apiHeaders, Refused, refuse, toRefusal } from "./refusal.ts";
@@ -110,6 +114,7 @@ export class Api {
     const account = await this.#accountOf(params["account"]);
     checkAccess(route, actor, account?.id);
     if (params["account"] !== undefined && account === undefined) throw noAccount();
+    checkRecent(route, actor, this.#dependencies.clock.nowMs());
     if (isChange && actor !== undefined && route.access !== "anyone" && route.isUncounted !== true)
       this.#changeLimits.admit(actor, this.#dependencies.clock.nowMs());
     const headers = new Headers(apiHeaders);
@@ -127,8 +132,10 @@ export class Api {
       inTurn: (question) => this.#reportQueue.run(actorOf(actor).id, question),
       admitSession: (user) =>
         this.#changeLimits.admitSession(user, this.#dependencies.clock.nowMs()),
+      party: relyingPartyOf(pageOrigin(request, this.#dependencies.platformUrl())),
+      signInCookie: readCookie(request, "signIn", isSecure) ?? "",
       headers,
-      isSecure,
+      setCookie: (cookie) => headers.append("set-cookie", toCookie(cookie, isSecure)),
     };
     const input = {
       params,
@@ -156,7 +163,7 @@ export class Api {
       const token = await this.#dependencies.tokens.find(bearer);
       return token && { kind: "token", token };
     }
-    const cookie = readCookie(request, isSecure) ?? "";
+    const cookie = readCookie(request, "session", isSecure) ?? "";
     if (!this.#dependencies.sessionSecrets.opens(cookie, bindingIn(request))) return undefined;
     const person = await this.#dependencies.people.find(cookie);
     return person && { kind: "person", person };

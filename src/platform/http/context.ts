@@ -3,6 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Account, AccountStore } from "../../ledger/account.ts";
+import type { RelyingParty } from "../../people/factors/passkeys.ts";
 import type { People, Person, Visitor } from "../../people/people.ts";
 import type { SessionSecrets } from "../../people/session-secrets.ts";
 import type { Token, User } from "../../people/store.ts";
@@ -47,10 +48,17 @@ export interface RequestContext {
   readonly inTurn: <T>(question: () => Promise<T>) => Promise<T>;
   /** Counts a session that is about to begin, or refuses it. */
   readonly admitSession: (user: User) => void;
+  /** Of the page that asks: passkeys belong to its host name, and an IP address has none. */
+  readonly party: RelyingParty | undefined;
+  /** Of a sign-in that lacks its second step. */
+  readonly signInCookie: string;
   /** Sent with the reply. */
   readonly headers: Headers;
-  /** Cookies are sent over https only. */
-  readonly isSecure: boolean;
+  readonly setCookie: (cookie: {
+    readonly kind: "session" | "signIn";
+    readonly value: string;
+    readonly ageMs: number;
+  }) => void;
 }
 
 /** The signed-in user; routes for users always have one. */

@@ -1,26 +1,37 @@
 import { isLoopback } from "../../base/network/address.ts";
 import { covers, mayEnter } from "../../people/role.ts";
+import { isRecent } from "../../people/session-policy.ts";
 import type { Actor } from "./context.ts";
 import { Refused } from "./refusal.ts";
 import type { Access, Route } from "./route.ts";
 
-const cookieName = { plain: "svc_session", secure: "__Host-svc_session" };
-const cookieAgeS = 90 * 24 * 3_600;
+/** Of a session, and of a sign-in that lacks its second step. */
+const cookieNames = { session: "svc_session", signIn: "svc_sign_in" };
+type CookieKind = keyof typeof cookieNames;
+const nameOf = (kind: CookieKind, isSecure: boolean) =>
+  `${isSecure ? "__Host-" : ""}${cookieNames[kind]}`;
 
-export function sessionCookie(secret: string, isSecure: boolean): string {
-  return toCookie(secret, cookieAgeS, isSecure);
+export interface Cookie {
+  readonly kind: CookieKind;
+  readonly value: string;
+  readonly ageMs: number;
 }
 
-export const endedCookie = (isSecure: boolean) => toCookie("", 0, isSecure);
+export const endedCookie = (kind: CookieKind): Cookie => ({ kind, value: "", ageMs: 0 });
 
 /** Strict: no other site's link or form brings it along; scripts cannot read it. */
-function toCookie(value: string, ageS: number, isSecure: boolean): string {
-  const name = isSecure ? cookieName.secure : cookieName.plain;
+export function toCookie({ kind, value, ageMs }: Cookie, isSecure: boolean): string {
+  const name = nameOf(kind, isSecure);
+  const ageS = Math.ceil(ageMs / 1_000);
   return `${name}=${value}; Path=/; Max-Age=${ageS}; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`;
 }
 
-export function readCookie(request: Request, isSecure: boolean): string | undefined {
-  const wanted = `${isSecure ? cookieName.secure : cookieName.plain}=`;
+export function readCookie(
+  request: Request,
+  kind: CookieKind,
+  isSecure: boolean,
+): string | undefined {
+  const wanted = `${nameOf(kind, isSecure)}=`;
   const pair = (request.headers.get("cookie") ?? "")
     .split(";")
     .map((text) => text.trim())
@@ -85,6 +96,13 @@ export function checkAccess(route: Route, actor: Actor | undefined, accountId?: 
       message: "Sign in, or send a platform token as Authorization: Bearer.",
     });
   if (actor.kind === "token") checkScopes(route, actor);
+  else if (actor.person.mustAddFactor && route.isForSetup !== true)
+    throw new Refused({
+      status: 403,
+      code: "second_factor_required",
+      message:
+        "You need a second factor here. Set up an authenticator app or a passkey in the console first.",
+    });
   if (access === "person") return;
   if (isOperator(actor)) return;
   const role = accountId === undefined ? undefined : roleIn(actor, accountId);
@@ -94,6 +112,26 @@ export function checkAccess(route: Route, actor: Actor | undefined, accountId?: 
     throw notAllowed(
       `This requires the ${needed[access]} role${role === undefined ? "" : `. Your role is ${role}`}.`,
     );
+}
+
+/** What changes how somebody signs in, or adds power, asks for a proof that is not old. */
+export function checkRecent(route: Route, actor: Actor | undefined, nowMs: number): void {
+  if (route.needsRecent !== true || actor?.kind !== "person") return;
+  if (isRecent(actor.person.session, nowMs)) return;
+  throw new Refused({
+    status: 403,
+    code: "verification_required",
+    message:
+      "Confirm first that it is you: send your password, a code or a passkey to POST /api/me/verify.",
+  });
+}
+
+/** The origin of the page that asks; it was checked before, since only a POST may ask for it. */
+export function pageOrigin(request: Request, publicUrl: string): string {
+  const host = request.headers.get("host") ?? "";
+  const origin = request.headers.get("origin") ?? `http://${host}`;
+  const isPublic = new URL(publicUrl).host === host || !URL.canParse(origin);
+  return isPublic ? publicUrl : new URL(origin).origin;
 }
 
 const needed: Readonly<Record<Exclude<Access, "anyone" | "person">, string>> = {

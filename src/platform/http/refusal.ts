@@ -1,4 +1,7 @@
 import { Problem, type ProblemCode } from "../../base/problem.ts";
+import { WrongPasskey } from "../../people/factors/passkeys.ts";
+import { WrongCode } from "../../people/factors/prover.ts";
+import { TicketExpired } from "../../people/factors/tickets.ts";
 import { WrongPassword } from "../../people/people.ts";
 import { TooManyTries } from "../../people/sign-in-limits.ts";
 
@@ -7,6 +10,11 @@ export type RefusalCode =
   | ProblemCode
   | "not_signed_in"
   | "wrong_password"
+  | "wrong_code"
+  | "wrong_passkey"
+  | "expired"
+  | "second_factor_required"
+  | "verification_required"
   | "too_many_tries"
   | "too_many_changes"
   | "not_allowed"
@@ -47,6 +55,12 @@ export class Refused extends Error {
 export function toRefusal(problem: Problem): Refusal {
   if (problem instanceof WrongPassword)
     return { status: 401, code: "wrong_password", message: problem.message };
+  if (problem instanceof WrongCode)
+    return { status: 401, code: "wrong_code", message: problem.message, field: problem.field };
+  if (problem instanceof WrongPasskey)
+    return { status: 401, code: "wrong_passkey", message: problem.message };
+  if (problem instanceof TicketExpired)
+    return { status: 409, code: "expired", message: problem.message };
   if (problem instanceof TooManyTries)
     return {
       status: 429,

@@ -39,6 +39,10 @@ export interface RouteTerms {
   readonly access: Access;
   /** The area that a token needs; without one, tokens are rejected. */
   readonly area?: Area;
+  /** True: also for a user who must first set up a second factor. */
+  readonly isForSetup?: true;
+  /** True: the user must have proved who they are within ten minutes. */
+  readonly needsRecent?: true;
 }
 
 export interface RouteOptions<

@@ -5,6 +5,7 @@ import { receiptOf } from "../../../test/store/ledger-samples.ts";
 import { createLog } from "../../base/log.ts";
 import { Minutes } from "../../ledger/minutes.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
+import { createFactors } from "../../people/factors/factors.ts";
 import { Invites } from "../../people/invites.ts";
 import { People } from "../../people/people.ts";
 import { SessionSecrets } from "../../people/session-secrets.ts";
@@ -41,6 +42,7 @@ beforeAll(async () => {
   const dependencies = {
     operations,
     people,
+    factors: createFactors(people, home.secrets),
     invites: new Invites(people),
     sessionSecrets: new SessionSecrets(new Uint8Array(32)),
     tokens,

@@ -1,6 +1,9 @@
 import { toDateText } from "../../base/dates.ts";
 import { Problem } from "../../base/problem.ts";
 import type { AccountStore } from "../../ledger/account.ts";
+import type { Factors } from "../../people/factors/factors.ts";
+import type { RelyingParty } from "../../people/factors/passkeys.ts";
+import type { Challenge } from "../../people/factors/second-step.ts";
 import { Invites, type Joining } from "../../people/invites.ts";
 import { checkName, type People, toEmail } from "../../people/people.ts";
 import type { TimeZoneChoice } from "../../people/preferences.ts";
@@ -13,6 +16,7 @@ import { toInvited, toLink, toPersonView } from "./views.ts";
 export interface PeopleDependencies {
   /** One for the whole process: it counts the failed sign-ins. */
   readonly people: People;
+  readonly factors: Factors;
   readonly accounts: AccountStore;
   /** Where people reach the platform. */
   readonly platformUrl: () => string;
@@ -79,7 +83,20 @@ export function operatorOperations(
   };
 }
 
-type JoinInput = Omit<Joining, "secret"> & { readonly token: string };
+type JoinInput = Omit<Joining, "secret" | "factor"> & {
+  readonly token: string;
+  readonly party?: RelyingParty | undefined;
+};
+
+interface JoinView {
+  readonly id: string;
+  readonly email: string;
+  readonly account: string | null;
+  /** Of the session; "" where the second factor is missing. */
+  readonly secret: string;
+  /** For a user with a second factor: nothing has changed before it is answered. */
+  readonly challenge?: Challenge | undefined;
+}
 
 export interface PeopleOperations {
   /** All users and all open links. */
@@ -87,13 +104,7 @@ export interface PeopleOperations {
   /** A password reset link; using it ends all sessions of the user. */
   resetPassword(input: { email: string } | { id: string }): Promise<LinkView>;
   /** Uses a link to join or to choose a new password, and signs in. */
-  join(input: JoinInput): Promise<{
-    readonly id: string;
-    readonly email: string;
-    readonly account: string | null;
-    /** Of the session. */
-    readonly secret: string;
-  }>;
+  join(input: JoinInput): Promise<JoinView>;
   rename(input: { id: string; name: string }): Promise<void>;
   setTimeZone(input: { id: string; timeZone: TimeZoneChoice }): Promise<void>;
   dismiss(input: { id: string; hint: string }): Promise<void>;
@@ -121,7 +132,7 @@ export const peopleAudits = {
 export function peopleOperations(
   dependencies: PeopleDependencies,
 ): Unbound<PeopleOperations, typeof peopleAudits> {
-  const { people, platformUrl } = dependencies;
+  const { people, factors, platformUrl } = dependencies;
   const { store } = people;
   const invites = new Invites(people);
   return {
@@ -133,13 +144,18 @@ export function peopleOperations(
       const made = await invites.reset(user, actor, () => audit({ subject: user.email }));
       return toLink(platformUrl(), made);
     },
-    async join({ token, ...given }, { audit }) {
-      const { user, invite, secret } = await invites.accept(
+    async join({ token, party, ...given }, { audit }) {
+      const joined = await invites.accept(
         { secret: token, ...given },
         ({ user: { id, email }, invite: { kind, accountId } }) =>
           audit({ subject: email, accountId, kind, actor: { kind: "person", id, name: email } }),
       );
-      return { id: user.id, email: user.email, account: invite.accountId ?? null, secret };
+      const { id, email } = joined.user;
+      if (!("pending" in joined))
+        return { id, email, account: joined.invite.accountId ?? null, secret: joined.secret };
+      const { user, pending: invite } = joined;
+      const challenge = await factors.secondStep.challenge(user, { party, invite });
+      return { id, email, account: null, secret: "", challenge };
     },
     async rename({ id, name }, { audit }) {
       checkName(name);
@@ -168,20 +184,20 @@ export function peopleOperations(
   };
 }
 
-async function listPeople({
-  people: { store, clock },
-  accounts,
-}: PeopleDependencies): Promise<PeopleView> {
+async function listPeople({ people, accounts }: PeopleDependencies): Promise<PeopleView> {
+  const { store, clock } = people;
   const nowMs = clock.nowMs();
   const isOpen = ({ expiresAtMs }: { readonly expiresAtMs: number }) => expiresAtMs > nowMs;
+  const withFactors = await store.withFactors();
   const names = await accountNames(accounts);
   const memberships = Map.groupBy(await store.allMemberships(), ({ userId }) => userId);
-  const people = (await store.users()).map(async (user) =>
+  const all = (await store.users()).map(async (user) =>
     toPersonView({
       user,
       names,
       memberships: memberships.get(user.id) ?? [],
-      sessions: (await store.sessions(user.id)).filter(isOpen),
+      sessions: (await store.sessions(user.id)).filter((one) => people.endOf(one) > nowMs),
+      hasFactor: withFactors.has(user.id),
     }),
   );
   const invited = (await store.allInvites()).filter(isOpen).map((invite) => ({
@@ -192,7 +208,7 @@ async function listPeople({
         ? null
         : { id: invite.accountId, name: names.get(invite.accountId) ?? invite.accountId },
   }));
-  return { people: await Promise.all(people), invited };
+  return { people: await Promise.all(all), invited };
 }
 
 async function findByEmail({ store }: People, email: string): Promise<User> {

@@ -49,6 +49,7 @@ test("everybody is listed with their accounts, roles and sessions", async () => 
     is_operator: false,
     created_at: expect.any(String),
     accounts: [{ id: gateway.account, name: "test", role: "developer" }],
+    has_second_factor: false,
     sessions: 2,
     last_seen_at: expect.any(String),
   });

@@ -37,6 +37,7 @@ export type InvitedView = View<typeof invitedReply>;
 const person = Type.Object({
   ...user.properties,
   created_at: moment(),
+  has_second_factor: Type.Boolean(),
   sessions: Type.Integer({ description: "Number of browsers in which the user is signed in." }),
   last_seen_at: nullable(moment("Last activity in a signed-in browser, to within five minutes.")),
 });

@@ -30,8 +30,9 @@ export function toPersonView(of: {
   readonly memberships: readonly Membership[];
   /** Of accounts, by id. */
   readonly names: ReadonlyMap<string, string>;
+  readonly hasFactor: boolean;
 }): PersonView {
-  const { user, sessions, memberships, names } = of;
+  const { user, sessions, memberships, names, hasFactor } = of;
   return {
     id: user.id,
     email: user.email,
@@ -42,6 +43,7 @@ export function toPersonView(of: {
       const name = names.get(accountId);
       return name === undefined ? [] : [{ id: accountId, name, role }];
     }),
+    has_second_factor: hasFactor,
     sessions: sessions.length,
     last_seen_at: optionalDate(sessions[0]?.lastSeenMs),
   };

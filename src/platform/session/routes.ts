@@ -1,10 +1,15 @@
 import { toDateText } from "../../base/dates.ts";
 import { Type } from "../../base/json/type.ts";
+import { invalid } from "../../base/problem.ts";
+import type { Challenge } from "../../people/factors/second-step.ts";
+import { factors } from "../../people/factors/store.ts";
 import { timeZoneChoices } from "../../people/preferences.ts";
 import { inviteKinds } from "../../people/store.ts";
 import { type Context, route } from "../context.ts";
+import { partyOf } from "../factors/routes.ts";
+import { assertion, code, requestOptions, secondFactor, ticket } from "../factors/schemas.ts";
 import { personOf } from "../http/context.ts";
-import { endedCookie, sessionCookie } from "../http/entry.ts";
+import { endedCookie } from "../http/entry.ts";
 import { done, fields, isDone, moment, nullable, oneOf, says, text } from "../http/schemas.ts";
 import { accountNames } from "../input/values.ts";
 import { user } from "../people/schemas.ts";
@@ -22,6 +27,9 @@ const sessionReply = Type.Object({
       }),
     }),
   ),
+  must_add_factor: Type.Boolean({
+    description: "True: a second factor must be set up before anything else.",
+  }),
   version: Type.String(),
   gateway_url: Type.String({ description: "Base URL of the gateway; ends in /v1." }),
 });
@@ -38,6 +46,12 @@ const browserSecrets = {
     }),
   ),
 };
+
+const begunReply = Type.Object({
+  ...done.properties,
+  account: nullable(Type.String({ description: "The account that the user joined." })),
+  ...browserSecrets,
+});
 
 const email = text({ least: 3, most: 254, about: "Not case-sensitive." });
 const password = Type.String({ minLength: 1, maxLength: 1_000, ...says("a password") });
@@ -67,30 +81,85 @@ export const sessionRoutes = [
   }),
   route("POST /api/session", {
     about:
-      "Signs in. The reply sets a cookie and contains the `binding` that browsers send with it. A wrong email address and a wrong password return the same error.",
+      "Signs in. The reply sets a cookie and contains the `binding` that browsers send with it. A wrong email address and a wrong password return the same error. If the user has a second factor, no session begins yet: see `second_factor`.",
     access: "anyone",
     body: fields({ email, password }),
-    reply: Type.Object({ ...done.properties, ...browserSecrets }),
+    reply: Type.Object({
+      ok: Type.Boolean({ description: "False: the second factor is missing." }),
+      second_factor: secondFactor,
+      ...browserSecrets,
+    }),
     async handle(context, { body }) {
-      const found = await context.dependencies.people.authenticate(body, context.visitor);
+      const { people, factors: known } = context.dependencies;
+      const found = await people.authenticate(body, context.visitor);
       context.admitSession(found);
+      const challenge = await known.secondStep.challenge(found, { party: context.party });
+      if (challenge !== undefined)
+        return { ok: false, second_factor: toSecondFactor(context, challenge), ...noSecrets };
       const { secret } = await context.operations.sessions.begin({
         userId: found.id,
         userAgent: context.visitor.userAgent,
         isBound: context.isBrowser,
       });
-      return { ...isDone, ...signIn(context, found.id, secret) };
+      return { ok: true, second_factor: null, ...signIn(context, found.id, secret) };
+    },
+  }),
+  route("POST /api/session/second-step", {
+    about:
+      "Completes a sign-in, or the use of a link, with a code or a passkey. Needs the ticket of the first step and the cookie that came with it.",
+    access: "anyone",
+    body: fields({
+      ticket,
+      code: Type.Optional(code),
+      passkey: Type.Optional(assertion),
+    }),
+    reply: begunReply,
+    async handle(context, { body }) {
+      if (body.code === undefined && body.passkey === undefined)
+        throw invalid({ code: "Send one of: code, passkey." });
+      const begun = await context.operations.sessions.finish({ ...body, ...answering(context) });
+      return toBegun(context, begun);
+    },
+  }),
+  route("POST /api/session/passkey-options", {
+    about: "Returns the options for signing in with a passkey alone.",
+    access: "anyone",
+    reply: Type.Object({ ticket: Type.String(), options: nullable(requestOptions) }),
+    async handle(context) {
+      const { secondStep } = context.dependencies.factors;
+      const challenge = await secondStep.passkeyChallenge(partyOf(context));
+      const { ticket: given, passkey_options: options } = toSecondFactor(context, challenge);
+      return { ticket: given, options };
+    },
+  }),
+  route("POST /api/session/passkey", {
+    about:
+      "Signs in with a passkey alone. The passkey must have checked its user, with a fingerprint or a PIN.",
+    access: "anyone",
+    body: fields({ ticket, passkey: assertion }),
+    reply: begunReply,
+    async handle(context, { body }) {
+      const { store } = context.dependencies.people;
+      const known = await store.passkey(body.passkey.id);
+      const user = known && (await store.user(known.userId));
+      if (user !== undefined) context.admitSession(user);
+      const begun = await context.operations.sessions.beginWithPasskey({
+        ...body,
+        ...answering(context),
+      });
+      return toBegun(context, begun);
     },
   }),
   route("DELETE /api/session", {
     about: "Signs out and ends this session.",
     access: "person",
+    isForSetup: true,
     isUncounted: true,
     reply: done,
     async handle(context) {
       const { user, session } = personOf(context);
       await context.operations.sessions.end({ userId: user.id, id: session.id });
-      context.headers.append("set-cookie", endedCookie(context.isSecure));
+      context.setCookie(endedCookie("session"));
       return isDone;
     },
   }),
@@ -127,16 +196,16 @@ export const sessionRoutes = [
       id: Type.String(),
       email: Type.String(),
       account: nullable(Type.String({ description: "The account that the user joined." })),
+      second_factor: secondFactor,
       ...browserSecrets,
     }),
     async handle(context, { body }) {
-      const { visitor, isBrowser: isBound } = context;
-      const { secret, ...joined } = await context.operations.people.join({
-        ...body,
-        visitor,
-        isBound,
-      });
-      return { ...joined, ...signIn(context, joined.id, secret) };
+      const { visitor, isBrowser: isBound, party } = context;
+      const joined = await context.operations.people.join({ ...body, visitor, isBound, party });
+      const { challenge, secret, ...who } = joined;
+      return challenge === undefined
+        ? { ...who, second_factor: null, ...signIn(context, who.id, secret) }
+        : { ...who, second_factor: toSecondFactor(context, challenge), ...noSecrets };
     },
   }),
   route("GET /api/me/sessions", {
@@ -148,6 +217,11 @@ export const sessionRoutes = [
         created_at: moment(),
         last_seen_at: moment(),
         expires_at: moment(),
+        factor: nullable(
+          oneOf(factors, {
+            description: "What was proved besides the password, or instead of it.",
+          }),
+        ),
         user_agent: Type.String(),
         address: Type.String(),
         is_current: Type.Boolean(),
@@ -158,12 +232,13 @@ export const sessionRoutes = [
       const { people, clock } = context.dependencies;
       const sessions = await people.store.sessions(user.id);
       return sessions
-        .filter(({ expiresAtMs }) => expiresAtMs > clock.nowMs())
+        .filter((one) => people.endOf(one) > clock.nowMs())
         .map((one) => ({
           id: one.id,
           created_at: toDateText(one.createdAtMs),
           last_seen_at: toDateText(one.lastSeenMs),
-          expires_at: toDateText(one.expiresAtMs),
+          expires_at: toDateText(people.endOf(one)),
+          factor: one.factor ?? null,
           user_agent: one.userAgent,
           address: one.address,
           is_current: one.id === session.id,
@@ -219,8 +294,9 @@ export const sessionRoutes = [
 
 /** Sets the cookie; what a browser must keep beside it is in the reply, where no other site reads. */
 function signIn(context: Context, userId: string, secret: string) {
-  const { dependencies, headers, isSecure, isBrowser } = context;
-  headers.append("set-cookie", sessionCookie(secret, isSecure));
+  const { dependencies, setCookie, isBrowser } = context;
+  const { longestMs } = dependencies.people.policy;
+  setCookie({ kind: "session", value: secret, ageMs: longestMs });
   return {
     binding: dependencies.sessionSecrets.bindingOf(secret),
     device: isBrowser
@@ -229,12 +305,45 @@ function signIn(context: Context, userId: string, secret: string) {
   };
 }
 
+/** The session needs what comes after it, and the cookie of the first step has done its work. */
+function toBegun(
+  context: Context,
+  begun: { readonly userId: string; readonly secret: string; readonly account: string | null },
+) {
+  context.setCookie(endedCookie("signIn"));
+  const { userId, secret, account } = begun;
+  return { ...isDone, account, ...signIn(context, userId, secret) };
+}
+
+const answering = (context: Context) => ({
+  holder: context.signInCookie,
+  party: context.party,
+  visitor: context.visitor,
+  isBound: context.isBrowser,
+});
+
+const noSecrets = { binding: null, device: null };
+
+/** The ticket is of no use without the cookie, nor the cookie without the ticket. */
+function toSecondFactor({ setCookie, dependencies }: Context, challenge: Challenge) {
+  const { ticket: given, expiresAtMs, holder, ways, options } = challenge;
+  const ageMs = expiresAtMs - dependencies.clock.nowMs();
+  setCookie({ kind: "signIn", value: holder, ageMs });
+  return {
+    ticket: given,
+    expires_at: toDateText(expiresAtMs),
+    ways,
+    passkey_options: options ?? null,
+  };
+}
+
 async function view({ dependencies, actor }: Context) {
   const shared = { version: dependencies.version, gateway_url: `${dependencies.gatewayUrl()}/v1` };
-  if (actor?.kind !== "person") return { user: null, ...shared };
-  const { user, memberships } = actor.person;
+  if (actor?.kind !== "person") return { user: null, must_add_factor: false, ...shared };
+  const { user, memberships, mustAddFactor } = actor.person;
   const names = await accountNames(dependencies.accounts);
   const { timeZone, dismissed } = await dependencies.people.store.preferences(user.id);
-  const person = toPersonView({ user, memberships, names, sessions: [] });
-  return { user: { ...person, time_zone: timeZone, dismissed }, ...shared };
+  const person = toPersonView({ user, memberships, names, sessions: [], hasFactor: false });
+  const own = { ...person, time_zone: timeZone, dismissed };
+  return { user: own, must_add_factor: mustAddFactor, ...shared };
 }

@@ -17,6 +17,7 @@ import {
   type Visitor,
 } from "../../setup/platform-home.ts";
 import { sealedOf } from "../../store/response-samples.ts";
+import { type Change, type Changes, factorChanges } from "./audit-factors.ts";
 import { providerChanges } from "./audit-providers.ts";
 import { commandChanges } from "./command-changes.ts";
 
@@ -76,12 +77,6 @@ const newToken = async (account?: string) =>
     })
   ).id;
 
-interface Change extends AskOptions {
-  readonly who: Visitor;
-  readonly action: string;
-  readonly actor?: string;
-}
-
 const newView = async (action: string): Promise<Change> => {
   const who = await newMember();
   const body = { page: "requests", account, name: "Failed", search: "" };
@@ -92,9 +87,6 @@ const newView = async (action: string): Promise<Change> => {
 const asOperator = (action: string, asked: AskOptions): Change => {
   return { who: operator, action, ...asked };
 };
-
-/** One successful use of every route that changes something. */
-type Changes = Readonly<Record<string, () => Promise<Change>>>;
 
 const ownChanges: Changes = {
   "POST /api/session": async () => {
@@ -136,6 +128,13 @@ const ownChanges: Changes = {
     body: { current: password, password: "another long password" },
   }),
 };
+
+const signInChanges = factorChanges({
+  platformUrl: () => gateway.platformUrl,
+  operator: () => operator,
+  newMember: (email) => newMember("viewer", email),
+  userOf,
+});
 
 const memberChanges: Changes = {
   "POST /api/accounts/:account/invites": async () =>
@@ -282,6 +281,7 @@ const changes: Changes = {
     },
   }),
   ...ownChanges,
+  ...signInChanges,
   ...memberChanges,
   ...keyChanges,
   ...accountChanges,
@@ -289,8 +289,14 @@ const changes: Changes = {
   ...catalogChanges,
 };
 
-/** They only look. */
-const reading = ["POST /api/invites/look"];
+/** They only look, or begin what another route completes. */
+const reading = [
+  "POST /api/invites/look",
+  "POST /api/session/passkey-options",
+  "POST /api/me/verify/passkey",
+  "POST /api/me/totp/setup",
+  "POST /api/me/passkeys/setup",
+];
 /** They need a database that several nodes share; see src/platform/nodes/routes.test.ts. */
 const ofNodes = ["POST /api/nodes/:name/drain", "POST /api/nodes/:name/resume"];
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { failedSignIn } from "../../../../src/people/people.ts";
+import { clonedPasskey, failedFactor, failedSignIn } from "../../../../src/people/people.ts";
 import { resources } from "../../../../src/platform/operations.ts";
 import { actionGroups, actionWords, detailOf, sentenceOf, subjectOf, wordsOf } from "./actions.ts";
 
@@ -10,7 +10,7 @@ test("every audit action has a label", () => {
     return typeof audit.action === "string" ? [audit.action] : Object.values(audit.action);
   });
   expect(noted.length).toBeGreaterThan(30);
-  const all = [...noted, failedSignIn, "model.embed"];
+  const all = [...noted, failedSignIn, failedFactor, clonedPasskey, "model.embed"];
   expect(all.filter((action) => actionWords[action] === undefined)).toEqual([]);
 });
 

@@ -12,6 +12,7 @@ import {
 import type { Db } from "../../sql/schema.ts";
 import { dialect } from "./dialect.ts";
 import { foundation } from "./schema.ts";
+import { secondFactors } from "./second-factors.ts";
 import { storedResponses } from "./stored-responses.ts";
 
 /** A step of the schema. */
@@ -43,6 +44,12 @@ export const migrations: Steps = {
   "0004-transcription": {
     up: transcription,
     about: "Adds seconds of audio to receipts. Locks the table for a moment and rewrites nothing.",
+    compatibleFrom: "0001-foundation",
+  },
+  "0007-second-factors": {
+    up: secondFactors,
+    about:
+      "Adds authenticator apps, recovery codes and passkeys, and what a session has proved. Locks the sessions for a moment.",
     compatibleFrom: "0001-foundation",
   },
 };

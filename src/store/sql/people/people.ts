@@ -13,9 +13,11 @@ import { addAudit } from "../audit.ts";
 import { lockFor } from "../dialect.ts";
 import type { Db, Tables } from "../schema.ts";
 import { textSearch } from "../text-search.ts";
+import { factorStore } from "./factors.ts";
 import { inviteStore, removeResets } from "./invites.ts";
 import { membershipStore } from "./memberships.ts";
 import { preferencesStore } from "./preferences.ts";
+import { outcomeOf, useUp } from "./proofs.ts";
 import { insertSession, sessionStore } from "./sessions.ts";
 import { toRole } from "./tables.ts";
 import { tokenStore } from "./tokens.ts";
@@ -28,20 +30,20 @@ export function createPeopleStore(db: Db): PeopleStore {
     ...inviteStore(db),
     ...tokenStore(db),
     ...preferencesStore(db),
+    ...factorStore(db),
     // Thrown, since only that takes the whole transaction back.
     accept: (acceptance, audit) =>
-      db
-        .transaction()
-        .execute(async (transaction) => {
+      outcomeOf(
+        db.transaction().execute(async (transaction) => {
           await lockFor(transaction, "people");
           const outcome = await accept(transaction, acceptance);
           if (outcome === "accepted") await addAudit(transaction, audit);
           return outcome;
-        })
-        .catch((error: unknown) => {
-          if (error instanceof NotAccepted) return error.outcome;
-          throw error;
         }),
+      ).catch((error: unknown) => {
+        if (error instanceof NotAccepted) return error.outcome;
+        throw error;
+      }),
   };
 }
 
@@ -133,14 +135,17 @@ async function setPassword(transaction: Transaction<Tables>, change: NewPassword
 
 async function accept(
   transaction: Transaction<Tables>,
-  { inviteId, addUser, makeOperator, addMembership, newPassword, addSession }: Acceptance,
+  acceptance: Acceptance,
 ): Promise<AcceptOutcome> {
+  const { inviteId, addUser, makeOperator, addMembership, newPassword, addSession, proof } =
+    acceptance;
   // Whoever takes the row away has the link; of two at once the other finds nothing.
   const { numDeletedRows } = await transaction
     .deleteFrom("invites")
     .where("id", "=", inviteId)
     .executeTakeFirstOrThrow();
   if (numDeletedRows !== 1n) return "used";
+  if (proof !== undefined) await useUp(transaction, proof);
   if (addUser !== undefined) {
     const { numInsertedOrUpdatedRows } = await transaction
       .insertInto("users")

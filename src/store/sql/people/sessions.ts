@@ -2,6 +2,7 @@ import type { PeopleStore, Session } from "../../../people/store.ts";
 import { addAudit, countAudit } from "../audit.ts";
 import { lockFor } from "../dialect.ts";
 import type { Db, Tables } from "../schema.ts";
+import { toFactor } from "./tables.ts";
 
 /** Browsers that have signed in. */
 export function sessionStore(db: Db) {
@@ -50,7 +51,7 @@ export function sessionStore(db: Db) {
     async eraseExpired(nowMs) {
       await db.transaction().execute(async (transaction) => {
         await lockFor(transaction, "people");
-        for (const table of ["sessions", "invites"] as const)
+        for (const table of ["sessions", "invites", "used_tickets"] as const)
           await transaction.deleteFrom(table).where("expires_at_ms", "<=", nowMs).execute();
       });
     },
@@ -71,6 +72,8 @@ function toSession(row: Tables["sessions"]): Session {
     expiresAtMs: row.expires_at_ms,
     userAgent: row.user_agent,
     address: row.address,
+    factor: toFactor(row.factor),
+    verifiedAtMs: row.verified_at_ms ?? undefined,
   };
 }
 
@@ -84,5 +87,7 @@ function fromSession(session: Session): Tables["sessions"] {
     expires_at_ms: session.expiresAtMs,
     user_agent: session.userAgent,
     address: session.address,
+    factor: session.factor ?? null,
+    verified_at_ms: session.verifiedAtMs ?? null,
   };
 }

@@ -1,3 +1,4 @@
+import { factors } from "../../../people/factors/store.ts";
 import { accountRoles, type Scope } from "../../../people/role.ts";
 import { inviteKinds } from "../../../people/store.ts";
 
@@ -21,7 +22,26 @@ export interface PeopleTables {
     expires_at_ms: number;
     user_agent: string;
     address: string;
+    factor: string | null;
+    verified_at_ms: number | null;
   };
+  totps: { user_id: string; sealed_secret: string; last_step: number; created_at_ms: number };
+  recovery_codes: { user_id: string; hash: string };
+  passkeys: {
+    id: string;
+    user_id: string;
+    name: string;
+    public_key: string;
+    counter: number;
+    /** A JSON array. */
+    transports: string;
+    rp_id: string;
+    is_backed_up: number;
+    created_at_ms: number;
+    last_used_ms: number | null;
+  };
+  /** So that each works once; until it would have expired. */
+  used_tickets: { id: string; expires_at_ms: number };
   invites: {
     id: string;
     hash: string;
@@ -83,4 +103,5 @@ export interface PeopleTables {
 /** What a row may hold besides what we write: nothing. Who edits by hand gets the least. */
 export const toRole = (text: string) => accountRoles.find((known) => known === text) ?? "viewer";
 export const toKind = (text: string) => inviteKinds.find((known) => known === text) ?? "reset";
+export const toFactor = (text: string | null) => factors.find((known) => known === text);
 export const toScopes = (text: string) => JSON.parse(text) as readonly Scope[];

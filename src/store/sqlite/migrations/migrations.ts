@@ -16,6 +16,7 @@ import { preferences } from "./preferences.ts";
 import { providerKeys } from "./provider-keys.ts";
 import { rejections } from "./rejections.ts";
 import { retention } from "./retention.ts";
+import { secondFactors } from "./second-factors.ts";
 import { storedResponses } from "./stored-responses.ts";
 import { usage } from "./usage.ts";
 import { versions } from "./versions.ts";
@@ -108,6 +109,10 @@ const migrations: Migrations = {
   "0020-transcription": {
     up: transcription,
     about: "Adds seconds of audio to receipts.",
+  },
+  "0023-second-factors": {
+    up: secondFactors,
+    about: "Adds authenticator apps, recovery codes and passkeys, and what a session has proved.",
   },
 };
 

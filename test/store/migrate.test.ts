@@ -32,7 +32,7 @@ describe("svc migrate on SQLite", () => {
 
   test("applies what is pending, once, and shows it before", async () => {
     removeLast();
-    const view = { applied: [], pending: ["0023-second-factors"], dry_run: true };
+    const view = { applied: [], pending: ["0021-second-factors"], dry_run: true };
     expect(await home.json<object>(["migrate", "--dry-run"])).toMatchObject(view);
     expect(await home.json<object>(["migrate", "--dry-run"])).toMatchObject(view);
     const { stdout, code } = await home.svc(["migrate"]);

@@ -46,7 +46,7 @@ export const migrations: Steps = {
     about: "Adds seconds of audio to receipts. Locks the table for a moment and rewrites nothing.",
     compatibleFrom: "0001-foundation",
   },
-  "0007-second-factors": {
+  "0005-second-factors": {
     up: secondFactors,
     about:
       "Adds authenticator apps, recovery codes and passkeys, and what a session has proved. Locks the sessions for a moment.",

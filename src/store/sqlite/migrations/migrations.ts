@@ -110,7 +110,7 @@ const migrations: Migrations = {
     up: transcription,
     about: "Adds seconds of audio to receipts.",
   },
-  "0023-second-factors": {
+  "0021-second-factors": {
     up: secondFactors,
     about: "Adds authenticator apps, recovery codes and passkeys, and what a session has proved.",
   },

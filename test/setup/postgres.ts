@@ -68,6 +68,8 @@ export interface PostgresServerOptions {
   readonly folder?: string;
   /** As the configuration file has them. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** The folder of the programs of another version; default: those of the npm package. */
+  readonly bin?: string;
 }
 
 /** Tests lose nothing when the machine stops: no write waits for the disk. */
@@ -83,7 +85,7 @@ const testSettings = {
 };
 
 export async function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
-  const bin = binaries();
+  const bin = options.bin ?? binaries();
   const ids = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
   const folder = options.folder ?? createFolder();
   const data = join(folder, "data");

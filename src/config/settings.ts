@@ -37,6 +37,8 @@ type Source = "environment" | "file" | "default";
 /** A setting as `svc config` shows it. */
 export interface SettingInForce {
   readonly name: string;
+  /** Null if it can only be set in the environment. */
+  readonly nameInFile: string | null;
   readonly value: string | null;
   readonly source: Source;
   readonly about: string;
@@ -60,7 +62,13 @@ export function readSettings({ environment, file, references }: SettingsInput): 
     if (value instanceof Wrong)
       problems.push(`${at} must be ${value.expected}${given(setting, text)}.`);
     else values[name] = value;
-    inForce.push({ name: setting.env, value: shown(setting, value), source, about: setting.about });
+    inForce.push({
+      name: setting.env,
+      nameInFile: setting.inFile === false ? null : fileName(setting.env),
+      value: shown(setting, value),
+      source,
+      about: setting.about,
+    });
   }
   return { settings: values as Settings, inForce, problems };
 }

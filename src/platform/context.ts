@@ -34,6 +34,8 @@ export interface PlatformDependencies extends KitDependencies {
 
 export interface SettingView {
   readonly name: string;
+  /** Null if it can only be set in the environment. */
+  readonly nameInFile: string | null;
   readonly value: string | null;
   readonly source: string;
   readonly about: string;

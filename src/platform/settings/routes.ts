@@ -3,16 +3,6 @@ import { Type } from "../../base/json/type.ts";
 import { type PlatformDependencies, route, type SettingView } from "../context.ts";
 import { nullable } from "../http/schemas.ts";
 
-/** The file cannot say where it is itself, and secrets do not belong in it. */
-const environmentOnly = new Set([
-  "SVC_SECRET",
-  "SVC_SECRET_FILE",
-  "SVC_API_KEY",
-  "SVC_DATABASE_URL",
-  "SVC_DATABASE_URL_FILE",
-  "SVC_CONFIG",
-]);
-
 const settingReply = Type.Object({
   name: Type.String({ description: "Name of the environment variable." }),
   in_file: nullable(Type.String({ description: "Name under `settings:` in svc.yaml." })),
@@ -47,10 +37,10 @@ export const settingsRoutes = [
   }),
 ] as const;
 
-function toSetting({ name, value, source, about }: SettingView) {
-  const inFile = environmentOnly.has(name) ? null : name.slice("SVC_".length).toLowerCase();
-  return { name, in_file: inFile, value, source, about };
-}
+const toSetting = ({ nameInFile, ...setting }: SettingView) => ({
+  ...setting,
+  in_file: nameInFile,
+});
 
 function valueOf(
   { settings }: Pick<PlatformDependencies, "settings">,

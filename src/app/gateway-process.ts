@@ -1,10 +1,10 @@
 import { systemClock } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
 import { fillTextBounds } from "../call/text-bound.ts";
 import type { Configuration } from "../config/load.ts";
 import { type GatewayRole, startGatewayRole } from "./gateway-role.ts";
 import type { EngineAccess } from "./gateway-state.ts";
 import { whenTakenOver } from "./ledger.ts";
+import type { ServerLog } from "./log.ts";
 import type { Opened, StoreUser } from "./opened.ts";
 import { pageOrigins } from "./platform-role.ts";
 import { warnOfOpenSecret } from "./secret.ts";
@@ -13,11 +13,10 @@ import { openTelemetry } from "./telemetry.ts";
 import { Undo } from "./undo.ts";
 import { logUpgrade } from "./upgrade.ts";
 
-export interface GatewayProcessOptions {
+export interface GatewayProcessOptions extends ServerLog {
   readonly configuration: Configuration;
   readonly user: StoreUser;
   readonly version: string;
-  readonly log: Log;
   /** Its name among the processes that send telemetry. */
   readonly instance: string;
   /** Absent when the embedded models are switched off; closed with the gateway, if it can be. */
@@ -38,7 +37,7 @@ export interface GatewayProcess {
 }
 
 export async function startGatewayProcess(options: GatewayProcessOptions): Promise<GatewayProcess> {
-  const { configuration, user, version, log, instance, engine, sharesPort } = options;
+  const { configuration, user, version, log, recent, instance, engine, sharesPort } = options;
   const { settings } = configuration;
   const opened = await openStore(configuration, { ...user, onUpgrade: logUpgrade(log) });
   // The supervisor of a worker has said it.
@@ -46,7 +45,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   const undo = new Undo();
   undo.push(opened.close);
   try {
-    const otlp = openTelemetry({ configuration, version, instance, log, undo });
+    const otlp = openTelemetry({ configuration, version, instance, log, recent, undo });
     undo.push(async () => engine?.close?.());
     const role = await startGatewayRole({
       configuration,

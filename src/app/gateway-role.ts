@@ -91,6 +91,7 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
   const calls = new ActiveCalls(settings);
   const telemetry = otlp?.counts;
   const metrics = new Metrics({ version, calls, router: state.router, ...money, telemetry });
+  if (otlp !== undefined) otlp.writeMetrics = (to) => metrics.write(to);
   undo.push(async () => metrics.close());
   money.receiptWatchers.add(metrics.traffic.watch);
   const follower =

@@ -1,5 +1,4 @@
 import { systemClock } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
 import { listenerUrl } from "../base/network/listen.ts";
 import type { Configuration } from "../config/load.ts";
 import { Tokens } from "../people/tokens.ts";
@@ -10,6 +9,7 @@ import { forActor } from "../platform/operations.ts";
 import { superviseEngine } from "./engine.ts";
 import { linkInProcess } from "./gateway-link.ts";
 import { type GatewayProcess, startGatewayProcess } from "./gateway-process.ts";
+import type { ServerLog } from "./log.ts";
 import { operationsOn } from "./store.ts";
 
 export interface LoneGateway extends Pick<GatewayProcess, "stop" | "takenOver"> {
@@ -19,12 +19,10 @@ export interface LoneGateway extends Pick<GatewayProcess, "stop" | "takenOver"> 
 }
 
 /** One gateway process, with its own engine, metrics and socket; the platform runs elsewhere. */
-export async function startLoneGateway(options: {
-  readonly configuration: Configuration;
-  readonly version: string;
-  readonly log: Log;
-}): Promise<LoneGateway> {
-  const { configuration, version, log } = options;
+export async function startLoneGateway(
+  options: ServerLog & { readonly configuration: Configuration; readonly version: string },
+): Promise<LoneGateway> {
+  const { configuration, version, log, recent } = options;
   const { settings } = configuration;
   const engine = settings.engine === "on" ? superviseEngine(configuration, log) : undefined;
   const gateway = await startGatewayProcess({
@@ -32,6 +30,7 @@ export async function startLoneGateway(options: {
     user: { kind: "server" },
     version,
     log,
+    recent,
     instance: settings.node,
     engine,
     sharesPort: false,

@@ -1,13 +1,13 @@
 import { systemClock } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
 import { listenerUrl } from "../base/network/listen.ts";
 import type { Configuration } from "../config/load.ts";
 import type { Operations } from "../platform/operations.ts";
-import { processMetrics } from "../telemetry/metrics.ts";
 import { linkAcrossProcesses } from "./gateway-link.ts";
+import type { ServerLog } from "./log.ts";
 import type { Opened } from "./opened.ts";
 import { startPlatformRole } from "./platform-role.ts";
 import { applyAtStart, openStore, problemOf } from "./store.ts";
+import { openProcessTelemetry } from "./telemetry.ts";
 import { Undo } from "./undo.ts";
 import { logUpgrade } from "./upgrade.ts";
 
@@ -19,12 +19,10 @@ export interface PlatformProcess {
 }
 
 /** The platform without a gateway in its process or on its machine. */
-export async function startPlatformProcess(options: {
-  readonly configuration: Configuration;
-  readonly version: string;
-  readonly log: Log;
-}): Promise<PlatformProcess> {
-  const { configuration, version, log } = options;
+export async function startPlatformProcess(
+  options: ServerLog & { readonly configuration: Configuration; readonly version: string },
+): Promise<PlatformProcess> {
+  const { configuration, version, log, recent } = options;
   const { settings } = configuration;
   const opened = await openStore(configuration, {
     kind: "platform",
@@ -33,12 +31,14 @@ export async function startPlatformProcess(options: {
   const undo = new Undo();
   undo.push(opened.close);
   try {
+    const instance = settings.node;
+    const metrics = openProcessTelemetry({ configuration, version, instance, log, recent, undo });
     const clock = opened.shared?.clock ?? systemClock;
     const shared = { configuration, opened, clock, undo };
     const link = linkAcrossProcesses({
       ...shared,
       gatewayUrl: listenerUrl(settings.host, settings.port),
-      metricsText: async () => processMetrics(version),
+      metricsText: async () => metrics.text(),
     });
     const platform = startPlatformRole({ ...shared, link, engine: undefined, version, log });
     const { operations } = platform;

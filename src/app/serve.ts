@@ -1,9 +1,9 @@
-import { createLog, type Log } from "../base/log.ts";
+import type { Log } from "../base/log.ts";
 import { startedBy } from "../base/network/listen.ts";
 import { Problem } from "../base/problem.ts";
 import { type Configuration, loadConfiguration } from "../config/load.ts";
 import { isPostgresUrl } from "../config/setting-readers.ts";
-import { wantsColour } from "../config/terminal.ts";
+import { openLog } from "./log.ts";
 
 export interface ServeOptions {
   /** Of the process, if absent. */
@@ -70,12 +70,12 @@ export async function serveGateway(options: ServeOptions): Promise<void> {
   const { environment, version, signals, writeLog = toStderr } = options;
   const configuration = loadConfiguration(environment);
   checkShared(configuration, "svc gateway needs");
-  const log = logOf(configuration, writeLog);
+  const { log, recent } = openLog(configuration.settings, { write: writeLog });
   const [{ startLoneGateway }, { printGateway }] = await Promise.all([
     import("./lone-gateway.ts"),
     import("../cli/welcome.ts"),
   ]);
-  const gateway = await startLoneGateway({ configuration, version, log }).catch(
+  const gateway = await startLoneGateway({ configuration, version, log, recent }).catch(
     startedBy("svc gateway"),
   );
   const stopped = stopOnSignal({ log, ...gateway }, signals, configuration.settings.graceMs);
@@ -92,13 +92,13 @@ export async function servePlatform(options: ServeOptions): Promise<void> {
   const { environment, version, signals, writeLog = toStderr } = options;
   const configuration = loadConfiguration(environment);
   checkShared(configuration, "svc platform needs");
-  const log = logOf(configuration, writeLog);
+  const { log, recent } = openLog(configuration.settings, { write: writeLog });
   const [{ startPlatformProcess }, { completeFirstStart }, { printPlatform }] = await Promise.all([
     import("./platform-process.ts"),
     import("./first-start.ts"),
     import("../cli/welcome.ts"),
   ]);
-  const platform = await startPlatformProcess({ configuration, version, log }).catch(
+  const platform = await startPlatformProcess({ configuration, version, log, recent }).catch(
     startedBy("svc platform"),
   );
   const stopped = stopOnSignal({ log, ...platform }, signals, configuration.settings.graceMs);
@@ -120,9 +120,6 @@ function checkShared({ settings }: Configuration, what: string): void {
     message: `${what} PostgreSQL, because SQLite serves one process: set SVC_DATABASE_URL to its address, such as postgres://host:5432/svc.`,
   });
 }
-
-const logOf = ({ settings }: Configuration, write: (line: string) => void) =>
-  createLog({ level: settings.logLevel, pretty: wantsColour(process.stderr), write });
 
 const takenOver = () =>
   new Problem({

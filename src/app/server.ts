@@ -1,8 +1,7 @@
 import { type Clock, systemClock } from "../base/clock.ts";
-import { createLog, type Log } from "../base/log.ts";
+import type { Log } from "../base/log.ts";
 import { fillTextBounds } from "../call/text-bound.ts";
 import type { Configuration } from "../config/load.ts";
-import { wantsColour } from "../config/terminal.ts";
 import type { EngineSupervisor } from "../engine/supervisor.ts";
 import type { PasswordCost } from "../people/passwords.ts";
 import type { ApplyView } from "../platform/manifest/change.ts";
@@ -11,6 +10,7 @@ import { addEmbedded, superviseEngine } from "./engine.ts";
 import { linkInProcess } from "./gateway-link.ts";
 import { type GatewayParts, startGatewayRole } from "./gateway-role.ts";
 import { whenTakenOver } from "./ledger.ts";
+import { openLog } from "./log.ts";
 import type { Opened } from "./opened.ts";
 import { pageOrigins, startPlatformRole } from "./platform-role.ts";
 import { applyAtStart, openStore, problemOf } from "./store.ts";
@@ -54,9 +54,7 @@ export interface ServerOptions extends GatewayParts {
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { configuration, version, passwordCost } = options;
   const { settings } = configuration;
-  const log = createLog({
-    level: settings.logLevel,
-    pretty: wantsColour(process.stderr),
+  const { log, recent } = openLog(settings, {
     write: options.writeLog ?? ((line) => void process.stderr.write(line)),
   });
   const opened = await (options.open === undefined
@@ -66,7 +64,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const undo = new Undo();
   undo.push(opened.close);
   try {
-    const otlp = openTelemetry({ configuration, version, instance: settings.node, log, undo });
+    const instance = settings.node;
+    const otlp = openTelemetry({ configuration, version, instance, log, recent, undo });
     const engine = settings.engine === "on" ? superviseEngine(configuration, log) : undefined;
     if (engine !== undefined) undo.push(() => engine.close());
     const shared = { configuration, opened, engine, version, clock, log, otlp, undo };

@@ -3,20 +3,20 @@ import { join } from "node:path";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { toApiError } from "../base/errors.ts";
 import { FeedFollower } from "../base/feed.ts";
-import { createLog, type Log } from "../base/log.ts";
+import type { Log } from "../base/log.ts";
 import { listen, listenerUrl } from "../base/network/listen.ts";
 import { CallSignal } from "../call/signal.ts";
 import { Catalog } from "../catalog/catalog.ts";
 import type { Configuration } from "../config/load.ts";
-import { wantsColour } from "../config/terminal.ts";
 import type { EngineSupervisor } from "../engine/supervisor.ts";
-import { processMetrics } from "../telemetry/metrics.ts";
 import { addEmbedded, engineModelsOf, superviseEngine } from "./engine.ts";
 import { linkAcrossProcesses } from "./gateway-link.ts";
+import { openLog } from "./log.ts";
 import type { Opened } from "./opened.ts";
 import { startPlatformRole } from "./platform-role.ts";
 import type { RunningServer } from "./server.ts";
 import { applyAtStart, openStore, problemOf, routeCheck } from "./store.ts";
+import { openProcessTelemetry } from "./telemetry.ts";
 import { Ticker } from "./ticker.ts";
 import { Undo } from "./undo.ts";
 import { logUpgrade } from "./upgrade.ts";
@@ -39,8 +39,7 @@ const workerMain = join(import.meta.dir, "workers", "main.ts");
 export async function startSupervisor(options: SupervisorOptions): Promise<RunningServer> {
   const { configuration, version, workers, writeLog } = options;
   const { settings } = configuration;
-  const pretty = wantsColour(process.stderr);
-  const log = createLog({ level: settings.logLevel, pretty, write: writeLog });
+  const { log, recent } = openLog(settings, { write: writeLog });
   warnOfMachine(workers, log);
   const opened = await openStore(configuration, {
     kind: "supervisor",
@@ -49,6 +48,8 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Runni
   const undo = new Undo();
   undo.push(opened.close);
   try {
+    const instance = settings.node;
+    const metrics = openProcessTelemetry({ configuration, version, instance, log, recent, undo });
     const port = await freePort(settings.host, settings.port);
     const engine = settings.engine === "on" ? superviseEngine(configuration, log) : undefined;
     if (engine !== undefined) undo.push(() => engine.close());
@@ -62,8 +63,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Runni
     const link = linkAcrossProcesses({
       ...shared,
       gatewayUrl,
-      metricsText: () =>
-        pool.metricsText({ process: settings.node, text: processMetrics(version) }),
+      metricsText: () => pool.metricsText({ process: instance, text: metrics.text() }),
     });
     const platform = startPlatformRole({ ...shared, link, engine, version, log });
     const { operations } = platform;

@@ -1,18 +1,18 @@
-import type { Log } from "../base/log.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { engineProvider, type ProviderEntry } from "../catalog/model.ts";
 import type { Configuration } from "../config/load.ts";
 import { vendorOf } from "../platform/providers/views.ts";
+import { ProcessMetrics } from "../telemetry/metrics.ts";
 import { Otlp } from "../telemetry/otlp/otlp.ts";
 import type { FindProvider, TracedProvider } from "../telemetry/tracing/spans.ts";
+import type { ServerLog } from "./log.ts";
 import type { Undo } from "./undo.ts";
 
-export interface TelemetryOptions {
+export interface TelemetryOptions extends ServerLog {
   readonly configuration: Configuration;
   readonly version: string;
   /** The name of this process among those that send telemetry. */
   readonly instance: string;
-  readonly log: Log;
   /** Gets what this opens. */
   readonly undo: Undo;
 }
@@ -22,7 +22,7 @@ const flushWithinMs = 3_000;
 
 /** Undefined where the operator has named no collector. */
 export function openTelemetry(options: TelemetryOptions): Otlp | undefined {
-  const { configuration, version, instance, log, undo } = options;
+  const { configuration, version, instance, log, recent, undo } = options;
   const { settings } = configuration;
   if (settings.otlpUrl === undefined) return undefined;
   const named = (settings.otlpResource ?? []).map((text) => {
@@ -49,10 +49,20 @@ export function openTelemetry(options: TelemetryOptions): Otlp | undefined {
       goesUpstream: settings.traceUpstream === "on",
       hasContent: settings.traceContent === "on",
     },
+    metricsMs: settings.otlpMetricsMs,
     log,
+    recent,
   });
   undo.push(() => otlp.close(Math.min(flushWithinMs, settings.graceMs)));
   return otlp;
+}
+
+/** For a process that serves no calls: its metrics, and its log. It has nothing to trace. */
+export function openProcessTelemetry(options: TelemetryOptions): ProcessMetrics {
+  const otlp = openTelemetry(options);
+  const metrics = new ProcessMetrics({ version: options.version, telemetry: otlp?.counts });
+  if (otlp !== undefined) otlp.writeMetrics = (to) => metrics.write(to);
+  return metrics;
 }
 
 /** The names of OpenTelemetry, where they are not our own. */

@@ -2,7 +2,7 @@ import type { Histogram } from "./histogram.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
-interface Family {
+export interface Family {
   readonly name: string;
   readonly type: "counter" | "gauge" | "histogram";
   readonly help: string;
@@ -16,12 +16,19 @@ interface Sample {
   readonly value: number | string;
 }
 
-/** Writes the text, a family after the other. */
-export class Exposition {
+/** Takes the metrics, one family after the other: what is added belongs to the family begun last. */
+export interface MetricsWriter {
+  family(family: Family): this;
+  /** `labels`: made by `toLabels`; "" for none. */
+  add(labels: string, value: number | string): this;
+  addHistogram(labels: string, histogram: Histogram): this;
+}
+
+/** Writes the text. */
+export class Exposition implements MetricsWriter {
   readonly #lines: string[] = [];
   #name = "";
 
-  /** Begins a family: what is added from here on belongs to it. */
   family({ name, type, help }: Family): this {
     this.#name = name;
     this.#lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);

@@ -31,6 +31,11 @@ export class Histogram {
     this.#sumMs += ms;
   }
 
+  /** How many were in each bucket. */
+  get counts(): readonly number[] {
+    return this.#counts;
+  }
+
   get sumMs(): number {
     return this.#sumMs;
   }

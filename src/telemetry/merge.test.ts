@@ -3,7 +3,7 @@ import { readMetrics } from "../../test/replies/metrics-text.ts";
 import { Exposition, toLabels } from "./exposition.ts";
 import { Histogram, toBounds } from "./histogram.ts";
 import { MergedMetrics } from "./merge.ts";
-import { processMetrics } from "./metrics.ts";
+import { ProcessMetrics } from "./metrics.ts";
 
 interface Counted {
   readonly requests: number;
@@ -29,7 +29,7 @@ function textOf({ requests, charged, breaker, ms }: Counted): string {
     .family({ name: "svc_request_duration_seconds", type: "histogram", help: "Durations." })
     .addHistogram(model, durations)
     .text();
-  return text + processMetrics("1");
+  return text + new ProcessMetrics({ version: "1", telemetry: undefined }).text();
 }
 
 const one = textOf({ requests: 3, charged: "0.100000001", breaker: 2, ms: [5, 100] });
@@ -60,7 +60,10 @@ test("a state is the worst of all processes", () => {
 });
 
 test("what belongs to one process is shown for each of them", () => {
-  const parts = ["a", "a/1", "a/2"].map((process) => ({ process, text: processMetrics("1") }));
+  const parts = ["a", "a/1", "a/2"].map((process) => ({
+    process,
+    text: new ProcessMetrics({ version: "1", telemetry: undefined }).text(),
+  }));
   const read = readMetrics(new MergedMetrics().text(parts));
   for (const process of ["a", "a/1", "a/2"]) {
     expect(read.only("svc_process_resident_memory_bytes", { process }).value).toBeGreaterThan(0);

@@ -4,7 +4,7 @@ import type { TargetHealth } from "../catalog/health.ts";
 import type { Journal } from "../ledger/journal.ts";
 import type { Purses } from "../ledger/purses.ts";
 import { EventLoopLag } from "./event-loop.ts";
-import { Exposition, toLabels } from "./exposition.ts";
+import { Exposition, type MetricsWriter, toLabels } from "./exposition.ts";
 import type { ModelTraffic } from "./model-traffic.ts";
 import type { Signal, SignalCounts } from "./otlp/batches.ts";
 import { Traffic } from "./traffic.ts";
@@ -38,6 +38,11 @@ export class Metrics {
 
   text(): string {
     const text = new Exposition();
+    this.write(text);
+    return text.text();
+  }
+
+  write(text: MetricsWriter): void {
     const { version, telemetry } = this.#sources;
     this.#addRequests(text);
     this.#addRejections(text);
@@ -56,7 +61,6 @@ export class Metrics {
         help: "Event loop delay, sampled 20 times per second.",
       })
       .addHistogram("", this.#lag.late);
-    return text.text();
   }
 
   close(): void {
@@ -68,7 +72,7 @@ export class Metrics {
     for (const traffic of this.traffic.models) if (traffic.receipts > 0) yield traffic;
   }
 
-  #addRequests(text: Exposition): void {
+  #addRequests(text: MetricsWriter): void {
     text.family({
       name: "svc_requests_total",
       type: "counter",
@@ -79,7 +83,7 @@ export class Metrics {
         text.add(`${labels},${toLabels({ outcome, fault: faultIn(outcome) })}`, count);
   }
 
-  #addRejections(text: Exposition): void {
+  #addRejections(text: MetricsWriter): void {
     text.family({
       name: "svc_rejections_total",
       type: "counter",
@@ -97,7 +101,7 @@ export class Metrics {
       .add("", this.#sources.rejections.dropped);
   }
 
-  #addUnits(text: Exposition): void {
+  #addUnits(text: MetricsWriter): void {
     text.family({
       name: "svc_tokens_total",
       type: "counter",
@@ -128,7 +132,7 @@ export class Metrics {
       if (audioSeconds > 0) text.add(labels, audioSeconds);
   }
 
-  #addMoney(text: Exposition): void {
+  #addMoney(text: MetricsWriter): void {
     const sums = [
       ["charged", "Total charged to accounts."],
       ["vendorCost", "Vendor cost of calls whose route has a known cost."],
@@ -141,7 +145,7 @@ export class Metrics {
     }
   }
 
-  #addTimes(text: Exposition): void {
+  #addTimes(text: MetricsWriter): void {
     text.family({
       name: "svc_request_duration_seconds",
       type: "histogram",
@@ -156,7 +160,7 @@ export class Metrics {
     for (const { labels, firstByte } of this.#served()) text.addHistogram(labels, firstByte);
   }
 
-  #addAttempts(text: Exposition): void {
+  #addAttempts(text: MetricsWriter): void {
     text.family({
       name: "svc_upstream_attempts_total",
       type: "counter",
@@ -166,7 +170,7 @@ export class Metrics {
       for (const [outcome, { count }] of counters) text.add(toLabels({ provider, outcome }), count);
   }
 
-  #addState(text: Exposition): void {
+  #addState(text: MetricsWriter): void {
     const { calls, purses, journal } = this.#sources;
     text
       .family({ name: "svc_calls_under_way", type: "gauge", help: "Calls in flight." })
@@ -185,7 +189,7 @@ export class Metrics {
       .add("", journal.isFailing ? 1 : 0);
   }
 
-  #addTargets(text: Exposition): void {
+  #addTargets(text: MetricsWriter): void {
     const targets = this.#sources.router.health();
     const told = targets.slice(0, mostTargets).map((target) => ({
       labels: toLabels({
@@ -246,14 +250,27 @@ const isErrorCode = (outcome: string): outcome is ErrorCode => Object.hasOwn(err
 const faultIn = (outcome: string) => (isErrorCode(outcome) ? faultOf(outcome) : "");
 
 /** Of a process that serves no calls. */
-export function processMetrics(version: string, telemetry?: TelemetryCounts): string {
-  const text = new Exposition();
-  if (telemetry !== undefined) addTelemetry(text, telemetry);
-  addProcess(text, version);
-  return text.text();
+export class ProcessMetrics {
+  readonly #sources: Pick<MetricsSources, "version" | "telemetry">;
+
+  constructor(sources: Pick<MetricsSources, "version" | "telemetry">) {
+    this.#sources = sources;
+  }
+
+  text(): string {
+    const text = new Exposition();
+    this.write(text);
+    return text.text();
+  }
+
+  write(text: MetricsWriter): void {
+    const { version, telemetry } = this.#sources;
+    if (telemetry !== undefined) addTelemetry(text, telemetry);
+    addProcess(text, version);
+  }
 }
 
-function addTelemetry(text: Exposition, counts: TelemetryCounts): void {
+function addTelemetry(text: MetricsWriter, counts: TelemetryCounts): void {
   text.family({
     name: "svc_telemetry_exported_total",
     type: "counter",
@@ -271,8 +288,10 @@ function addTelemetry(text: Exposition, counts: TelemetryCounts): void {
 }
 
 const startedS = Date.now() / 1000 - process.uptime();
+/** All counters begin here. */
+export const startedMs = startedS * 1000;
 
-function addProcess(text: Exposition, version: string): void {
+function addProcess(text: MetricsWriter, version: string): void {
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed } = process.memoryUsage();
   text

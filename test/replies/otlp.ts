@@ -89,20 +89,117 @@ function anyValue(value: unknown): OtlpValue {
 }
 
 export function readTraces(body: string): OtlpRead {
-  const [resourceSpans, ...more] = list(object(JSON.parse(body), ["resourceSpans"]).resourceSpans);
-  if (more.length > 0) throw new Error("several resources");
-  const { resource, scopeSpans } = object(resourceSpans, ["resource", "scopeSpans"]);
-  const spans = list(scopeSpans).flatMap((one) => {
-    const { scope, spans } = object(one, ["scope", "spans"]);
-    const { name } = object(scope, ["name", "version"]);
-    text(name, /^svc-gateway$/);
-    return list(spans).map(readSpan);
-  });
-  return { resource: readResource(resource), spans };
+  const { resource, records } = readSignal(body, ["resourceSpans", "scopeSpans", "spans"]);
+  return { resource, spans: records.map(readSpan) };
 }
 
-export const readResource = (resource: unknown) =>
-  readAttributes(object(resource, ["attributes"])["attributes"]);
+/** The three signals differ only in the names of the fields around their records. */
+function readSignal(body: string, [outer, inner, name]: readonly [string, string, string]) {
+  const [first, ...more] = list(object(JSON.parse(body), [outer])[outer]);
+  if (more.length > 0) throw new Error("several resources");
+  const { resource, [inner]: scopes } = object(first, ["resource", inner]);
+  const records = list(scopes).flatMap((one) => {
+    const { scope, [name]: records } = object(one, ["scope", name]);
+    text(object(scope, ["name", "version"])["name"], /^svc-gateway$/);
+    return list(records);
+  });
+  return { resource: readAttributes(object(resource, ["attributes"])["attributes"]), records };
+}
+
+export interface OtlpLog {
+  readonly timeNano: bigint;
+  readonly severity: number;
+  readonly severityText: string;
+  readonly body: string;
+  readonly attributes: Readonly<Record<string, OtlpValue>>;
+  readonly traceId: string | undefined;
+}
+
+export function readLogs(body: string): readonly OtlpLog[] {
+  return readSignal(body, ["resourceLogs", "scopeLogs", "logRecords"]).records.map((one) => {
+    const record = object(one, [
+      "timeUnixNano",
+      "observedTimeUnixNano",
+      "severityNumber",
+      "severityText",
+      "body",
+      "attributes",
+      "traceId",
+    ]);
+    nano(record["observedTimeUnixNano"]);
+    return {
+      timeNano: nano(record["timeUnixNano"]),
+      severity: whole(record["severityNumber"]),
+      severityText: text(record["severityText"], /^(DEBUG|INFO|WARN|ERROR)$/),
+      body: text(object(record["body"], ["stringValue"])["stringValue"]),
+      attributes: readAttributes(record["attributes"]),
+      traceId: optional(record["traceId"], (id) => text(id, /^(?!0+$)[0-9a-f]{32}$/)),
+    };
+  });
+}
+
+export interface OtlpPoint {
+  readonly metric: string;
+  readonly kind: "sum" | "gauge" | "histogram";
+  readonly attributes: Readonly<Record<string, OtlpValue>>;
+  readonly startNano: bigint | undefined;
+  readonly value: number;
+  /** Of a histogram. */
+  readonly buckets: readonly number[];
+  readonly bounds: readonly number[];
+}
+
+const metricName = /^svc_[a-z_]+$/;
+
+export function readMetrics(body: string): readonly OtlpPoint[] {
+  const { records } = readSignal(body, ["resourceMetrics", "scopeMetrics", "metrics"]);
+  const names = new Set<string>();
+  return records.flatMap((one) => {
+    const kinds = ["sum", "gauge", "histogram"] as const;
+    const metric = object(one, ["name", "description", "unit", ...kinds]);
+    const name = text(metric["name"], metricName);
+    if (names.has(name)) throw new Error(`twice: ${name}`);
+    names.add(name);
+    text(metric["description"], /./);
+    optional(metric["unit"], (unit) => text(unit, /^(s|By)$/));
+    const [kind, ...others] = kinds.filter((kind) => metric[kind] !== undefined);
+    if (kind === undefined || others.length > 0) throw new Error(`not one kind: ${name}`);
+    const extra = { sum: ["aggregationTemporality", "isMonotonic"], gauge: [] }[kind as "sum"];
+    const data = object(metric[kind], ["dataPoints", ...(extra ?? ["aggregationTemporality"])]);
+    if (kind !== "gauge" && data["aggregationTemporality"] !== 2) throw new Error("not cumulative");
+    if (kind === "sum" && data["isMonotonic"] !== true) throw new Error("not monotonic");
+    return list(data["dataPoints"]).map((point) => readPoint(name, kind, point));
+  });
+}
+
+function readPoint(metric: string, kind: OtlpPoint["kind"], value: unknown): OtlpPoint {
+  const times = kind === "gauge" ? ["timeUnixNano"] : ["startTimeUnixNano", "timeUnixNano"];
+  const values = { histogram: ["count", "sum", "bucketCounts", "explicitBounds"] }[
+    kind as "histogram"
+  ];
+  const point = object(value, ["attributes", ...times, ...(values ?? ["asInt", "asDouble"])]);
+  const startNano = kind === "gauge" ? undefined : nano(point["startTimeUnixNano"]);
+  const timeNano = nano(point["timeUnixNano"]);
+  if (startNano !== undefined && startNano > timeNano) throw new Error("it ends before it starts");
+  const attributes = readAttributes(point["attributes"]);
+  const head = { metric, kind, attributes, startNano };
+  if (kind !== "histogram") return { ...head, value: readNumber(point), buckets: [], bounds: [] };
+  const buckets = list(point["bucketCounts"]).map((one) => Number(text(one, /^\d{1,19}$/)));
+  const bounds = list(point["explicitBounds"]).map(Number);
+  if (bounds.length + 1 !== buckets.length) throw new Error(`bounds do not fit: ${metric}`);
+  if (bounds.some((bound, at) => at > 0 && bound <= (bounds[at - 1] ?? 0)))
+    throw new Error(`bounds do not rise: ${metric}`);
+  const count = Number(text(point["count"], /^\d{1,19}$/));
+  if (buckets.reduce((sum, one) => sum + one, 0) !== count) throw new Error(`not ${count}`);
+  if (typeof point["sum"] !== "number") throw new Error(`no sum: ${metric}`);
+  return { ...head, value: count, buckets, bounds };
+}
+
+function readNumber({ asInt, asDouble }: Fields): number {
+  if (asInt !== undefined && asDouble === undefined) return Number(text(asInt, /^-?\d{1,19}$/));
+  if (typeof asDouble !== "number" || asInt !== undefined) throw new Error("not one number");
+  return asDouble;
+}
 
 const spanFields = [
   "traceId",

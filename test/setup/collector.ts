@@ -1,5 +1,12 @@
 import { gunzipSync } from "node:zlib";
-import { type OtlpSpan, readTraces } from "../replies/otlp.ts";
+import {
+  type OtlpLog,
+  type OtlpPoint,
+  type OtlpSpan,
+  readLogs,
+  readMetrics,
+  readTraces,
+} from "../replies/otlp.ts";
 
 /** A request that the collector got, its body unpacked. */
 export interface CollectedRequest {
@@ -13,6 +20,9 @@ export interface TestCollector {
   readonly requests: readonly CollectedRequest[];
   /** All spans so far. Throws where a request breaks a rule of OTLP. */
   spans(): readonly OtlpSpan[];
+  logs(): readonly OtlpLog[];
+  /** Of the latest request with metrics. */
+  points(): readonly OtlpPoint[];
   /** What the next requests get; 200 and an empty object by default. */
   answer: (request: CollectedRequest) => Response | Promise<Response>;
   stop(): Promise<void>;
@@ -21,6 +31,7 @@ export interface TestCollector {
 /** A plain listener in place of a collector: it takes any bytes, and the tests judge them. */
 export function startCollector(): TestCollector {
   const requests: CollectedRequest[] = [];
+  const at = (path: string) => requests.filter((one) => one.path === path).map(({ body }) => body);
   const usual = () => Response.json({});
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -36,10 +47,9 @@ export function startCollector(): TestCollector {
   const collector: TestCollector = {
     url: `http://127.0.0.1:${server.port}`,
     requests,
-    spans: () =>
-      requests
-        .filter(({ path }) => path === "/v1/traces")
-        .flatMap(({ body }) => readTraces(body).spans),
+    spans: () => at("/v1/traces").flatMap((body) => readTraces(body).spans),
+    logs: () => at("/v1/logs").flatMap(readLogs),
+    points: () => at("/v1/metrics").slice(-1).flatMap(readMetrics),
     answer: usual,
     stop: () => server.stop(true),
   };

@@ -1,9 +1,9 @@
 import packageJson from "../../../package.json" with { type: "json" };
-import { createLog } from "../../base/log.ts";
 import { Problem } from "../../base/problem.ts";
 import { loadConfiguration } from "../../config/load.ts";
-import { keepLoopbackDirect, wantsColour } from "../../config/terminal.ts";
+import { keepLoopbackDirect } from "../../config/terminal.ts";
 import { startGatewayProcess } from "../gateway-process.ts";
+import { openLog } from "../log.ts";
 import { type ChannelProcess, engineOverChannel, openChannel } from "./channel.ts";
 
 /**
@@ -14,9 +14,7 @@ keepLoopbackDirect();
 const worker = Number(process.argv[2]);
 const configuration = loadConfiguration();
 const { settings } = configuration;
-const log = createLog({
-  level: settings.logLevel,
-  pretty: wantsColour(process.stderr),
+const { log, recent } = openLog(settings, {
   write: (line) => void process.stderr.write(line),
   fields: { worker: `${settings.node}/${worker}` },
 });
@@ -38,6 +36,7 @@ try {
     user: { kind: "worker", worker },
     version: packageJson.version,
     log,
+    recent,
     instance: `${settings.node}/${worker}`,
     engine: settings.engine === "on" ? engineOverChannel(channel) : undefined,
     sharesPort: true,

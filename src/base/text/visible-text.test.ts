@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { hasInvisible } from "./visible-text.ts";
+import { hasInvisible, visible } from "./visible-text.ts";
 
 test.each([
   ["an escape", "a\x1b[2J"],
@@ -22,3 +22,9 @@ test.each(["", "Ada Lovelace", "José García-Ñ", "鍵 1", "ключ", "🔑 pr
     expect(hasInvisible(text)).toBe(false);
   },
 );
+
+test("what nobody sees is written as an escape, and all else stays as it is", () => {
+  expect(visible("a\x1b[2Jb\nc\u202ed\u009bé 你 🙂")).toBe(
+    "a\\u{1b}[2Jb\\nc\\u{202e}d\\u{9b}é 你 🙂",
+  );
+});

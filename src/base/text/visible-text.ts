@@ -5,3 +5,12 @@ const invisible = /[\p{C}\p{Zl}\p{Zp}]/u;
 export function hasInvisible(text: string): boolean {
   return invisible.test(text);
 }
+
+const invisibles = new RegExp(invisible, "gu");
+
+/** With escapes in their place: what others wrote cannot move a cursor or begin a line of its own. */
+export function visible(text: string): string {
+  return text.replaceAll(invisibles, (one) =>
+    one === "\n" ? "\\n" : `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`,
+  );
+}

@@ -1,8 +1,14 @@
-import type { Log } from "../../base/log.ts";
+import type { Log, LogRecord } from "../../base/log.ts";
+import { RateLimit } from "../../base/rate-limit.ts";
+import type { MetricsWriter } from "../exposition.ts";
+import type { RecentLog } from "../logs/recent-log.ts";
+import { startedMs } from "../metrics.ts";
 import type { EndedCall } from "../tracing/call-record.ts";
 import { type FindProvider, toSpans } from "../tracing/spans.ts";
 import { Tracer, type TracerOptions } from "../tracing/tracer.ts";
 import { Batches, type BatchLimits, newCounts, type Signal, type SignalCounts } from "./batches.ts";
+import { toOtlpRecord } from "./log-records.ts";
+import { MetricPoints } from "./metric-points.ts";
 import { type Attributes, toKeyValues } from "./values.ts";
 
 export interface OtlpOptions {
@@ -13,13 +19,17 @@ export interface OtlpOptions {
   readonly resource: Attributes;
   readonly version: string;
   readonly tracing: Pick<TracerOptions, "sample" | "parents" | "goesUpstream" | "hasContent">;
+  readonly metricsMs: number;
   readonly log: Log;
+  readonly recent: Pick<RecentLog, "records" | "watchers">;
   readonly limits?: Partial<BatchLimits>;
 }
 
 const timeoutMs = 10_000;
 /** A collector that works now and then must not fill the log. */
 const quietMs = 60_000;
+/** A log that is written faster is not read any more. */
+const logsPerSecond = 100;
 
 /** What goes to an OpenTelemetry collector, in OTLP over HTTP. */
 export class Otlp {
@@ -27,16 +37,29 @@ export class Otlp {
   readonly tracer: Tracer | undefined;
   /** How a provider of a span is found; set once the providers are known. */
   findProvider: FindProvider = () => undefined;
+  /** Writes the metrics of this process; set once they are counted. */
+  writeMetrics: ((to: MetricsWriter) => void) | undefined;
   readonly #options: OtlpOptions;
-  readonly #traces: Batches<EndedCall> | undefined;
+  /** Ends each signal, within the time. */
+  readonly #closers: ((withinMs: number) => Promise<void>)[] = [];
   readonly #failing = new Map<Signal, { readonly sinceMs: number; readonly dropped: number }>();
   readonly #toldMs = new Map<Signal, number>();
+  #isNoting = false;
 
   constructor(options: OtlpOptions) {
     this.#options = options;
     this.counts = new Map(options.signals.map((signal) => [signal, newCounts()]));
-    const counts = this.counts.get("traces");
-    if (counts === undefined) return;
+    const { traces, metrics, logs } = Object.fromEntries(this.counts);
+    if (traces !== undefined) this.tracer = this.#openTraces(traces);
+    if (metrics !== undefined) this.#openMetrics();
+    if (logs !== undefined) this.#openLogs(logs);
+  }
+
+  async close(withinMs: number): Promise<void> {
+    await Promise.all(this.#closers.map((close) => close(withinMs)));
+  }
+
+  #openTraces(counts: SignalCounts): Tracer {
     const traces = this.#batches<EndedCall>("traces", {
       encode: (ended) => {
         const spans = toSpans(ended, (name) => this.findProvider(name));
@@ -45,21 +68,66 @@ export class Otlp {
       weigh: ({ record: { input = "", output = "" } }) => 1_024 + input.length + output.length,
       wrap: (spans) => this.#wrap("resourceSpans", "scopeSpans", `"spans":[${spans}]`),
     });
-    this.#traces = traces;
-    this.tracer = new Tracer({
-      ...options.tracing,
+    this.#closers.push((withinMs) => traces.close(withinMs));
+    return new Tracer({
+      ...this.#options.tracing,
       onEnd: (ended) => traces.add(ended),
       onExcess: () => counts.dropped.rate++,
     });
   }
 
-  async close(withinMs: number): Promise<void> {
-    await this.#traces?.close(withinMs);
+  /**
+   * Only the moment to send waits in the queue; the numbers are read when it comes. While a collector
+   * is away, the latest numbers replace older ones, and no sum is lost.
+   */
+  #openMetrics(): void {
+    const due = this.#batches<"due">("metrics", {
+      encode: () => {
+        const points = new MetricPoints(startedMs, Date.now());
+        this.writeMetrics?.(points);
+        return points.encoded();
+      },
+      weigh: () => 1,
+      wrap: (metrics) => this.#wrap("resourceMetrics", "scopeMetrics", `"metrics":[${metrics}]`),
+      limits: { mostItems: 1, batchItems: 1 },
+    });
+    const send = () => {
+      if (due.size === 0 && this.writeMetrics !== undefined) due.add("due");
+    };
+    const timer = setInterval(send, this.#options.metricsMs);
+    timer.unref();
+    this.#closers.push((withinMs) => {
+      clearInterval(timer);
+      send();
+      return due.close(withinMs);
+    });
+  }
+
+  #openLogs(counts: SignalCounts): void {
+    const { recent } = this.#options;
+    const logs = this.#batches<LogRecord>("logs", {
+      encode: (record) => ({ json: toOtlpRecord(record), count: 1 }),
+      weigh: ({ message }) => 1_024 + message.length,
+      wrap: (records) => this.#wrap("resourceLogs", "scopeLogs", `"logRecords":[${records}]`),
+    });
+    const rate = new RateLimit(logsPerSecond);
+    const add = (record: LogRecord) => {
+      // What is said about the collector would begin the next failure.
+      if (this.#isNoting) return;
+      if (rate.admits()) logs.add(record);
+      else counts.dropped.rate++;
+    };
+    for (const record of recent.records) add(record);
+    recent.watchers.add(add);
+    this.#closers.push(async (withinMs) => {
+      await logs.close(withinMs);
+      recent.watchers.delete(add);
+    });
   }
 
   #batches<T>(
     signal: Signal,
-    how: Pick<ConstructorParameters<typeof Batches<T>>[0], "encode" | "weigh" | "wrap">,
+    how: Pick<ConstructorParameters<typeof Batches<T>>[0], "encode" | "weigh" | "wrap" | "limits">,
   ): Batches<T> {
     const { url, headers, limits } = this.#options;
     return new Batches<T>({
@@ -68,7 +136,7 @@ export class Otlp {
       delivery: { url: `${url}/v1/${signal}`, headers, timeoutMs },
       counts: this.counts.get(signal) ?? newCounts(),
       onState: (of, problem) => this.#note(of, problem),
-      ...(limits === undefined ? {} : { limits }),
+      limits: { ...how.limits, ...limits },
     });
   }
 
@@ -79,8 +147,15 @@ export class Otlp {
     return `{"${resources}":[{"resource":{"attributes":${attributes}},"${scopes}":[{"scope":${scope},${records}}]}]}`;
   }
 
-  /** One line when a signal begins to fail, and one when it works again. */
+  /** Such lines are in the log and go to no collector. */
   #note(signal: Signal, problem: string | undefined): void {
+    this.#isNoting = true;
+    this.#logState(signal, problem);
+    this.#isNoting = false;
+  }
+
+  /** One line when a signal begins to fail, and one when it works again. */
+  #logState(signal: Signal, problem: string | undefined): void {
     const { log } = this.#options;
     const failing = this.#failing.get(signal);
     const dropped = this.#droppedOf(signal);

@@ -1,3 +1,4 @@
+import { RateLimit } from "../../base/rate-limit.ts";
 import { CallRecord, type EndedCall } from "./call-record.ts";
 import { readTraceParent } from "./trace-context.ts";
 
@@ -28,15 +29,13 @@ const unbilledPerSecond = 50;
 export class Tracer {
   readonly #options: TracerOptions;
   readonly #random: () => number;
-  readonly #nowMs: () => number;
   readonly #onEnd: (ended: EndedCall) => void;
-  #secondMs = 0;
-  #unbilled = 0;
+  readonly #unbilled: RateLimit;
 
   constructor(options: TracerOptions) {
     this.#options = options;
     this.#random = options.random ?? Math.random;
-    this.#nowMs = options.nowMs ?? (() => performance.now());
+    this.#unbilled = new RateLimit(unbilledPerSecond, options.nowMs);
     this.#onEnd = (ended) => this.#take(ended);
   }
 
@@ -53,16 +52,7 @@ export class Tracer {
   }
 
   #take(ended: EndedCall): void {
-    if ("unbilled" in ended.end && !this.#mayAdd()) return this.#options.onExcess();
+    if ("unbilled" in ended.end && !this.#unbilled.admits()) return this.#options.onExcess();
     this.#options.onEnd(ended);
-  }
-
-  #mayAdd(): boolean {
-    const nowMs = this.#nowMs();
-    if (nowMs - this.#secondMs >= 1_000) {
-      this.#secondMs = nowMs;
-      this.#unbilled = 0;
-    }
-    return ++this.#unbilled <= unbilledPerSecond;
   }
 }

@@ -71,7 +71,7 @@ async function backUp({
   readonly before: string;
 }): Promise<string> {
   const folder = join(dataDir, "backups");
-  const moment = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "");
+  const moment = new Date().toISOString().replaceAll(/[-:.]/g, "");
   const file = join(folder, `${moment}-before-${before}.svcbackup`);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -89,7 +89,7 @@ async function backUp({
 
 function removeOldest(folder: string): void {
   const names = readdirSync(folder)
-    .filter((name) => /^\d{8}T\d{6}Z-before-.*\.svcbackup$/.test(name))
+    .filter((name) => /^\d{8}T\d{6,9}Z-before-.*\.svcbackup$/.test(name))
     .toSorted();
   for (const name of names.slice(0, -keptBackups)) rmSync(join(folder, name), { force: true });
 }

@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Kysely, sql } from "kysely";
 import {
@@ -9,8 +10,10 @@ import {
   pendingOf,
 } from "../../src/store/postgres/migrations/migrations.ts";
 import { openPostgres, type Postgres } from "../../src/store/postgres/postgres.ts";
+import { compareSchema } from "../../src/store/sqlite/migrations/migrations.ts";
 import { createHome, type Home } from "../setup/child.ts";
 import { createDatabase, dropDatabase } from "../setup/postgres.ts";
+import { firstSchema } from "./first-schema.ts";
 
 let home: Home;
 beforeEach(() => {
@@ -20,23 +23,27 @@ afterEach(() => home.remove());
 
 describe("svc migrate on SQLite", () => {
   const raw = () => new Database(join(home.dataDir, "svc.db"));
-  const removeLast = () => {
+  const beginWithFirst = () => {
+    rmSync(home.dataDir, { recursive: true });
+    mkdirSync(home.dataDir, { mode: 0o700 });
     const database = raw();
-    database.run("delete from kysely_migration where name = '0023-second-factors'");
-    for (const column of ["factor", "verified_at_ms"])
-      database.run(`alter table sessions drop column ${column}`);
-    for (const table of ["totps", "recovery_codes", "passkeys", "used_tickets"])
-      database.run(`drop table ${table}`);
+    for (const statement of firstSchema.split("\n")) database.run(statement);
+    database.run("create table kysely_migration (name text primary key, timestamp text not null)");
+    database.run("insert into kysely_migration (name, timestamp) values ('0001-foundation', '')");
     database.close();
   };
 
   test("applies what is pending, once, and shows it before", async () => {
-    removeLast();
-    const view = { applied: [], pending: ["0021-second-factors"], dry_run: true };
+    beginWithFirst();
+    const view = {
+      applied: [],
+      pending: compareSchema(["0001-foundation"]).lacking,
+      dry_run: true,
+    };
     expect(await home.json<object>(["migrate", "--dry-run"])).toMatchObject(view);
     expect(await home.json<object>(["migrate", "--dry-run"])).toMatchObject(view);
     const { stdout, code } = await home.svc(["migrate"]);
-    expect(stdout).toContain("applied 0023-second-factors");
+    for (const name of view.pending) expect(stdout).toContain(`applied ${name}`);
     expect(code).toBe(0);
     expect((await home.svc(["migrate"])).stdout).toContain("The schema is up to date.");
   });

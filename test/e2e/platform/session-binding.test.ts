@@ -86,7 +86,7 @@ describe("the cookie of a program", () => {
     const { body } = await nobody(gateway.platformUrl).ask("POST /api/session", {
       body: { email, password },
     });
-    expect(body).toEqual({ ok: true, binding: null, device: null });
+    expect(body).toEqual({ ok: true, binding: null, device: null, second_factor: null });
   });
 
   test("is not taken from a page, into whose browser another server could have put it", async () => {

@@ -61,7 +61,7 @@ test("an upgrade shows each step before it, backs up, and names the way back, wh
   expect(stdout).toContain("applied 0012-rejections");
   const [name = ""] = files();
   const file = join(backups, name);
-  expect(name).toMatch(/^\d{8}T\d{6}Z-before-0012-rejections\.svcbackup$/);
+  expect(name).toMatch(/^\d{8}T\d{9}Z-before-0012-rejections\.svcbackup$/);
   expect(stderr).toContain(`backup: ${file}`);
   const wayBack = `run svc restore ${file} --keep-schema, and start svc 0.0.9 on it.`;
   expect(stderr).toContain(wayBack);

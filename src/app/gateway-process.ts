@@ -1,6 +1,7 @@
 import { systemClock } from "../base/clock.ts";
 import { fillTextBounds } from "../call/text-bound.ts";
 import type { Configuration } from "../config/load.ts";
+import { openCertificate } from "./certificate.ts";
 import { type GatewayRole, startGatewayRole } from "./gateway-role.ts";
 import type { EngineAccess } from "./gateway-state.ts";
 import { whenTakenOver } from "./ledger.ts";
@@ -52,6 +53,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
       opened,
       engine,
       version,
+      certificate: openCertificate({ configuration, log, undo }),
       clock: opened.shared?.clock ?? systemClock,
       log,
       otlp,

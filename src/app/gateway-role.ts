@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { listenerUrl } from "../base/network/listen.ts";
+import type { ListenerCertificate } from "../base/network/certificate-source.ts";
+import { ownGatewayUrl } from "../config/addresses.ts";
 import type { Configuration } from "../config/load.ts";
 import { ActiveCalls } from "../gateway/active-calls.ts";
 import type { Billing } from "../gateway/billing/billing.ts";
@@ -42,6 +43,8 @@ export interface GatewayRoleOptions extends GatewayParts {
   readonly opened: Opened;
   readonly engine: EngineAccess | undefined;
   readonly version: string;
+  /** Undefined where SVC_TLS_CERT is not set. */
+  readonly certificate: ListenerCertificate | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** Undefined where the operator has named no collector. */
@@ -70,7 +73,8 @@ export interface GatewayRole {
 }
 
 export async function startGatewayRole(options: GatewayRoleOptions): Promise<GatewayRole> {
-  const { configuration, opened, engine, version, clock, log, otlp, undo, lookup } = options;
+  const { configuration, opened, engine, version, certificate, clock, log, otlp, undo, lookup } =
+    options;
   const { settings } = configuration;
   await checkLedger(opened.store, log);
   opened.store.startUpkeep((detail) => log.error("database upkeep failed", { detail }));
@@ -90,7 +94,8 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
   if (otlp !== undefined) otlp.findProvider = providerFinder(state.catalog);
   const calls = new ActiveCalls(settings);
   const telemetry = otlp?.counts;
-  const metrics = new Metrics({ version, calls, router: state.router, ...money, telemetry });
+  const { router } = state;
+  const metrics = new Metrics({ version, calls, router, ...money, telemetry, certificate });
   if (otlp !== undefined) otlp.writeMetrics = (to) => metrics.write(to);
   undo.push(async () => metrics.close());
   money.receiptWatchers.add(metrics.traffic.watch);
@@ -114,6 +119,7 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
     money,
     metrics,
     sharesPort: options.sharesPort ?? false,
+    certificate,
     gate: follower?.node,
     tracing: otlp?.tracer,
     clock,
@@ -121,7 +127,7 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
   });
   undo.push(() => server.close());
   follower?.serve(server);
-  const url = listenerUrl(settings.host, server.port);
+  const url = ownGatewayUrl(settings, server.port);
   return {
     state,
     money,

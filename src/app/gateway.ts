@@ -1,7 +1,8 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { listenerUrl } from "../base/network/listen.ts";
+import type { ListenerCertificate } from "../base/network/certificate-source.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import { ownGatewayUrl } from "../config/addresses.ts";
 import type { Configuration } from "../config/load.ts";
 import type { FleetNode } from "../fleet/node.ts";
 import type { ActiveCalls } from "../gateway/active-calls.ts";
@@ -37,6 +38,7 @@ interface GatewayOptions {
   readonly money: Money;
   readonly metrics: Metrics;
   readonly sharesPort: boolean;
+  readonly certificate: ListenerCertificate | undefined;
   readonly gate: FleetNode | undefined;
   readonly tracing: Tracing | undefined;
   readonly clock: Clock;
@@ -53,6 +55,7 @@ export function listenGateway({
   money,
   metrics,
   sharesPort,
+  certificate,
   gate,
   tracing,
   clock,
@@ -79,7 +82,7 @@ export function listenGateway({
     origins,
     gate,
     tracing,
-    publicUrl: () => settings.publicUrl ?? listenerUrl(settings.host, gateway.port),
+    publicUrl: () => settings.publicUrl ?? ownGatewayUrl(settings, gateway.port),
   };
   const gateway: GatewayServer = startGateway({
     dependencies,
@@ -87,6 +90,7 @@ export function listenGateway({
     host: settings.host,
     port: settings.port,
     sharesPort,
+    certificate,
     checkReady: async () => {
       if (money.journal.isFailing) throw new Error("the ledger cannot be written");
       await (gate === undefined ? opened.store.check() : gate.refresh());

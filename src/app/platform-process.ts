@@ -1,7 +1,8 @@
 import { systemClock } from "../base/clock.ts";
-import { listenerUrl } from "../base/network/listen.ts";
+import { ownGatewayUrl } from "../config/addresses.ts";
 import type { Configuration } from "../config/load.ts";
 import type { Operations } from "../platform/operations.ts";
+import { openCertificate } from "./certificate.ts";
 import { linkAcrossProcesses } from "./gateway-link.ts";
 import type { ServerLog } from "./log.ts";
 import type { Opened } from "./opened.ts";
@@ -32,12 +33,21 @@ export async function startPlatformProcess(
   undo.push(opened.close);
   try {
     const instance = settings.node;
-    const metrics = openProcessTelemetry({ configuration, version, instance, log, recent, undo });
+    const certificate = openCertificate({ configuration, log, undo });
+    const metrics = openProcessTelemetry({
+      configuration,
+      version,
+      instance,
+      certificate,
+      log,
+      recent,
+      undo,
+    });
     const clock = opened.shared?.clock ?? systemClock;
-    const shared = { configuration, opened, clock, undo };
+    const shared = { configuration, opened, certificate, clock, undo };
     const link = linkAcrossProcesses({
       ...shared,
-      gatewayUrl: listenerUrl(settings.host, settings.port),
+      gatewayUrl: ownGatewayUrl(settings, settings.port),
       metricsText: async () => metrics.text(),
     });
     const platform = startPlatformRole({ ...shared, link, engine: undefined, version, log });

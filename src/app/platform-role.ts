@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { listenerUrl } from "../base/network/listen.ts";
+import type { ListenerCertificate } from "../base/network/certificate-source.ts";
+import { localhostPlatformUrl, ownPlatformUrl } from "../config/addresses.ts";
 import type { Configuration } from "../config/load.ts";
 import type { Settings } from "../config/settings.ts";
 import { createFactors } from "../people/factors/factors.ts";
@@ -23,6 +24,8 @@ export interface PlatformRoleOptions {
   readonly link: GatewayLink;
   readonly engine: RunningEngine | undefined;
   readonly version: string;
+  /** Undefined where SVC_TLS_CERT is not set. */
+  readonly certificate: ListenerCertificate | undefined;
   /** What hashing a password costs; tests that sign in often lower it. */
   readonly passwordCost?: PasswordCost | undefined;
   readonly clock: Clock;
@@ -43,6 +46,7 @@ export interface PlatformRole {
 
 export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
   const { configuration, opened, link, engine, version, passwordCost, clock, log, undo } = options;
+  const { certificate } = options;
   const limits = new SignInLimits(opened.shared?.signInTries);
   const { sessionIdleMs: idleMs, sessionMaxMs: longestMs } = configuration.settings;
   const policy = { idleMs, longestMs, requireFactor: configuration.settings.requireSecondFactor };
@@ -71,6 +75,7 @@ export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
     factors,
     operations: unbound,
     version,
+    certificate,
     clock,
     log,
   });
@@ -91,6 +96,6 @@ export function pageOrigins(
   settings: Settings,
   { url, port }: Pick<PlatformRole, "url" | "port">,
 ): readonly string[] {
-  const own = [url, listenerUrl(settings.platformHost, port)];
-  return settings.corsOrigins ?? [...own, `http://localhost:${port}`];
+  const own = [url, ownPlatformUrl(settings, port), localhostPlatformUrl(settings, port)];
+  return settings.corsOrigins ?? own;
 }

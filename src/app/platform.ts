@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import type { ListenerCertificate } from "../base/network/certificate-source.ts";
 import { trustedProxies } from "../base/network/client-address.ts";
-import { listenerUrl } from "../base/network/listen.ts";
+import { ownPlatformUrl } from "../config/addresses.ts";
 import type { Configuration } from "../config/load.ts";
 import type { Factors } from "../people/factors/factors.ts";
 import { Invites } from "../people/invites.ts";
@@ -28,6 +29,8 @@ export interface ControlOptions {
   readonly people: People;
   readonly factors: Factors;
   readonly version: string;
+  /** Undefined where SVC_TLS_CERT is not set. */
+  readonly certificate: ListenerCertificate | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -50,7 +53,7 @@ export function openControl(options: ControlOptions): {
   const { people: store, audit, accounts, keys, catalog } = opened.store;
   const tokens = new Tokens(store, clock);
   const live = new Live(link.live);
-  const url = () => settings.platformUrl ?? listenerUrl(settings.platformHost, platform.port);
+  const url = () => settings.platformUrl ?? ownPlatformUrl(settings, platform.port);
   const dependencies = {
     operations,
     audit,
@@ -80,6 +83,7 @@ export function openControl(options: ControlOptions): {
   const platform = startPlatform({
     host: settings.platformHost,
     port: settings.platformPort,
+    certificate: options.certificate,
     publicUrl: settings.platformUrl,
     trustedProxies: trustedProxies(settings.trustedProxies ?? []),
     version,

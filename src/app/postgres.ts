@@ -5,8 +5,8 @@ import { sql } from "kysely";
 import type { Pool } from "pg";
 import packageJson from "../../package.json" with { type: "json" };
 import { monotonicMs } from "../base/clock.ts";
-import { listenerUrl } from "../base/network/listen.ts";
 import type { TargetHealth } from "../catalog/health.ts";
+import { ownGatewayUrl } from "../config/addresses.ts";
 import type { Configuration } from "../config/load.ts";
 import type { Settings } from "../config/settings.ts";
 import { FleetClock } from "../fleet/clock.ts";
@@ -168,7 +168,7 @@ async function joinFleet(options: {
 }): Promise<{ readonly store: Store; readonly parts: NodeParts }> {
   const { fleet, place, settings, postgres, shared, nowMs } = options;
   const { name, instance } = place;
-  const address = listenerUrl(settings.host, settings.port);
+  const address = ownGatewayUrl(settings, settings.port);
   const { version } = packageJson;
   const { epoch } = await fleet.join({ name, instance, version, address, pid: process.pid });
   const store = createNodeStore({ postgres, shared, epoch, nowMs });

@@ -6,6 +6,7 @@ import type { EngineSupervisor } from "../engine/supervisor.ts";
 import type { PasswordCost } from "../people/passwords.ts";
 import type { ApplyView } from "../platform/manifest/change.ts";
 import type { Operations } from "../platform/operations.ts";
+import { openCertificate } from "./certificate.ts";
 import { addEmbedded, superviseEngine } from "./engine.ts";
 import { linkInProcess } from "./gateway-link.ts";
 import { type GatewayParts, startGatewayRole } from "./gateway-role.ts";
@@ -68,7 +69,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const otlp = openTelemetry({ configuration, version, instance, log, recent, undo });
     const engine = settings.engine === "on" ? superviseEngine(configuration, log) : undefined;
     if (engine !== undefined) undo.push(() => engine.close());
-    const shared = { configuration, opened, engine, version, clock, log, otlp, undo };
+    const certificate = openCertificate({ configuration, log, undo });
+    const shared = { configuration, opened, engine, version, certificate, clock, log, otlp, undo };
     const gateway = await startGatewayRole({ ...options, ...shared });
     const prepared = fillTextBounds()
       .then(() => opened.store.releaseMemory())

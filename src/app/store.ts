@@ -4,9 +4,9 @@ import { basename, join } from "node:path";
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { toUsd } from "../base/money.ts";
-import { listenerUrl } from "../base/network/listen.ts";
 import { inFile, Problem } from "../base/problem.ts";
 import { engineProvider, type Route } from "../catalog/model.ts";
+import { ownGatewayUrl, ownPlatformUrl } from "../config/addresses.ts";
 import type { Configuration } from "../config/load.ts";
 import { isPostgresUrl } from "../config/setting-readers.ts";
 import type { LedgerReader } from "../ledger/store.ts";
@@ -210,13 +210,13 @@ export function operationsOn({
 
 /** Where no platform listens in this process. */
 export function platformAddress({ settings }: Configuration): string {
-  const { platformUrl, platformHost, platformPort } = settings;
-  return platformUrl ?? `http://${platformHost}:${platformPort}`;
+  const { platformUrl, platformPort } = settings;
+  return platformUrl ?? ownPlatformUrl(settings, platformPort);
 }
 
 /** Ends in /v1. */
 export const gatewayAddress = ({ settings }: Configuration) =>
-  `${listenerUrl(settings.host, settings.port)}/v1`;
+  `${ownGatewayUrl(settings, settings.port)}/v1`;
 
 /** Routes to the embedded models lead nowhere while these are switched off. */
 export function routeCheck({ settings }: Configuration): (route: Route) => boolean {

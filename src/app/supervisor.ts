@@ -4,11 +4,13 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import { toApiError } from "../base/errors.ts";
 import { FeedFollower } from "../base/feed.ts";
 import type { Log } from "../base/log.ts";
-import { listen, listenerUrl } from "../base/network/listen.ts";
+import { freePort } from "../base/network/listener.ts";
 import { CallSignal } from "../call/signal.ts";
 import { Catalog } from "../catalog/catalog.ts";
+import { ownGatewayUrl } from "../config/addresses.ts";
 import type { Configuration } from "../config/load.ts";
 import type { EngineSupervisor } from "../engine/supervisor.ts";
+import { openCertificate } from "./certificate.ts";
 import { addEmbedded, engineModelsOf, superviseEngine } from "./engine.ts";
 import { linkAcrossProcesses } from "./gateway-link.ts";
 import { openLog } from "./log.ts";
@@ -49,15 +51,24 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Runni
   undo.push(opened.close);
   try {
     const instance = settings.node;
-    const metrics = openProcessTelemetry({ configuration, version, instance, log, recent, undo });
-    const port = await freePort(settings.host, settings.port);
+    const certificate = openCertificate({ configuration, log, undo });
+    const metrics = openProcessTelemetry({
+      configuration,
+      version,
+      instance,
+      certificate,
+      log,
+      recent,
+      undo,
+    });
+    const port = freePort({ host: settings.host, port: settings.port, setting: "SVC_PORT" });
     const engine = settings.engine === "on" ? superviseEngine(configuration, log) : undefined;
     if (engine !== undefined) undo.push(() => engine.close());
     const pool = createPool({ configuration, workers, port, engine, log });
     undo.push(() => pool.stop());
     // A second signal ends this process at once, and the workers with it.
     process.once("exit", (code) => (code === 130 ? pool.kill() : undefined));
-    const gatewayUrl = listenerUrl(settings.host, port);
+    const gatewayUrl = ownGatewayUrl(settings, port);
     const clock = opened.shared?.clock ?? systemClock;
     const shared = { configuration, opened, clock, undo };
     const link = linkAcrossProcesses({
@@ -65,7 +76,14 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Runni
       gatewayUrl,
       metricsText: () => pool.metricsText({ process: instance, text: metrics.text() }),
     });
-    const platform = startPlatformRole({ ...shared, link, engine, version, log });
+    const platform = startPlatformRole({
+      ...shared,
+      link,
+      engine,
+      version,
+      certificate,
+      log,
+    });
     const { operations } = platform;
     const applied = await applyAtStart({ configuration, opened, operations, log });
     if (engine !== undefined) await followCatalog({ ...shared, engine, log });
@@ -162,17 +180,4 @@ async function followCatalog(options: {
   await addEmbedded({ ...options, follower });
   const ticker = new Ticker({ work: () => follower.catchUp(), what: "follow changes", log });
   undo.push(() => ticker.close());
-}
-
-/**
- * Workers share their port with everything that asks for it, so this process first takes it for
- * itself alone: another server on it is found, and any free port becomes a certain one.
- */
-async function freePort(host: string, port: number): Promise<number> {
-  const server = listen({ host, port, setting: "SVC_PORT" }, () =>
-    Bun.serve({ hostname: host, port, reusePort: false, fetch: () => new Response() }),
-  );
-  const found = server.port ?? port;
-  await server.stop(true);
-  return found;
 }

@@ -2,7 +2,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { engineProvider, type ProviderEntry } from "../catalog/model.ts";
 import type { Configuration } from "../config/load.ts";
 import { vendorOf } from "../platform/providers/views.ts";
-import { ProcessMetrics } from "../telemetry/metrics.ts";
+import { ProcessMetrics, type ServedCertificate } from "../telemetry/metrics.ts";
 import { Otlp } from "../telemetry/otlp/otlp.ts";
 import type { FindProvider, TracedProvider } from "../telemetry/tracing/spans.ts";
 import type { ServerLog } from "./log.ts";
@@ -58,9 +58,12 @@ export function openTelemetry(options: TelemetryOptions): Otlp | undefined {
 }
 
 /** For a process that serves no calls: its metrics, and its log. It has nothing to trace. */
-export function openProcessTelemetry(options: TelemetryOptions): ProcessMetrics {
+export function openProcessTelemetry(
+  options: TelemetryOptions & { readonly certificate: ServedCertificate | undefined },
+): ProcessMetrics {
+  const { version, certificate } = options;
   const otlp = openTelemetry(options);
-  const metrics = new ProcessMetrics({ version: options.version, telemetry: otlp?.counts });
+  const metrics = new ProcessMetrics({ version, certificate, telemetry: otlp?.counts });
   if (otlp !== undefined) otlp.writeMetrics = (to) => metrics.write(to);
   return metrics;
 }

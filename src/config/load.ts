@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Problem } from "../base/problem.ts";
 import { parseYaml, yamlValue } from "../base/text/yaml.ts";
+import { schemeOf } from "./addresses.ts";
 import { type OwnModel, readEngineSection } from "./engine-section.ts";
 import { readSettingFiles } from "./setting-files.ts";
 import { projectDir } from "./setting-readers.ts";
@@ -49,7 +50,7 @@ export function loadConfiguration(
     file: section,
     references,
   });
-  const all = [...fromFiles.problems, ...problems, ...engine.problems];
+  const all = [...fromFiles.problems, ...problems, ...tlsProblems(settings), ...engine.problems];
   if (all.length > 0) throw new Problem({ code: "invalid", message: all.join("\n") });
   const derived = derivedValues(settings, file?.path);
   return {
@@ -68,13 +69,22 @@ export function loadConfiguration(
   };
 }
 
+/** One without the other is a mistake: keys must not cross a network in the clear because of it. */
+function tlsProblems({ tlsCert, tlsKey }: Settings): readonly string[] {
+  if ((tlsCert === undefined) === (tlsKey === undefined)) return [];
+  const [set, missing] =
+    tlsCert === undefined ? ["SVC_TLS_KEY", "SVC_TLS_CERT"] : ["SVC_TLS_CERT", "SVC_TLS_KEY"];
+  return [`${set} is set without ${missing}. Set both, or unset ${set}.`];
+}
+
 /** The effective values of settings that were not set, for display. */
 function derivedValues(settings: Settings, configPath: string | undefined): Record<string, string> {
   const { host, port, platformHost, platformPort, dataDir, secretFile } = settings;
+  const scheme = schemeOf(settings);
   return {
-    SVC_PUBLIC_URL: `http://${host}:${port}`,
-    SVC_PLATFORM_URL: `http://${platformHost}:${platformPort}`,
-    SVC_CORS_ORIGINS: `http://${platformHost}:${platformPort},http://localhost:${platformPort}`,
+    SVC_PUBLIC_URL: `${scheme}://${host}:${port}`,
+    SVC_PLATFORM_URL: `${scheme}://${platformHost}:${platformPort}`,
+    SVC_CORS_ORIGINS: `${scheme}://${platformHost}:${platformPort},${scheme}://localhost:${platformPort}`,
     SVC_DATABASE_URL: `sqlite:${join(dataDir, "svc.db")}`,
     SVC_SECRET: `in ${secretFile ?? join(dataDir, "secret")}`,
     ...(configPath === undefined ? {} : { SVC_CONFIG: configPath }),

@@ -1,6 +1,7 @@
 import { ApiError } from "../base/errors.ts";
 import { requestPath } from "../base/network/address.ts";
-import { listen } from "../base/network/listen.ts";
+import type { ListenerCertificate } from "../base/network/certificate-source.ts";
+import { Listener } from "../base/network/listener.ts";
 import { eitherOf } from "../base/text/list-text.ts";
 import { drained, shuttingDown } from "./active-calls.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
@@ -26,6 +27,8 @@ export interface GatewayServerOptions {
   readonly port: number;
   /** Other processes of this machine listen on the same port, and the kernel chooses among them. */
   readonly sharesPort: boolean;
+  /** With one, it speaks TLS only. */
+  readonly certificate: ListenerCertificate | undefined;
   /** Rejects when the gateway should get no traffic, although it is not drained. */
   readonly checkReady: () => Promise<void>;
 }
@@ -45,9 +48,17 @@ export interface GatewayServer {
 
 const flushWithinMs = 2_000;
 
+const runtimeOptions = {
+  // Bodies are bounded while they are read, so that the reply has our shape.
+  maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+  idleTimeout: idleTimeoutS,
+  // Else the runtime prints the stack of every broken stream beside our log.
+  development: false,
+} as const;
+
 /** The whole data plane: these paths and nothing else. Versions stand side by side, each below its prefix. */
 export function startGateway(options: GatewayServerOptions): GatewayServer {
-  const { dependencies, versions, host, port, sharesPort, checkReady } = options;
+  const { dependencies, versions, host, port, sharesPort, certificate, checkReady } = options;
   let isStopping = false;
   let isDraining = false;
   const connections = new EndedConnections();
@@ -77,28 +88,25 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
         exchange.rest = rest;
         return endpoint.work(exchange, server);
       });
-  const server = listen({ host, port, setting: "SVC_PORT" }, () =>
-    Bun.serve({
-      hostname: host,
-      port,
-      // Bodies are bounded while they are read, so that the reply has our shape.
-      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      idleTimeout: idleTimeoutS,
-      // Else the runtime prints the stack of every broken stream beside our log.
-      development: false,
-      // Else a second process would share the port in silence, each with keys of its own.
-      reusePort: sharesPort,
-      // Exact paths are matched by the runtime, without a URL being built.
-      routes: exactPaths(endpoints, run),
-      fetch: (request, server) => {
-        const found = findEndpoint(endpoints, request.url);
-        return run(found?.endpoint, found?.rest)(request, server);
-      },
-      error: () => new Response(null, { status: 500 }),
-    }),
-  );
+  const listener = new Listener({
+    place: { host, port, setting: "SVC_PORT" },
+    sharesPort,
+    certificate,
+    serve: (options) =>
+      Bun.serve({
+        ...options,
+        ...runtimeOptions,
+        // Exact paths are matched by the runtime, without a URL being built.
+        routes: exactPaths(endpoints, run),
+        fetch: (request, server) => {
+          const found = findEndpoint(endpoints, request.url);
+          return run(found?.endpoint, found?.rest)(request, server);
+        },
+        error: () => new Response(null, { status: 500 }),
+      }),
+  });
   return {
-    port: server.port ?? port,
+    port: listener.port,
     setDraining(isWanted) {
       if (isWanted === isDraining) return;
       isDraining = isWanted;
@@ -106,10 +114,10 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
     },
     stopAccepting() {
       isStopping = true;
-      void server.stop(false);
+      listener.stopAccepting();
     },
     get pending() {
-      return server.pendingRequests;
+      return listener.pending;
     },
     endConnections(count) {
       if (!isDraining) connections.expect(count);
@@ -117,8 +125,8 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
     async close() {
       // The last replies may still be on their way to their sockets.
       const untilMs = Date.now() + flushWithinMs;
-      while (server.pendingRequests > 0 && Date.now() < untilMs) await Bun.sleep(5);
-      await server.stop(true);
+      while (listener.pending > 0 && Date.now() < untilMs) await Bun.sleep(5);
+      await listener.close();
     },
   };
 }

@@ -1,6 +1,7 @@
 import { requestPath } from "../base/network/address.ts";
+import type { ListenerCertificate } from "../base/network/certificate-source.ts";
 import { clientAddress, type TrustedProxies } from "../base/network/client-address.ts";
-import { listen } from "../base/network/listen.ts";
+import { Listener } from "../base/network/listener.ts";
 import type { Tokens } from "../people/tokens.ts";
 import { type Change, toChangesText } from "../wire/changes.ts";
 import { toOpenApi } from "../wire/v1/openapi/openapi.ts";
@@ -14,6 +15,8 @@ import type { Site } from "./site/site.ts";
 export interface PlatformServerOptions {
   readonly host: string;
   readonly port: number;
+  /** With one, it speaks TLS only. */
+  readonly certificate: ListenerCertificate | undefined;
   /** SVC_PLATFORM_URL, where it is set. */
   readonly publicUrl: string | undefined;
   readonly trustedProxies: TrustedProxies;
@@ -38,36 +41,37 @@ export function startPlatform(options: PlatformServerOptions): {
   readonly port: number;
   close(): Promise<void>;
 } {
-  const { host, port, publicUrl, api, site } = options;
+  const { host, port, certificate, publicUrl, trustedProxies, api, site } = options;
   const own = { listensOn: host, publicUrl };
   const documents = toDocuments(options);
-  const server = listen({ host, port, setting: "SVC_PLATFORM_PORT" }, () =>
-    Bun.serve({
-      hostname: host,
-      port,
-      idleTimeout: 30,
-      maxRequestBodySize: mostBodyBytes,
-      // Else the runtime shows its own error page, with our source in it.
-      development: false,
-      reusePort: false,
-      async fetch(request, running) {
-        if (!isOwnHost(request.headers.get("host"), own)) return misdirected();
-        const path = requestPath(request.url);
-        const document = Object.hasOwn(documents, path) ? documents[path] : undefined;
-        if (document !== undefined) return readOnly(request) ?? document(request);
-        const address = clientAddress({
-          peer: running.requestIP(request)?.address ?? "",
-          forwardedFor: request.headers.get("x-forwarded-for"),
-          trusted: options.trustedProxies,
-        });
-        const reply = await api.respond(request, address);
-        if (reply !== undefined) return withBuild(reply, site.build());
-        const page = site.respond(request) ?? nothingHere();
-        return page.status === 404 ? page : (readOnly(request) ?? page);
-      },
-    }),
-  );
-  return { port: server.port ?? port, close: () => server.stop(true) };
+  const listener = new Listener({
+    place: { host, port, setting: "SVC_PLATFORM_PORT" },
+    certificate,
+    serve: (options) =>
+      Bun.serve({
+        ...options,
+        idleTimeout: 30,
+        maxRequestBodySize: mostBodyBytes,
+        // Else the runtime shows its own error page, with our source in it.
+        development: false,
+        async fetch(request, running) {
+          if (!isOwnHost(request.headers.get("host"), own)) return misdirected();
+          const path = requestPath(request.url);
+          const document = Object.hasOwn(documents, path) ? documents[path] : undefined;
+          if (document !== undefined) return readOnly(request) ?? document(request);
+          const address = clientAddress({
+            peer: running.requestIP(request)?.address ?? "",
+            forwardedFor: request.headers.get("x-forwarded-for"),
+            trusted: trustedProxies,
+          });
+          const reply = await api.respond(request, address);
+          if (reply !== undefined) return withBuild(reply, site.build());
+          const page = site.respond(request) ?? nothingHere();
+          return page.status === 404 ? page : (readOnly(request) ?? page);
+        },
+      }),
+  });
+  return { port: listener.port, close: () => listener.close() };
 }
 
 /** An open page learns from any reply that there is a newer one. */

@@ -80,3 +80,16 @@ test("no counter falls when a process ends, and its gauges go", () => {
   expect(read.only("svc_calls_under_way").value).toBe(3);
   expect(read.only("svc_request_duration_seconds_count", names).value).toBe(5);
 });
+
+test("of the certificates of several processes the one that expires first counts", () => {
+  const parts = [1_900, 1_700, 1_800].map((seconds, at) => ({
+    process: `a/${at}`,
+    text: new ProcessMetrics({
+      version: "1",
+      telemetry: undefined,
+      certificate: { current: { expiresMs: seconds * 1_000 } },
+    }).text(),
+  }));
+  const merged = readMetrics(new MergedMetrics().text(parts));
+  expect(merged.only("svc_tls_certificate_expiry_seconds", {}).value).toBe(1_700);
+});

@@ -17,6 +17,8 @@ type Families = Map<string, Family>;
 
 /** What says something about one process only: its series get the name of the process as a label. */
 const perProcess = /^svc_(process_|build_info$)/;
+/** Of several times the first one matters. */
+const earliest = new Set(["svc_tls_certificate_expiry_seconds"]);
 /** States: adding them up says nothing, the worst one does. */
 const worst = new Set(["svc_breaker_state", "svc_target_resting", "svc_ledger_failing"]);
 
@@ -54,7 +56,7 @@ function addFamily(families: Families, name: string, added: Family): void {
     families.set(name, { ...added, values: new Map(added.values) });
     return;
   }
-  const join = worst.has(name) ? larger : sum;
+  const join = worst.has(name) ? larger : earliest.has(name) ? smaller : sum;
   for (const [series, value] of added.values) {
     const before = known.values.get(series);
     known.values.set(series, before === undefined ? value : join(before, value));
@@ -90,6 +92,7 @@ function readFamilies(text: string): Families {
   return families;
 }
 
+const smaller = (left: string, right: string) => (Number(left) <= Number(right) ? left : right);
 const larger = (left: string, right: string) => (Number(left) >= Number(right) ? left : right);
 
 const decimal = /^(\d+)(?:\.(\d+))?$/;

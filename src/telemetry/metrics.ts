@@ -19,6 +19,12 @@ interface MetricsSources {
   readonly rejections: { readonly dropped: number };
   /** Undefined where nothing is sent to a collector. */
   readonly telemetry: TelemetryCounts | undefined;
+  /** Undefined where the listeners have none. */
+  readonly certificate?: ServedCertificate | undefined;
+}
+
+export interface ServedCertificate {
+  readonly current: { readonly expiresMs: number };
 }
 
 export type TelemetryCounts = ReadonlyMap<Signal, SignalCounts>;
@@ -43,7 +49,7 @@ export class Metrics {
   }
 
   write(text: MetricsWriter): void {
-    const { version, telemetry } = this.#sources;
+    const { version, telemetry, certificate } = this.#sources;
     this.#addRequests(text);
     this.#addRejections(text);
     this.#addUnits(text);
@@ -53,6 +59,7 @@ export class Metrics {
     this.#addState(text);
     this.#addTargets(text);
     if (telemetry !== undefined) addTelemetry(text, telemetry);
+    if (certificate !== undefined) addCertificate(text, certificate);
     addProcess(text, version);
     text
       .family({
@@ -251,9 +258,9 @@ const faultIn = (outcome: string) => (isErrorCode(outcome) ? faultOf(outcome) : 
 
 /** Of a process that serves no calls. */
 export class ProcessMetrics {
-  readonly #sources: Pick<MetricsSources, "version" | "telemetry">;
+  readonly #sources: Pick<MetricsSources, "version" | "telemetry" | "certificate">;
 
-  constructor(sources: Pick<MetricsSources, "version" | "telemetry">) {
+  constructor(sources: Pick<MetricsSources, "version" | "telemetry" | "certificate">) {
     this.#sources = sources;
   }
 
@@ -264,8 +271,9 @@ export class ProcessMetrics {
   }
 
   write(text: MetricsWriter): void {
-    const { version, telemetry } = this.#sources;
+    const { version, telemetry, certificate } = this.#sources;
     if (telemetry !== undefined) addTelemetry(text, telemetry);
+    if (certificate !== undefined) addCertificate(text, certificate);
     addProcess(text, version);
   }
 }
@@ -285,6 +293,16 @@ function addTelemetry(text: MetricsWriter, counts: TelemetryCounts): void {
   for (const [signal, { dropped }] of counts)
     for (const [reason, count] of Object.entries(dropped))
       text.add(toLabels({ signal, reason }), count);
+}
+
+function addCertificate(text: MetricsWriter, { current }: ServedCertificate): void {
+  text
+    .family({
+      name: "svc_tls_certificate_expiry_seconds",
+      type: "gauge",
+      help: "When the TLS certificate in use expires, in seconds since the Unix epoch.",
+    })
+    .add("", current.expiresMs / 1000);
 }
 
 const startedS = Date.now() / 1000 - process.uptime();

@@ -56,9 +56,9 @@ export const startedBy = (command: string) => (error: unknown) => {
 };
 
 /** An address that a caller on this machine can use. */
-export function listenerUrl(host: string, port: number): string {
+export function listenerUrl(host: string, port: number, scheme: "http" | "https" = "http"): string {
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
-  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+  return `${scheme}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }
 
 /** A socket's path has at most about 100 characters: a deeper data directory gets a short one. */

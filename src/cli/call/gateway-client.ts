@@ -4,6 +4,7 @@ import type { ModelView } from "../../platform/models/schemas.ts";
 import type { Operations } from "../../platform/operations.ts";
 import type { Command, Invocation, Wiring } from "../command.ts";
 import { ProgressLine } from "../terminal/progress-line.ts";
+import { addressForTools, type PinnedTls, pinnedTls } from "./own-certificate.ts";
 
 /** The flags of every command that calls the gateway. */
 export const callFlags = {
@@ -25,6 +26,8 @@ export interface Gateway {
   readonly key: () => Promise<string>;
   /** The models it serves; undefined for another gateway, whose list has only names. */
   readonly models: readonly ModelView[] | undefined;
+  /** How its certificate is checked; undefined: as that of any server. */
+  readonly tls?: PinnedTls | undefined;
 }
 
 /** Finds the running gateway and a key for it. Nothing is called yet. */
@@ -51,11 +54,13 @@ export async function openGateway({
     const baseUrl = toBaseUrl(url);
     return { baseUrl, key: async () => key ?? "", models: undefined };
   }
+  const { settings } = wiring.configuration();
   return wiring.withOperations(async (operations) => {
     if (key !== undefined || isCurl) {
-      const { base_url: baseUrl } = await operations.gateway.show({});
+      const { base_url: local } = await operations.gateway.show({});
+      const baseUrl = isCurl ? addressForTools(settings, local) : local;
       const models = await servedModels(operations);
-      return { baseUrl, key: async () => key ?? "", models };
+      return { baseUrl, key: async () => key ?? "", models, tls: pinnedTls(settings) };
     }
     const input = account === undefined ? {} : { account };
     const first = await operations.gateway.createTemporaryKey(input);
@@ -63,6 +68,7 @@ export async function openGateway({
       baseUrl: first.base_url,
       key: renewedKey({ first, wiring, input }),
       models: await servedModels(operations, flags["model"]),
+      tls: pinnedTls(settings),
     };
   });
 }
@@ -300,6 +306,7 @@ async function send(
       ...(body === undefined ? {} : { method: "POST", body }),
       headers,
       redirect: "manual",
+      ...(gateway.tls === undefined ? {} : { tls: gateway.tls }),
       // The runtime's own limit is shorter than a slow model's silence.
       timeout: false,
       signal: AbortSignal.any([signal, AbortSignal.timeout(maxCallMs)]),

@@ -1,3 +1,4 @@
+import { ownGatewayUrl } from "../../config/addresses.ts";
 import type { ManifestDraft } from "../../manifest/draft.ts";
 import type { AddedView } from "../../platform/manifest/change.ts";
 import { curlText } from "../call/curl-line.ts";
@@ -83,7 +84,7 @@ async function printSteps(
       added.some(({ kind, name }) => kind === "model" && name === id),
   );
   if (chat === undefined) return print(`  ${style.cyan("svc model list")}  shows the models`);
-  const base = running ?? `http://${settings.host}:${settings.port}/v1`;
+  const base = running ?? `${ownGatewayUrl(settings, settings.port)}/v1`;
   const body = JSON.stringify({
     model: chat.id,
     messages: [{ role: "user", content: "Hello" }],

@@ -6,6 +6,7 @@ import {
   nodeName,
   oneOf,
   origins,
+  path,
   platformUrl,
   port,
   proxies,
@@ -57,6 +58,18 @@ export const listenSettings = {
     about: "public address of the platform",
     fallback: undefined,
     read: platformUrl,
+  },
+  tlsCert: {
+    env: "SVC_TLS_CERT",
+    about: "PEM file with the TLS certificate of gateway and platform, and its chain",
+    fallback: undefined,
+    read: path,
+  },
+  tlsKey: {
+    env: "SVC_TLS_KEY",
+    about: "PEM file with the key of the TLS certificate",
+    fallback: undefined,
+    read: path,
   },
   trustedProxies: {
     env: "SVC_TRUSTED_PROXIES",

@@ -76,13 +76,15 @@ export function checkOrigin(request: Request, publicUrl: string): void {
 
 /**
  * Accepts any address of the platform. Not if its public URL is https: an attacker on the network
- * could serve a page from the same host over http. Loopback has no such network.
+ * could serve a page from the same host over http. Loopback has no such network. With TLS of its
+ * own and no public address, the platform has any of its addresses over https.
  */
 function isSameHost(origin: string, request: Request, publicUrl: string): boolean {
   if (!URL.canParse(origin)) return false;
-  const { host, hostname } = new URL(origin);
+  const { host, hostname, protocol } = new URL(origin);
   if (host !== request.headers.get("host")) return false;
-  return !publicUrl.startsWith("https:") || isLoopback(hostname);
+  if (!publicUrl.startsWith("https:") || isLoopback(hostname)) return true;
+  return protocol === "https:" && isLoopback(new URL(publicUrl).hostname);
 }
 
 /** Whether an actor may use a route, for the account that it names. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Problem } from "../../../base/problem.ts";
 import type { ModelView } from "../../../platform/models/schemas.ts";
 import { toBaseUrl } from "../../call/gateway-client.ts";
+import { addressForTools } from "../../call/own-certificate.ts";
 import type { Invocation, Wiring } from "../../command.ts";
 import type { Places, Target } from "./tool.ts";
 
@@ -34,7 +35,7 @@ function toTarget(baseUrl: string, model: string): Target {
 /** As the server has it, which may have chosen its port; without a server, as the settings have it. */
 async function publicUrl({ configuration, withOperations }: Wiring): Promise<string> {
   const running = await withOperations(({ gateway }) => gateway.show({})).catch(() => undefined);
-  if (running !== undefined) return running.base_url;
+  if (running !== undefined) return addressForTools(configuration().settings, running.base_url);
   const setting = configuration().inForce.find(({ name }) => name === "SVC_PUBLIC_URL");
   return toBaseUrl(setting?.value ?? "");
 }

@@ -12,10 +12,11 @@ import { type Actor, commandLine, serverStart } from "../platform/audit/author.t
 import { startControl } from "../platform/control-socket.ts";
 import type { RunningEngine } from "../platform/engine/operations.ts";
 import { forActor, type Operations } from "../platform/operations.ts";
+import { createExports } from "./exports.ts";
 import type { GatewayLink } from "./gateway-link.ts";
 import type { Opened } from "./opened.ts";
 import { openControl } from "./platform.ts";
-import { operationsOn } from "./store.ts";
+import { operationsOn, withLedger } from "./store.ts";
 import type { Undo } from "./undo.ts";
 
 export interface PlatformRoleOptions {
@@ -53,12 +54,22 @@ export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
   const passwords = new Passwords(passwordCost);
   const people = new People(opened.store.people, clock, { passwords, limits, policy });
   const factors = createFactors(people, opened.secrets);
+  const exporter = createExports({
+    store: opened.store,
+    settings: configuration.settings,
+    readLedger: (run) => withLedger(configuration, run),
+    clock,
+    log,
+  });
+  const running = exporter.start();
+  undo.push(() => running.close());
   const unbound = operationsOn({
     configuration,
     opened,
     people,
     factors,
     engine,
+    exporter,
     clock,
     money: link.money,
     takeEffect: () => link.takeEffect(),

@@ -16,6 +16,7 @@ import { People } from "../people/people.ts";
 import type { RunningMoney } from "../platform/accounts/funds.ts";
 import { commandLine } from "../platform/audit/author.ts";
 import type { RunningEngine } from "../platform/engine/operations.ts";
+import type { RunningExports } from "../platform/exports/operations.ts";
 import type { RunningGateway } from "../platform/gateway/operations.ts";
 import type { ApplyView } from "../platform/manifest/change.ts";
 import {
@@ -40,6 +41,7 @@ import { openSqlite } from "../store/sqlite/sqlite.ts";
 import { createStore, hasLedger } from "../store/sqlite/store.ts";
 import { toStoreProblem } from "../store/sqlite/store-problem.ts";
 import type { Store } from "../store/store.ts";
+import { createExports } from "./exports.ts";
 import type { Opened, StoreUser } from "./opened.ts";
 import { secretSource, warnOfOpenSecret } from "./secret.ts";
 import { throughStore } from "./through-store.ts";
@@ -165,6 +167,8 @@ export interface OperationsOptions {
   readonly gateway?: RunningGateway | undefined;
   /** Absent when no server runs, or without embedded models. */
   readonly engine?: RunningEngine | undefined;
+  /** Absent when no server runs. */
+  readonly exporter?: RunningExports | undefined;
 }
 
 export function operationsOn({
@@ -178,6 +182,12 @@ export function operationsOn({
   money,
   gateway,
   engine,
+  exporter = createExports({
+    store: opened.store,
+    settings: configuration.settings,
+    readLedger: (run) => withLedger(configuration, run),
+    clock,
+  }),
 }: OperationsOptions): UnboundOperations {
   const { store, secrets, shared } = opened;
   const live = gateway && shared?.live;
@@ -203,6 +213,7 @@ export function operationsOn({
     dataDir: configuration.settings.dataDir,
     gateway,
     engine,
+    exporter,
     upstreams: async () =>
       (await import("./upstreams.ts")).createUpstreams({ configuration, secrets }),
   });

@@ -8,7 +8,8 @@ export type IdPrefix =
   | "invite"
   | "token"
   | "audit"
-  | "view";
+  | "view"
+  | "export";
 
 /** Time-ordered and unique: a UUIDv7 without its dashes, behind a word that says what it names. */
 export function newId(prefix: IdPrefix, nowMs?: number): string {

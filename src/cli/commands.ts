@@ -7,6 +7,7 @@ import { backupCommands } from "./commands/backup.ts";
 import { connectCommand } from "./commands/connect/connect.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { engineCommands } from "./commands/engine.ts";
+import { exportsCommands } from "./commands/exports.ts";
 import { importCommands } from "./commands/import.ts";
 import { keyCommands } from "./commands/key.ts";
 import { manifestCommands } from "./commands/manifest.ts";
@@ -142,7 +143,13 @@ export const commandGroups: readonly CommandGroup[] = [
   },
   {
     title: "Prices and receipts",
-    commands: [...priceCommands, ...requestCommands, ...receiptCommands, ...reportCommands],
+    commands: [
+      ...priceCommands,
+      ...requestCommands,
+      ...receiptCommands,
+      ...exportsCommands,
+      ...reportCommands,
+    ],
   },
   { title: "Embedded models", commands: [...engineCommands, engine] },
   { title: "Other", commands: [changelog, completionCommand(() => commands)] },

@@ -233,6 +233,8 @@ export interface ReceiptFilter {
   readonly outcome?: string | undefined;
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
+  /** With `oldestFirst`: later ids than this one. */
+  readonly afterId?: string | undefined;
   /** Default: newest first. */
   readonly oldestFirst?: boolean | undefined;
   readonly limit?: number | undefined;

@@ -10,6 +10,7 @@ import { type Binding, type Bound, bind } from "./audit/author.ts";
 import { billingAudits, billingOperations } from "./billing/operations.ts";
 import { type CallDependencies, callAudits, callOperations } from "./calls/operations.ts";
 import { engineAudits, engineOperations, type RunningEngine } from "./engine/operations.ts";
+import { type ExportDependencies, exportAudits, exportOperations } from "./exports/operations.ts";
 import { type FactorDependencies, factorAudits, factorOperations } from "./factors/operations.ts";
 import {
   type GatewayDependencies,
@@ -57,6 +58,7 @@ export interface OperationDependencies
     Pick<NameDependencies, "engineFile">,
     GatewayDependencies,
     CallDependencies,
+    ExportDependencies,
     FactorDependencies,
     KeyDependencies,
     Omit<CatalogChangeDependencies, "mutex">,
@@ -104,6 +106,7 @@ export const resources = {
   calls: [callAudits, callOperations],
   gateway: [gatewayAudits, gatewayOperations],
   nodes: [nodeAudits, nodeOperations],
+  exports: [exportAudits, exportOperations],
 } as const;
 type Resources = typeof resources;
 

@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { ChangeFeed } from "../base/feed.ts";
 import type { CatalogStore } from "../catalog/catalog.ts";
 import type { TargetCheckStore } from "../catalog/target-checks.ts";
+import type { ExportStore } from "../exports/store.ts";
 import type { KeyStore } from "../keys/directory.ts";
 import type { AccountStore } from "../ledger/account.ts";
 import type { Minutes } from "../ledger/minutes.ts";
@@ -26,6 +27,7 @@ export interface SharedStore {
   readonly audit: AuditStore;
   readonly rejections: RejectionStore;
   readonly responses: ResponseStore;
+  readonly exports: ExportStore;
   /** Resolves when all that was written survives a power cut. */
   sync(): Promise<void>;
   /** Rejects when the database does not answer, or its files were moved or taken over. */

@@ -36,6 +36,7 @@ import { openSqlite, type Sqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { cheapPasswords } from "../setup/cheap-passwords.ts";
+import { noExports } from "../setup/no-exports.ts";
 import type { PlainNeed } from "./plain-ledger.ts";
 
 export const maxCallMs = 900_000;
@@ -306,6 +307,7 @@ function operationsOn(
     variable: () => undefined,
     checkAddress: () => undefined,
     isUsable: () => true,
+    exporter: noExports,
     engineFile: undefined,
     platformUrl: () => "http://127.0.0.1:8081",
   });

@@ -28,6 +28,7 @@ import { createStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { cheapPasswords } from "./cheap-passwords.ts";
 import { copyEmptyDatabase } from "./empty-database.ts";
+import { noExports } from "./no-exports.ts";
 
 /** The operations on a real store, as a running server has them or as a command that opened it. */
 export interface OperationsHome {
@@ -85,6 +86,7 @@ export async function openOperations(): Promise<OperationsHome> {
     variable: () => undefined,
     checkAddress: () => undefined,
     isUsable: () => true,
+    exporter: noExports,
     engineFile: undefined,
     platformUrl: () => "http://127.0.0.1:8081",
     takeEffect: () => follower.catchUp(),

@@ -61,6 +61,34 @@ export async function fillStore(store: Store, receipts: readonly Receipt[]): Pro
   await fillPeople(store);
   await fillLedger(store, receipts);
   await fillReports(store);
+  await fillExports(store);
+}
+
+async function fillExports({ exports }: Store): Promise<void> {
+  await exports.add(
+    {
+      id: "export_1",
+      name: "archive",
+      streams: ["receipts"],
+      format: "jsonl",
+      target: { kind: "file", dir: "/exports" },
+      fromMs: 0,
+      createdAtMs: 1,
+      pausedAtMs: undefined,
+    },
+    auditOf(),
+  );
+  const at = (ms: number) => ({ hourMs: ms, afterId: "", part: 1, hourRows: 0 });
+  await exports.advance(
+    { destinationId: "export_1", stream: "receipts" },
+    {
+      from: at(0),
+      to: at(hourMs),
+      rows: 3,
+      atMs: 7,
+      closed: { hourMs: 0, rows: 3, known: 3 },
+    },
+  );
 }
 
 async function fillPeople({ people }: Store): Promise<void> {

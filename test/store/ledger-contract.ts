@@ -6,6 +6,7 @@ import { type LedgerWrite, UnwritableError } from "../../src/ledger/store.ts";
 import { auditOf } from "./audit-sample.ts";
 import { claimTests } from "./claims-contract.ts";
 import type { ContractDatabase } from "./contract-database.ts";
+import { exportTests } from "./exports-contract.ts";
 import { foldTests } from "./fold-contract.ts";
 import { keyTests } from "./key-contract.ts";
 import { findingTests, readerTests } from "./ledger-reading-contract.ts";
@@ -57,6 +58,7 @@ export function ledgerContract(name: string, create: () => Promise<ContractDatab
     findingTests(() => opened);
     reportTests(() => sumsOf(opened));
     retentionTests(() => opened);
+    exportTests(() => opened);
   });
 }
 

@@ -58,6 +58,9 @@ export const copiedTables: readonly CopiedTable[] = [
   { name: "stored_responses", key: ["account_id", "id"] },
   { name: "stored_response_pieces", key: ["account_id", "id", "place"] },
   { name: "stored_response_totals", key: ["account_id"] },
+  { name: "exports", key: ["id"] },
+  { name: "export_streams", key: ["export_id", "stream"] },
+  { name: "export_hours", key: ["export_id", "stream", "hour_ms"] },
   { name: "changes", key: ["sequence"] },
 ];
 

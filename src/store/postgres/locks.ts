@@ -44,7 +44,7 @@ export const shareHoursSql = (hours: Iterable<number>) =>
     .map((ms) => `pg_advisory_xact_lock_shared(${ofHours}, ${Math.floor(ms / hourMs)})`)
     .join(", ")}`;
 
-type Lock = keyof typeof places;
+export type Lock = keyof typeof places;
 
 const places = {
   folding: 1,
@@ -56,4 +56,5 @@ const places = {
   limits: 7,
   "first start": 8,
   joining: 9,
+  exporting: 10,
 } as const;

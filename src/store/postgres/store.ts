@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { createAuditStore } from "../sql/audit.ts";
 import { createCatalogStore } from "../sql/catalog/catalog.ts";
 import { createTargetCheckStore } from "../sql/catalog/target-checks.ts";
+import { createExportStore } from "../sql/exports/store.ts";
 import { createFeedStore } from "../sql/feed.ts";
 import { createKeyStore } from "../sql/keys.ts";
 import { createAccountStore } from "../sql/ledger/accounts.ts";
@@ -10,6 +11,7 @@ import { createProviderFailureStore } from "../sql/reports/provider-reading.ts";
 import { SqlResponses } from "../sql/responses/store.ts";
 import { checkSecret } from "../sql/secret.ts";
 import type { SharedStore } from "../store.ts";
+import { alone } from "./alone.ts";
 import { migrateAtStart } from "./migrations/migrations.ts";
 import type { Postgres } from "./postgres.ts";
 import { createRejectionStore } from "./rejections/store.ts";
@@ -20,7 +22,7 @@ const otherSecret =
 
 /** Several processes may start at once, also on an empty database: one of them creates the tables. */
 export async function createPostgresStore(
-  { db, close }: Postgres,
+  { db, pool, close }: Postgres,
   secretFingerprint: string,
 ): Promise<SharedStore> {
   await migrateAtStart(db);
@@ -38,6 +40,7 @@ export async function createPostgresStore(
     audit: createAuditStore(db),
     rejections: createRejectionStore(db),
     responses: new SqlResponses(db),
+    exports: createExportStore(db, (work) => alone({ pool, lock: "exporting", work })),
     // The server has confirmed every commit.
     sync: async () => {},
     async check() {

@@ -117,7 +117,7 @@ export function fromRecord(record: AuditRecord): Tables["audit"] {
   };
 }
 
-function toRecord(row: Tables["audit"]): AuditRecord {
+export function toRecord(row: Tables["audit"]): AuditRecord {
   const kind = (["person", "operator", "token", "command"] as const).find(
     (known) => known === row.actor_kind,
   );

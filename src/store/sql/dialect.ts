@@ -22,6 +22,7 @@ type LockName =
   | "catalog"
   | "target checks"
   | "provider failures"
+  | "exports"
   /** Members, operators, links and the end of sessions. */
   | "people"
   | `preferences ${string}`

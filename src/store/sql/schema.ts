@@ -49,6 +49,41 @@ export interface Tables extends PeopleTables {
     /** The name of the person, token or command; null in keys from before it was recorded. */
     created_by: string | null;
   };
+  /** Destinations of exports. */
+  exports: {
+    id: string;
+    name: string;
+    /** With commas between them. */
+    streams: string;
+    format: string;
+    /** JSON, without secrets. */
+    target: string;
+    from_ms: number;
+    created_at_ms: number;
+    paused_at_ms: number | null;
+  };
+  export_streams: {
+    export_id: string;
+    stream: string;
+    hour_ms: number;
+    after_id: string;
+    part: number;
+    hour_rows: number;
+    rows: number;
+    delivered_at_ms: number | null;
+    failures: number;
+    failures_in_row: number;
+    failure: string | null;
+    retry_at_ms: number;
+  };
+  /** Hours that were delivered, for as long as late rows are looked for. */
+  export_hours: {
+    export_id: string;
+    stream: string;
+    hour_ms: number;
+    rows: number;
+    known: number;
+  };
   /** Apart from the keys: written every minute, and no change that the feed has to tell. */
   key_uses: { key_id: string; last_used_ms: number };
   /** Refused calls, newest ids last; a row may stand for several calls of one minute. */

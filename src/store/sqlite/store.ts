@@ -1,8 +1,10 @@
+import type { ExportStore } from "../../exports/store.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
 import type { LostTail } from "../../ledger/store.ts";
 import { createAuditStore } from "../sql/audit.ts";
 import { createCatalogStore } from "../sql/catalog/catalog.ts";
 import { createTargetCheckStore } from "../sql/catalog/target-checks.ts";
+import { createExportStore } from "../sql/exports/store.ts";
 import { createFeedStore } from "../sql/feed.ts";
 import { createKeyStore } from "../sql/keys.ts";
 import { createAccountStore } from "../sql/ledger/accounts.ts";
@@ -78,6 +80,7 @@ export async function createStore(sqlite: Sqlite, secretFingerprint: string): Pr
     audit: createAuditStore(db),
     rejections: openRejections(sqlite, writer),
     responses: new SqlResponses(db, () => checkpoints?.note()),
+    exports: createExportStore(db, oneAtATime()),
     openReports: (options) => new SqliteReports(path, options),
     sync() {
       // In the middle of a transaction the number may still be rolled back.
@@ -103,6 +106,17 @@ export async function createStore(sqlite: Sqlite, secretFingerprint: string): Pr
     lostTail,
     checkBalances: () => checkBalances(db),
     trustSums: () => trustSums(db),
+  };
+}
+
+/** This process alone writes to the database. */
+function oneAtATime(): ExportStore["alone"] {
+  let isRunning = false;
+  return async (work) => {
+    if (isRunning) return false;
+    isRunning = true;
+    await work().finally(() => (isRunning = false));
+    return true;
   };
 }
 

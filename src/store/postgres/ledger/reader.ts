@@ -76,6 +76,7 @@ async function* readReceipts(
   };
   where("id >=", fromMs === undefined ? undefined : idFloor("req", fromMs));
   where("id <", toMs === undefined ? undefined : idFloor("req", toMs));
+  where("id >", filter.afterId);
   where("account_id =", filter.accountId);
   where("key_id =", filter.keyId);
   where("model =", filter.model);

@@ -11,6 +11,7 @@ import {
 } from "../../sql/migrate.ts";
 import type { Db } from "../../sql/schema.ts";
 import { dialect } from "./dialect.ts";
+import { exports } from "./exports.ts";
 import { foundation } from "./schema.ts";
 import { secondFactors } from "./second-factors.ts";
 import { storedResponses } from "./stored-responses.ts";
@@ -50,6 +51,11 @@ export const migrations: Steps = {
     up: secondFactors,
     about:
       "Adds authenticator apps, recovery codes and passkeys, and what a session has proved. Locks the sessions for a moment.",
+    compatibleFrom: "0001-foundation",
+  },
+  "0006-exports": {
+    up: exports,
+    about: "Adds destinations of exports, and how far each is.",
     compatibleFrom: "0001-foundation",
   },
 };

@@ -123,6 +123,7 @@ function toQuery(filter: ReceiptFilter): { sql: string; values: SQLQueryBindings
   const { fromMs, toMs } = filter;
   where("id >= ?", fromMs === undefined ? undefined : idFloor("req", fromMs));
   where("id < ?", toMs === undefined ? undefined : idFloor("req", toMs));
+  where("id > ?", filter.afterId);
   where("account_id = ?", filter.accountId);
   where("key_id = ?", filter.keyId);
   where("model = ?", filter.model);

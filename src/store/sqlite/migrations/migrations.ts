@@ -7,6 +7,7 @@ import {
 } from "../../sql/migrate.ts";
 import type { Db } from "../../sql/schema.ts";
 import { dialect } from "./dialect.ts";
+import { exports } from "./exports.ts";
 import { keyStates } from "./key-states.ts";
 import { keys } from "./keys.ts";
 import { knownCharges } from "./known-charges.ts";
@@ -113,6 +114,10 @@ const migrations: Migrations = {
   "0021-second-factors": {
     up: secondFactors,
     about: "Adds authenticator apps, recovery codes and passkeys, and what a session has proved.",
+  },
+  "0022-exports": {
+    up: exports,
+    about: "Adds destinations of exports, and how far each is.",
   },
 };
 

@@ -1,0 +1,121 @@
+import type { AuditRecord } from "../base/audit.ts";
+import type { Clock } from "../base/clock.ts";
+import { createLog, type Log } from "../base/log.ts";
+import type { Settings } from "../config/settings.ts";
+import type { Carrier } from "../exports/delivery.ts";
+import type { Destination } from "../exports/destination.ts";
+import { Exporter } from "../exports/exporter.ts";
+import { fileCarrier } from "../exports/file-carrier.ts";
+import { collectPart, type ReadPart } from "../exports/part.ts";
+import type { ExportStore } from "../exports/store.ts";
+import type { LedgerReader } from "../ledger/store.ts";
+import { auditLines } from "../platform/audit/lines.ts";
+import type { RunningExports } from "../platform/exports/operations.ts";
+import { receiptNames } from "../platform/requests/export/export.ts";
+import { receiptLines } from "../platform/requests/export/lines.ts";
+import type { Store } from "../store/store.ts";
+import { Ticker } from "./ticker.ts";
+
+export interface ExportsOptions {
+  readonly store: Pick<Store, "exports">;
+  readonly settings: Pick<Settings, "maxCallMs" | "graceMs">;
+  /** The ledger as of now, on a connection of its own. */
+  readonly readLedger: ReadLedger;
+  readonly clock: Clock;
+  /** Absent for a command, which shows its result itself. */
+  readonly log?: Log | undefined;
+}
+
+type ReadLedger = <T>(run: (ledger: LedgerReader) => Promise<T>) => Promise<T>;
+
+export interface Exports extends RunningExports {
+  /** Exports whole hours as they become complete, until it is closed. */
+  start(): { close(): Promise<void> };
+}
+
+const everyMs = 5_000;
+/** For a command that finds a pass running. */
+const mostTries = 60;
+const betweenTriesMs = 500;
+/** Beyond the longest call and the time in which a process stops: for clocks that differ. */
+const spareMs = 60_000;
+
+export function createExports(options: ExportsOptions): Exports {
+  const { settings, store, readLedger, clock } = options;
+  const log = options.log ?? createLog({ level: "silent", pretty: false, write: () => {} });
+  const lagMs = settings.maxCallMs + settings.graceMs + spareMs;
+  const exporter = new Exporter({
+    store: store.exports,
+    sources: exportSources(store.exports, readLedger),
+    openCarrier,
+    clock,
+    lagMs,
+    log,
+  });
+  return {
+    lagMs,
+    openCarrier,
+    async runNow(name) {
+      const { signal } = new AbortController();
+      for (let tries = 1; ; tries++) {
+        const result = await exporter.pass({ name, isForced: true, signal });
+        if (result !== undefined || tries === mostTries) return result;
+        await Bun.sleep(betweenTriesMs);
+      }
+    },
+    start() {
+      const ending = new AbortController();
+      const ticker = new Ticker({
+        work: async () => void (await exporter.pass({ signal: ending.signal })),
+        what: "export",
+        log,
+        everyMs,
+      });
+      return {
+        close() {
+          ending.abort();
+          return ticker.close();
+        },
+      };
+    },
+  };
+}
+
+const openCarrier = ({ target }: Destination): Carrier => fileCarrier(target);
+
+export const exportSources = (store: ExportStore, readLedger: ReadLedger) => ({
+  receipts: receiptSource(readLedger),
+  audit: auditSource(store),
+});
+
+/** Receipts are read on a connection of their own, and none stays open while they are sent. */
+function receiptSource(readLedger: ReadLedger): ReadPart {
+  return ({ fromMs, toMs, afterId }, limits) =>
+    readLedger(async (ledger) => {
+      const names = await receiptNames(ledger);
+      const limit = limits.mostRows;
+      const span = { fromMs, toMs, afterId: afterId === "" ? undefined : afterId };
+      const rows = ledger.receipts({ ...span, limit, oldestFirst: true });
+      return collectPart(rows, receiptLines(names), limits);
+    });
+}
+
+const recordsAtOnce = 250;
+
+const auditSource =
+  (store: ExportStore): ReadPart =>
+  (span, limits) =>
+    collectPart(auditRecords(store, span), auditLines(), limits);
+
+async function* auditRecords(
+  store: ExportStore,
+  span: Parameters<ExportStore["audit"]>[0],
+): AsyncGenerator<AuditRecord> {
+  let { afterId } = span;
+  for (;;) {
+    const page = await store.audit({ ...span, afterId }, recordsAtOnce);
+    yield* page;
+    if (page.length < recordsAtOnce) return;
+    afterId = page.at(-1)?.id ?? afterId;
+  }
+}

@@ -1,0 +1,61 @@
+import type { Format, Stream } from "./destination.ts";
+
+/** Rows that are delivered at once. The same rows have the same name, however often they are sent. */
+export interface Part {
+  readonly stream: Stream;
+  readonly format: Format;
+  readonly hourMs: number;
+  /** From 1. */
+  readonly number: number;
+  /** The hour was delivered before, and some of its rows are gone by now: nothing is replaced. */
+  readonly isLate: boolean;
+  readonly rows: number;
+  /** Compressed where `Carrier.packs` says so. */
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** What one kind of destination takes, and how it gets there. */
+export interface Carrier {
+  /** Rows of a part, and their bytes before they are compressed. */
+  readonly mostRows: number;
+  readonly mostBytes: number;
+  /** JSON lines are compressed. */
+  readonly packs: boolean;
+  /** Resolves when the part is there for good; throws a `DeliveryFailure`. */
+  deliver(part: Part, signal: AbortSignal): Promise<void>;
+  /** Shows that the destination works, and leaves nothing that a reader would take for rows. */
+  test(signal: AbortSignal): Promise<void>;
+}
+
+/** Why a part did not get there, for people; without secrets. */
+export class DeliveryFailure extends Error {
+  /** It will not work before somebody changes something. */
+  readonly isFinal: boolean;
+  /** When the other side wants the next attempt. */
+  readonly afterMs: number | undefined;
+
+  constructor(
+    message: string,
+    options: {
+      readonly isFinal?: boolean;
+      readonly afterMs?: number | undefined;
+      cause?: unknown;
+    } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.isFinal = options.isFinal ?? false;
+    this.afterMs = options.afterMs;
+  }
+}
+
+const two = (count: number) => String(count).padStart(2, "0");
+
+/** `receipts/2026-11-19/05/receipts-2026-11-19T05-0001.jsonl.gz`. */
+export function partPath(part: Omit<Part, "body" | "rows">): string {
+  const { stream, format, hourMs, number, isLate } = part;
+  const date = new Date(hourMs).toISOString().slice(0, 10);
+  const hour = two(new Date(hourMs).getUTCHours());
+  const late = isLate ? "-late" : "";
+  const name = `${stream}-${date}T${hour}-${String(number).padStart(4, "0")}${late}`;
+  return `${stream}/${date}/${hour}/${name}.${format}.gz`;
+}

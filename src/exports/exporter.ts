@@ -1,0 +1,124 @@
+import { type Clock, monotonicMs } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Carrier } from "./delivery.ts";
+import type { Destination, Stream } from "./destination.ts";
+import type { ReadPart } from "./part.ts";
+import type { ExportStore, StreamState } from "./store.ts";
+import { failureOf, StreamPass } from "./stream-pass.ts";
+
+export interface ExporterOptions {
+  readonly store: ExportStore;
+  readonly sources: Readonly<Record<Stream, ReadPart>>;
+  /** Throws a `DeliveryFailure` when a secret it needs is not there. */
+  readonly openCarrier: (destination: Destination) => Carrier;
+  readonly clock: Clock;
+  /** How long after its end an hour can still get rows: the longest call, and some more. */
+  readonly lagMs: number;
+  readonly log: Log;
+  /** From 0 to 1, for the pauses between attempts. */
+  readonly random?: () => number;
+}
+
+export interface PassResult {
+  /** Delivered by this pass, by destination. */
+  readonly rows: ReadonlyMap<string, number>;
+}
+
+/** One destination works no longer than this at a time; it goes on with the next pass. */
+const budgetMs = 60_000;
+
+/**
+ * Moves every destination on by one pass. Destinations do not wait for each other within it, and a
+ * pass is bounded: one that hangs delays the others by the time limit of one attempt. Only one
+ * process runs a pass at a time; the cursors are in the store, so any process can run the next.
+ */
+export class Exporter {
+  readonly #options: ExporterOptions;
+  readonly #failing = new Set<string>();
+  /** Of each stream: which of the recent hours is compared next. */
+  readonly #compared = new Map<string, number>();
+
+  constructor(options: ExporterOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined when another pass is running. `isForced`: without waiting for the next attempt. */
+  async pass(options: {
+    readonly signal: AbortSignal;
+    readonly name?: string | undefined;
+    readonly isForced?: boolean;
+  }): Promise<PassResult | undefined> {
+    const rows = new Map<string, number>();
+    const ran = await this.#options.store.alone(async () => {
+      const { store, clock } = this.#options;
+      await store.forgetHours(clock.nowMs() - 2 * StreamPass.comparedMs);
+      const states = await store.states();
+      const due = (await store.list()).filter(
+        ({ name, pausedAtMs }) =>
+          pausedAtMs === undefined && (options.name === undefined || name === options.name),
+      );
+      await Promise.all(
+        due.map(async (destination) => {
+          const own = states.filter(({ destinationId }) => destinationId === destination.id);
+          rows.set(destination.name, await this.#run(destination, own, options));
+        }),
+      );
+    });
+    return ran ? { rows } : undefined;
+  }
+
+  async #run(
+    destination: Destination,
+    states: readonly StreamState[],
+    { signal, isForced = false }: { readonly signal: AbortSignal; readonly isForced?: boolean },
+  ): Promise<number> {
+    const { store, sources, clock, lagMs } = this.#options;
+    const endMs = monotonicMs() + budgetMs;
+    let rows = 0;
+    for (const state of states) {
+      if (signal.aborted) break;
+      if (!isForced && clock.nowMs() < state.retryAtMs) continue;
+      const place = `${destination.id} ${state.stream}`;
+      const pass = new StreamPass({
+        store,
+        destination,
+        state,
+        openCarrier: () => this.#options.openCarrier(destination),
+        read: sources[state.stream],
+        nowMs: () => clock.nowMs(),
+        lagMs,
+        isOver: () => signal.aborted || monotonicMs() >= endMs,
+        signal,
+        firstCompared: this.#compared.get(place) ?? 0,
+      });
+      try {
+        await pass.run();
+        this.#compared.set(place, pass.nextCompared);
+        this.#worked(destination, state.stream, pass.rows);
+      } catch (error) {
+        if (!signal.aborted) await this.#failed(destination, state, error);
+      }
+      rows += pass.rows;
+    }
+    return rows;
+  }
+
+  #worked({ name }: Destination, stream: Stream, rows: number): void {
+    if (rows === 0 || !this.#failing.delete(`${name} ${stream}`)) return;
+    this.#options.log.info("the export works again", { export: name, stream });
+  }
+
+  async #failed({ name }: Destination, state: StreamState, error: unknown): Promise<void> {
+    const { store, clock, log, random = Math.random } = this.#options;
+    const { reason, pauseMs } = failureOf(error, state.failuresInRow, random());
+    await store.fail(state, { failure: reason, retryAtMs: clock.nowMs() + pauseMs });
+    const place = `${name} ${state.stream}`;
+    if (this.#failing.has(place)) return;
+    this.#failing.add(place);
+    log.warn("the export fails, and is tried again until it works", {
+      export: name,
+      stream: state.stream,
+      detail: reason,
+    });
+  }
+}

@@ -1,0 +1,73 @@
+import { mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { type Carrier, DeliveryFailure, type Part, partPath } from "./delivery.ts";
+import type { FileTarget } from "./destination.ts";
+
+/**
+ * A file has its name only once it is whole and on the disk. One that was cut short by a crash is
+ * replaced by the next attempt, because it has the same name.
+ */
+export function fileCarrier({ dir }: FileTarget): Carrier {
+  return {
+    mostRows: 20_000,
+    mostBytes: 16 * 1024 * 1024,
+    packs: true,
+    deliver: (part) => inWords(dir, () => write(dir, partPath(part), part.body)),
+    test: () =>
+      inWords(dir, async () => {
+        const name = ".svc-export-test";
+        await write(dir, name, new Uint8Array());
+        await rm(join(dir, name));
+      }),
+  };
+}
+
+async function write(dir: string, name: string, body: Part["body"]): Promise<void> {
+  // Not created: a volume that is not mounted would be filled in its place.
+  if (!(await stat(dir)).isDirectory()) throw new DeliveryFailure(`${dir} is not a directory`);
+  const path = join(dir, name);
+  const folder = dirname(path);
+  const firstNew = await mkdir(folder, { recursive: true, mode: 0o700 });
+  const partial = join(folder, `.${basename(path)}.part`);
+  await rm(partial, { force: true });
+  // Receipts are for their owners alone.
+  const file = await open(partial, "wx", 0o600);
+  try {
+    await file.writeFile(body);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(partial, path);
+  // Names survive a power cut, too: of the file, and of folders that are new.
+  for (let above = folder; ; above = dirname(above)) {
+    await syncFolder(above);
+    if (firstNew === undefined || above === dirname(firstNew)) return;
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  await handle.sync().finally(() => handle.close());
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: "does not exist",
+  EACCES: "cannot be written: permission denied",
+  EPERM: "cannot be written: permission denied",
+  EROFS: "cannot be written: its disk is read-only",
+  ENOSPC: "cannot be written: the disk is full",
+  EDQUOT: "cannot be written: the disk is full",
+  ENOTDIR: "cannot be written: a part of the path is not a directory",
+};
+
+async function inWords(dir: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (cause) {
+    if (cause instanceof DeliveryFailure) throw cause;
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";
+    const reason = reasons[code] ?? "cannot be written";
+    throw new DeliveryFailure(`${dir} ${reason} (${code})`, { cause });
+  }
+}

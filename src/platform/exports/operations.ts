@@ -1,0 +1,225 @@
+import type { Clock } from "../../base/clock.ts";
+import { toDateText } from "../../base/dates.ts";
+import { newId } from "../../base/ids.ts";
+import { conflict, Problem } from "../../base/problem.ts";
+import { type Carrier, DeliveryFailure } from "../../exports/delivery.ts";
+import {
+  checkName,
+  type Destination,
+  mostDestinations,
+  readFormat,
+  readStreams,
+  readTarget,
+  type TargetInput,
+  targetSettings,
+  targetText,
+} from "../../exports/destination.ts";
+import type { PassResult } from "../../exports/exporter.ts";
+import type { ExportStore, StreamState } from "../../exports/store.ts";
+import { type Audits, omit, type Unbound } from "../audit/author.ts";
+import { toMoment } from "../input/values.ts";
+import type { ExportStreamView, ExportsView, ExportView, RanView } from "./schemas.ts";
+
+export interface NewExport extends TargetInput {
+  readonly name: string;
+  /** `receipts`, `audit` or both with a comma; absent: both. */
+  readonly what?: string | undefined;
+  readonly format?: string | undefined;
+  /** Absent: everything that is kept. */
+  readonly from?: string | undefined;
+}
+
+/**
+ * For commands on this machine alone: no route leads here. A destination is a path that this process
+ * writes to, or an address that it calls from inside the network.
+ */
+export interface ExportOperations {
+  list(input: Record<never, never>): Promise<ExportsView>;
+  show(input: { name: string }): Promise<ExportView>;
+  add(input: NewExport): Promise<ExportView>;
+  pause(input: { name: string }): Promise<ExportView>;
+  resume(input: { name: string }): Promise<ExportView>;
+  remove(input: { name: string }): Promise<ExportView>;
+  /** Writes or sends something without rows. */
+  test(input: { name: string }): Promise<ExportView>;
+  /** Exports what is due now, without waiting for the next attempt. */
+  run(input: { name: string }): Promise<RanView>;
+}
+
+export const exportAudits = {
+  list: null,
+  show: null,
+  add: { action: "export.create", detail: (input) => omit(input, "name") },
+  pause: { action: "export.pause" },
+  resume: { action: "export.resume" },
+  remove: { action: "export.remove" },
+  test: null,
+  run: null,
+} satisfies Audits<ExportOperations>;
+
+/** What exports in this process. */
+export interface RunningExports {
+  /** How long after its end an hour is exported. */
+  readonly lagMs: number;
+  openCarrier(destination: Destination): Carrier;
+  /** Undefined when another pass is running. */
+  runNow(name: string): Promise<PassResult | undefined>;
+}
+
+export interface ExportDependencies {
+  readonly exports: ExportStore;
+  readonly exporter: RunningExports;
+  readonly clock: Clock;
+  /** Resolves when all that was written survives a power cut. */
+  readonly sync: () => Promise<void>;
+}
+
+const hourMs = 3_600_000;
+const testMs = 30_000;
+
+export function exportOperations(
+  dependencies: ExportDependencies,
+): Unbound<ExportOperations, typeof exportAudits> {
+  const { exports: store, exporter, clock, sync } = dependencies;
+  const find = async (name: string) => {
+    const found = (await store.list()).find((one) => one.name === name);
+    if (found !== undefined) return found;
+    throw new Problem({
+      code: "not_found",
+      message: `Export "${name}" does not exist.`,
+      command: "exports",
+    });
+  };
+  const view = async (name: string) => toView(await find(name), await store.states(), dependencies);
+  return {
+    async list() {
+      const [all, states] = await Promise.all([store.list(), store.states()]);
+      return { exports: all.map((one) => toView(one, states, dependencies)) };
+    },
+    show: ({ name }) => view(name),
+    async add(input, { audit }) {
+      const destination = readDestination(input, clock.nowMs());
+      const { name } = destination;
+      const added = await store.add(destination, audit({ subject: name }));
+      if (added === "full")
+        throw conflict({
+          name: `There are ${mostDestinations} exports already. Remove one first.`,
+        });
+      if (!added) throw conflict({ name: `Export "${name}" exists already. Use another name.` });
+      await sync();
+      return view(name);
+    },
+    async pause({ name }, { audit }) {
+      const { id } = await find(name);
+      await store.setPaused(id, clock.nowMs(), audit({ subject: name }));
+      await sync();
+      return view(name);
+    },
+    async resume({ name }, { audit }) {
+      const { id } = await find(name);
+      await store.setPaused(id, undefined, audit({ subject: name }));
+      await sync();
+      return view(name);
+    },
+    async remove({ name }, { audit }) {
+      const last = await view(name);
+      const { id } = await find(name);
+      await store.remove(id, audit({ subject: name }));
+      await sync();
+      return last;
+    },
+    async test({ name }) {
+      await test(exporter, await find(name));
+      return view(name);
+    },
+    async run({ name }) {
+      const { pausedAtMs } = await find(name);
+      if (pausedAtMs !== undefined)
+        throw new Problem({
+          code: "conflict",
+          message: `Export "${name}" is paused.`,
+          command: `exports resume ${name}`,
+        });
+      const result = await exporter.runNow(name);
+      if (result === undefined)
+        throw new Problem({
+          code: "busy",
+          message: "Exports are running. Try again in a minute.",
+        });
+      return { rows: result.rows.get(name) ?? 0, export: await view(name) };
+    },
+  };
+}
+
+function readDestination(input: NewExport, nowMs: number): Destination {
+  const { name, what, format, from } = input;
+  const fromMs = from === undefined ? 0 : toMoment(from, "from");
+  return {
+    id: newId("export", nowMs),
+    name: checkName(name),
+    streams: readStreams(what),
+    format: readFormat(format),
+    target: readTarget(input),
+    fromMs: fromMs - (fromMs % hourMs),
+    createdAtMs: nowMs,
+    pausedAtMs: undefined,
+  };
+}
+
+async function test(exporter: RunningExports, destination: Destination): Promise<void> {
+  try {
+    await exporter.openCarrier(destination).test(AbortSignal.timeout(testMs));
+  } catch (cause) {
+    if (!(cause instanceof DeliveryFailure)) throw cause;
+    throw new Problem({
+      code: "test_failed",
+      message: `Export "${destination.name}" does not work: ${cause.message}.`,
+      cause,
+    });
+  }
+}
+
+function toView(
+  destination: Destination,
+  states: readonly StreamState[],
+  { exporter: { lagMs }, clock }: Pick<ExportDependencies, "exporter" | "clock">,
+): ExportView {
+  const own = states.filter(({ destinationId }) => destinationId === destination.id);
+  const isFailing = own.some(({ failure }) => failure !== undefined);
+  const { name, format, target, fromMs, createdAtMs, pausedAtMs } = destination;
+  return {
+    name,
+    state: pausedAtMs !== undefined ? "paused" : isFailing ? "failing" : "running",
+    to: targetText(target),
+    format,
+    from: fromMs === 0 ? null : toDateText(fromMs),
+    created_at: toDateText(createdAtMs),
+    settings: targetSettings(target),
+    streams: own.map((state) => toStreamView(state, { lagMs, nowMs: clock.nowMs() })),
+  };
+}
+
+function toStreamView(
+  state: StreamState,
+  { lagMs, nowMs }: { readonly lagMs: number; readonly nowMs: number },
+): ExportStreamView {
+  const { stream, cursor, rows, deliveredAtMs, failures, failure, retryAtMs } = state;
+  return {
+    stream,
+    exported_to: toDateText(cursor.hourMs),
+    rows,
+    lag_s: Math.floor(lagOf(state, { lagMs, nowMs }) / 1000),
+    delivered_at: deliveredAtMs === undefined ? null : toDateText(deliveredAtMs),
+    failures,
+    failure: failure ?? null,
+    retry_at: failure === undefined ? null : toDateText(retryAtMs),
+  };
+}
+
+/** For how long the hour at the cursor has been due. */
+function lagOf(
+  { cursor }: StreamState,
+  { lagMs, nowMs }: { readonly lagMs: number; readonly nowMs: number },
+): number {
+  return Math.max(0, nowMs - lagMs - (cursor.hourMs + hourMs));
+}

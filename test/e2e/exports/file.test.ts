@@ -1,0 +1,144 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ExportView } from "../../../src/platform/exports/schemas.ts";
+import { createExportsHome, type ExportsHome, filesIn, idsIn } from "../../setup/exports-home.ts";
+import { waitUntil } from "../../setup/money-home.ts";
+
+let home: ExportsHome;
+beforeEach(async () => {
+  home = await createExportsHome(3);
+});
+afterEach(() => home.remove());
+
+const add = (name: string, ...more: readonly string[]) =>
+  home.json<ExportView>(["exports", "add", name, "--to", `file://${home.dir}`, ...more]);
+
+test("a running gateway exports whole hours, and each receipt is in one file", async () => {
+  const server = await home.serve();
+  const added = await add("archive");
+  expect(added).toMatchObject({ name: "archive", state: "running", format: "jsonl", from: null });
+  await waitUntil("all receipts", async () => {
+    const { streams } = await home.show("archive");
+    return streams.some(({ stream, rows }) => stream === "receipts" && rows === 6);
+  });
+  expect(idsIn(home.dir)).toEqual(home.ids);
+  const paths = filesIn(home.dir).filter((path) => path.startsWith("receipts/"));
+  expect(paths).toHaveLength(2);
+  expect(paths[0]).toMatch(
+    /^receipts\/\d{4}-\d\d-\d\d\/\d\d\/receipts-\d{4}-\d\d-\d\dT\d\d-0001\.jsonl\.gz$/,
+  );
+  expect(statSync(join(home.dir, paths[0] ?? "")).mode & 0o777).toBe(0o600);
+  const { streams } = await home.show("archive");
+  expect(streams.map(({ stream, rows, lag_s, failure }) => [stream, rows, lag_s, failure])).toEqual(
+    [
+      ["audit", expect.any(Number), 0, null],
+      ["receipts", 6, 0, null],
+    ],
+  );
+  expect(await server.stop()).toBe(0);
+});
+
+test("commands work without a gateway: add, test, run, pause, resume, remove", async () => {
+  await add("archive", "--what", "receipts");
+  expect((await home.svc(["exports", "test", "archive"])).code).toBe(0);
+  expect(filesIn(home.dir)).toEqual([]);
+  await home.json(["exports", "pause", "archive"]);
+  expect((await home.svc(["exports", "run", "archive"])).stderr).toContain("is paused");
+  await home.json(["exports", "resume", "archive"]);
+  expect(await home.json<object>(["exports", "run", "archive"])).toMatchObject({ rows: 6 });
+  expect(idsIn(home.dir)).toEqual(home.ids);
+  expect(await home.json<object>(["exports", "run", "archive"])).toMatchObject({ rows: 0 });
+  expect((await home.svc(["exports"])).stdout).toContain("archive");
+  await home.json(["exports", "remove", "archive"]);
+  expect(await home.json<object>(["exports"])).toEqual({ exports: [] });
+  expect(idsIn(home.dir)).toEqual(home.ids);
+});
+
+test("rows from before a date stay out", async () => {
+  const to = new Date(Date.now() - 7_200_000).toISOString().slice(0, 19);
+  await add("archive", "--what", "receipts", "--from", `${to}Z`);
+  expect(await home.json<object>(["exports", "run", "archive"])).toMatchObject({ rows: 0 });
+});
+
+test("a directory that is not there is not created; its export fails, says why, and recovers", async () => {
+  rmSync(home.dir, { recursive: true });
+  const server = await home.serve();
+  await add("archive", "--what", "receipts");
+  await waitUntil("a failure", async () => (await home.show("archive")).state === "failing");
+  const [stream] = (await home.show("archive")).streams;
+  expect(stream?.failure).toBe(`${home.dir} does not exist (ENOENT)`);
+  expect(server.stderr()).toContain("the export fails");
+  const tested = await home.svc(["exports", "test", "archive"]);
+  expect([tested.code, tested.stderr]).toEqual([1, expect.stringContaining("does not exist")]);
+  mkdirSync(home.dir);
+  expect(await home.json<object>(["exports", "run", "archive"])).toMatchObject({ rows: 6 });
+  expect((await home.show("archive")).state).toBe("running");
+  expect(idsIn(home.dir)).toEqual(home.ids);
+});
+
+test("what a crash has left half written is replaced", async () => {
+  await add("archive", "--what", "receipts");
+  await home.json(["exports", "run", "archive"]);
+  const [path = ""] = filesIn(home.dir);
+  const folder = join(home.dir, path, "..");
+  const partial = join(folder, `.${path.split("/").at(-1)}.part`);
+  writeFileSync(partial, "half");
+  chmodSync(partial, 0o400);
+  rmSync(join(home.dir, path));
+  await home.json(["exports", "remove", "archive"]);
+  await add("archive", "--what", "receipts");
+  await home.json(["exports", "run", "archive"]);
+  expect(idsIn(home.dir)).toEqual(home.ids);
+  expect(filesIn(home.dir)).toHaveLength(2);
+});
+
+test("what cannot be exported to is refused with the field and what to do", async () => {
+  await add("taken");
+  const cases: readonly (readonly [readonly string[], string])[] = [
+    [["Bad Name", "--to", "file:///tmp"], "be 1 to 40 lowercase letters"],
+    [["taken", "--to", "file:///tmp"], 'Export "taken" exists already'],
+    [["x", "--to", "exports"], "be a directory as file:///var/exports"],
+    [["x", "--to", "file://host/tmp"], "name a directory with its whole path"],
+    [["x", "--to", "file:///"], "name a directory with its whole path"],
+    [["x", "--to", "file:///a%zz"], "percent sign"],
+    [["x", "--to", "file:///tmp", "--what", "receipts,keys"], 'not "keys"'],
+    [["x", "--to", "file:///tmp", "--format", "csv"], "be jsonl"],
+    [["x", "--to", "file:///tmp", "--from", "yesterday"], "The date must be a day"],
+    [["x"], "is required"],
+  ];
+  for (const [words, message] of cases) {
+    const { code, stderr } = await home.svc(["exports", "add", ...words]);
+    expect([words, code, stderr]).toEqual([
+      words,
+      expect.any(Number),
+      expect.stringContaining(message),
+    ]);
+    expect(code).not.toBe(0);
+  }
+  for (const command of ["show", "test", "run", "pause", "resume", "remove"]) {
+    const { stderr } = await home.svc(["exports", command, "nobody"]);
+    expect(stderr).toContain('Export "nobody" does not exist');
+  }
+});
+
+test("every change is in the audit log, and no route of the platform API leads to exports", async () => {
+  await add("archive");
+  for (const command of ["pause", "resume", "remove"])
+    await home.json(["exports", command, "archive"]);
+  const server = await home.serve();
+  const actions = await auditActions();
+  for (const action of ["export.create", "export.pause", "export.resume", "export.remove"])
+    expect(actions).toContain(action);
+  for (const path of ["/api/exports", "/api/exports/archive"])
+    expect((await fetch(`${server.platformUrl}${path}`, { method: "POST" })).status).toBe(404);
+});
+
+/** As an export has them. */
+async function auditActions(): Promise<readonly unknown[]> {
+  const { openSqlite } = await import("../../../src/store/sqlite/sqlite.ts");
+  const { raw } = openSqlite(join(home.dataDir, "svc.db"));
+  const rows = raw.query<{ action: string }, []>("select action from audit").all();
+  raw.close();
+  return rows.map(({ action }) => action);
+}

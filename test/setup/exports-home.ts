@@ -1,0 +1,78 @@
+/** A data directory with receipts of hours that are long over, and what commands export of them. */
+
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { newId } from "../../src/base/ids.ts";
+import { hourMs, toHour } from "../../src/ledger/rollups.ts";
+import type { ExportView } from "../../src/platform/exports/schemas.ts";
+import { masterSecret } from "../../src/secrets/master-secret.ts";
+import { createSecrets } from "../../src/secrets/secrets.ts";
+import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
+import { createStore } from "../../src/store/sqlite/store.ts";
+import { auditOf } from "../store/audit-sample.ts";
+import { above2to53, entryOf, receiptOf, startSums, write } from "../store/ledger-samples.ts";
+import { createHome, type Home, type HomeOptions } from "./child.ts";
+
+export interface ExportsHome extends Home {
+  /** An empty folder for exports. */
+  readonly dir: string;
+  /** Of the planted receipts, oldest first. */
+  readonly ids: readonly string[];
+  show(name: string): Promise<ExportView>;
+}
+
+/** The same number of receipts in each of two hours. */
+export async function createExportsHome(
+  perHour: number,
+  options: HomeOptions = {},
+): Promise<ExportsHome> {
+  const home = createHome(options);
+  await home.svc(["account", "list"]);
+  const ids = await plant(home.dataDir, perHour);
+  const dir = join(home.dataDir, "..", "exports");
+  mkdirSync(dir);
+  return { ...home, dir, ids, show: (name) => home.json<ExportView>(["exports", "show", name]) };
+}
+
+async function plant(dataDir: string, perHour: number): Promise<readonly string[]> {
+  const { fingerprint } = createSecrets(
+    masterSecret({ fromEnvironment: undefined, dataDir, hasDatabase: true }),
+  );
+  const store = await createStore(openSqlite(join(dataDir, "svc.db")), fingerprint);
+  const firstMs = toHour(Date.now()) - 5 * hourMs;
+  await store.accounts.insert({ id: "acct_1", name: "acme", createdAtMs: 1 }, auditOf());
+  await store.ledger.addEntry(entryOf({ nano: above2to53 }), auditOf());
+  const sums = await startSums(store.ledger, firstMs);
+  const receipts = [0, hourMs].flatMap((afterMs) =>
+    Array.from({ length: perHour }, (_, at) =>
+      receiptOf({ id: newId("req", firstMs + afterMs + at) }),
+    ),
+  );
+  for (let at = 0; at < receipts.length; at += 1_000)
+    await store.ledger.commit(receipts.slice(at, at + 1_000).map((receipt) => write(receipt)));
+  await sums.flush(Date.now(), true);
+  await store.close();
+  return receipts.map(({ id }) => id);
+}
+
+/** Files below a folder, by their paths in it. */
+export const filesIn = (dir: string): readonly string[] =>
+  readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(dir.length + 1))
+    .toSorted();
+
+export const linesOf = (bytes: Uint8Array<ArrayBuffer>): readonly Record<string, unknown>[] =>
+  gunzipSync(bytes)
+    .toString()
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+
+/** Ids of the receipts in all files, in the order of their names. */
+export const idsIn = (dir: string): readonly unknown[] =>
+  filesIn(dir)
+    .filter((path) => path.startsWith("receipts/"))
+    .flatMap((path) => linesOf(new Uint8Array(readFileSync(join(dir, path)))))
+    .map(({ id }) => id);

@@ -3,6 +3,7 @@ import type { Configuration } from "../../config/load.ts";
 import { connectControl } from "../../platform/control-socket.ts";
 import type { Operations } from "../../platform/operations.ts";
 import { withStore } from "../store.ts";
+import { checkCertificates } from "./certificates.ts";
 import { Checks } from "./checks.ts";
 import { checkClock } from "./clock.ts";
 import { checkDatabase } from "./database.ts";
@@ -43,6 +44,7 @@ export async function examine(
   const running = (await connectControl(configuration.settings.dataDir).catch(() => undefined))
     ?.operations;
   await run("listeners", (checks) => checkListeners(checks, configuration, running));
+  await run("certificates", (checks) => checkCertificates(checks, configuration));
   const database = await run("database", (checks) => checkDatabase(checks, configuration, isDeep));
   if (database === undefined) return found;
   await run("secret", (checks) => checkSecret(checks, configuration, database.fingerprint));

@@ -1,5 +1,6 @@
 import { isLoopback } from "../../base/network/address.ts";
 import { listenerUrl } from "../../base/network/listen.ts";
+import { schemeOf } from "../../config/addresses.ts";
 import type { Configuration } from "../../config/load.ts";
 import type { Operations } from "../../platform/operations.ts";
 import { type Checks, within } from "./checks.ts";
@@ -11,6 +12,7 @@ interface Listener {
   readonly host: string;
   readonly port: number;
   readonly setting: string;
+  readonly scheme: "http" | "https";
 }
 
 /** Whether the server answers, or could listen; and who can reach it. */
@@ -20,9 +22,16 @@ export async function checkListeners(
   running: Operations | undefined,
 ): Promise<void> {
   const { host, port, platformHost, platformPort } = settings;
+  const scheme = schemeOf(settings);
   const listeners: readonly Listener[] = [
-    { what: "gateway", host, port, setting: "SVC_PORT" },
-    { what: "platform", host: platformHost, port: platformPort, setting: "SVC_PLATFORM_PORT" },
+    { what: "gateway", host, port, setting: "SVC_PORT", scheme },
+    {
+      what: "platform",
+      host: platformHost,
+      port: platformPort,
+      setting: "SVC_PLATFORM_PORT",
+      scheme,
+    },
   ];
   if (running === undefined) checks.skipped("No server runs on this data directory");
   for (const listener of listeners)
@@ -30,8 +39,8 @@ export async function checkListeners(
   checkExposure(checks, { settings });
 }
 
-async function checkAnswer(checks: Checks, { what, host, port }: Listener): Promise<void> {
-  const url = `${listenerUrl(host, port)}/healthz`;
+async function checkAnswer(checks: Checks, { what, host, port, scheme }: Listener): Promise<void> {
+  const url = `${listenerUrl(host, port, scheme)}/healthz`;
   try {
     const { status } = await within(
       probeMs,
@@ -78,13 +87,14 @@ async function checkFree(checks: Checks, listener: Listener): Promise<void> {
 
 /** Keys and passwords that cross a network in the clear can be read on the way. */
 function checkExposure(checks: Checks, { settings }: Pick<Configuration, "settings">): void {
-  const { host, platformHost, publicUrl, platformUrl, trustedProxies, corsOrigins } = settings;
+  const { host, platformHost, publicUrl, platformUrl, tlsCert, trustedProxies, corsOrigins } =
+    settings;
   const places = [
     { what: "gateway", host, url: publicUrl, setting: "SVC_PUBLIC_URL" },
     { what: "platform", host: platformHost, url: platformUrl, setting: "SVC_PLATFORM_URL" },
   ];
   for (const { what, host: listensOn, url, setting } of places) {
-    if (!isLoopback(listensOn) && !url?.startsWith("https:"))
+    if (!isLoopback(listensOn) && tlsCert === undefined && !url?.startsWith("https:"))
       checks.warning(
         `The ${what} listens on ${listensOn} without TLS, so keys and passwords cross the network in the clear.`,
         `Set SVC_TLS_CERT and SVC_TLS_KEY, or put a proxy with TLS in front and set ${setting} to its https address.`,
@@ -92,7 +102,10 @@ function checkExposure(checks: Checks, { settings }: Pick<Configuration, "settin
     if (url?.startsWith("http:") && !isLoopback(new URL(url).hostname))
       checks.warning(`${setting} is an http address: ${url}.`, "Use https.");
   }
-  const isProxied = platformUrl !== undefined && isLoopback(platformHost);
+  const isProxied =
+    platformUrl !== undefined &&
+    isLoopback(platformHost) &&
+    !isLoopback(new URL(platformUrl).hostname);
   if (isProxied && trustedProxies === undefined)
     checks.warning(
       "The platform is behind a proxy that is not trusted, so all users share the proxy's address in sign-in limits and in the audit log.",

@@ -64,6 +64,8 @@ const slowRoutes: readonly string[] = [
 /** Their replies have what the browser keeps beside the new session's cookie. */
 const entryRoutes: readonly string[] = [
   "POST /api/session",
+  "POST /api/session/second-step",
+  "POST /api/session/passkey",
   "POST /api/invites/accept",
 ] satisfies readonly ApiName[];
 
@@ -97,7 +99,7 @@ export async function request<Name extends ApiName>(
   });
   // The table of routes is the platform's own.
   const reply = (await readJson(response)) as Reply<Name>;
-  if (entryRoutes.includes(name)) browserSession.keep(reply as Reply<"POST /api/session">);
+  if (entryRoutes.includes(name)) keepSession(reply as Reply<"POST /api/session">);
   if (name === "DELETE /api/session") browserSession.end();
   return reply;
 }
@@ -112,6 +114,12 @@ export async function fetchFile<Name extends ApiName>(
   } catch (error) {
     throw error instanceof ApiProblem ? error : unreachable(false);
   }
+}
+
+/** Not where the second factor is missing: no session has begun, and an earlier one goes on. */
+function keepSession(reply: Partial<Reply<"POST /api/session">>): void {
+  const { second_factor: missing = null, binding = null, device = null } = reply;
+  if (missing === null) browserSession.keep({ binding, device });
 }
 
 interface Sending {

@@ -94,9 +94,20 @@ export function useChange<Name extends ApiName>(
   /** A promise is awaited before the page is asked for again: it may lead to another one. */
   options: { readonly onDone?: (reply: Reply<Name>) => unknown } = {},
 ): UseMutationResult<Reply<Name>, ApiProblem, InputWords<Name>[0]> {
+  return useWork<InputWords<Name>[0], Reply<Name>>(
+    async (input) => await request(name, input ?? {}),
+    options,
+  );
+}
+
+/** The same, for a change that takes several requests, or the browser's help. */
+export function useWork<Given, Done>(
+  work: (given: Given) => Promise<Done>,
+  options: { readonly onDone?: ((done: Done) => unknown) | undefined } = {},
+): UseMutationResult<Done, ApiProblem, Given> {
   const client = useQueryClient();
-  return useMutation<Reply<Name>, ApiProblem, InputWords<Name>[0]>({
-    mutationFn: async (input) => await request(name, input ?? {}),
+  return useMutation<Done, ApiProblem, Given>({
+    mutationFn: work,
     onSuccess: async (reply) => {
       // Whatever leaves the page has left it before it is asked for again: it may be gone.
       await options.onDone?.(reply);

@@ -152,9 +152,9 @@ export interface PeopleStore extends PreferencesStore, FactorStore {
   sessionByHash(hash: string): Promise<Session | undefined>;
   touchSession(id: string, lastSeenMs: number, expiresAtMs: number): Promise<void>;
   sessions(userId: string): Promise<readonly Session[]>;
-  /** Of one user: one, or all. How many ended. */
+  /** Of one user: one, all, or all but one. How many ended. */
   endSessions(
-    of: { readonly userId: string; readonly id?: string },
+    of: { readonly userId: string; readonly id?: string; readonly keep?: string },
     audit: AuditRecord,
   ): Promise<number>;
   /** One record for each subject and hour, with the count as its detail. */

@@ -157,6 +157,9 @@ export function isOperator(actor: Actor | undefined): boolean {
   return actor.kind === "person" ? actor.person.user.isOperator : actor.token.role === "operator";
 }
 
+export const isOwner = (actor: Actor | undefined, accountId: string): boolean =>
+  actor !== undefined && roleIn(actor, accountId) === "owner";
+
 function roleIn(actor: Actor, accountId: string) {
   if (actor.kind === "person")
     return actor.person.memberships.find((one) => one.accountId === accountId)?.role;

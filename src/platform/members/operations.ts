@@ -95,10 +95,19 @@ export function memberOperations(
 }
 
 async function listMembers({ store, clock }: People, accountId: string): Promise<MembersView> {
+  const withFactors = await store.withFactors();
   const members = (await store.memberships({ accountId })).map(async (membership) => {
     const { email = "", name = "" } = (await store.user(membership.userId)) ?? {};
     const { userId: id, role, createdAtMs } = membership;
-    return { id, email, name, role, joined_at: toDateText(createdAtMs) };
+    const joined = toDateText(createdAtMs);
+    return {
+      id,
+      email,
+      name,
+      role,
+      joined_at: joined,
+      has_second_factor: withFactors.has(id),
+    };
   });
   const invites = await store.invites(accountId);
   const open = invites.filter(({ expiresAtMs }) => expiresAtMs > clock.nowMs());

@@ -7,6 +7,7 @@ import {
   nobody,
   type Visitor,
 } from "../../../test/setup/platform-home.ts";
+import { addApp, TestClock } from "../../../test/setup/second-factor.ts";
 
 let gateway: TestGateway;
 let operator: Visitor;
@@ -79,6 +80,31 @@ describe("the only owner of an account", () => {
     expect((await remove(operator, await idOf(owner))).status).toBe(200);
     expect(await rolesOf(account)).toEqual([]);
   });
+});
+
+test("owners and operators see who has a second factor, and other members do not", async () => {
+  const viewer = await joinMember(gateway, operator, { account, role: "viewer" });
+  const { app } = await addApp(viewer, new TestClock());
+  expect(app.code()).toMatch(/^\d{6}$/);
+  const seenBy = async (who: Visitor) => {
+    const { body } = await who.ask("GET /api/accounts/:account/members", { params: { account } });
+    return body.members
+      .map((one: { role: string; has_second_factor: boolean | null }) => [
+        one.role,
+        one.has_second_factor,
+      ])
+      .toSorted();
+  };
+  const known = [
+    ["owner", false],
+    ["viewer", true],
+  ];
+  expect(await seenBy(owner)).toEqual(known);
+  expect(await seenBy(operator)).toEqual(known);
+  expect(await seenBy(viewer)).toEqual([
+    ["owner", null],
+    ["viewer", null],
+  ]);
 });
 
 describe("an invitation", () => {

@@ -1,5 +1,6 @@
 import { Type } from "../../base/json/type.ts";
 import { route } from "../context.ts";
+import { isOwner } from "../http/entry.ts";
 import { done, fields, isDone, text } from "../http/schemas.ts";
 import { linkReply } from "../people/schemas.ts";
 import { membersReply, role } from "./schemas.ts";
@@ -11,7 +12,12 @@ export const memberRoutes = [
     access: "viewer",
     area: "members",
     reply: membersReply,
-    handle: ({ operations, account }) => operations.members.list({ account: account.id }),
+    async handle({ operations, account, actor, isOperator }) {
+      const list = await operations.members.list({ account: account.id });
+      if (isOperator || isOwner(actor, account.id)) return list;
+      const members = list.members.map((member) => ({ ...member, has_second_factor: null }));
+      return { ...list, members };
+    },
   }),
   // Without an area, like the next but one: what a token lets people become could do more than it.
   route("POST /api/accounts/:account/invites", {

@@ -1,6 +1,6 @@
 import { Type } from "../../base/json/type.ts";
 import { accountRoles } from "../../people/role.ts";
-import { moment, oneOf, type View } from "../http/schemas.ts";
+import { moment, nullable, oneOf, type View } from "../http/schemas.ts";
 import { invitedReply } from "../people/schemas.ts";
 
 export const role = oneOf(accountRoles);
@@ -11,6 +11,9 @@ export const member = Type.Object({
   name: Type.String(),
   role,
   joined_at: moment(),
+  has_second_factor: nullable(
+    Type.Boolean({ description: "For owners and operators; null for others." }),
+  ),
 });
 
 export const membersReply = Type.Object({

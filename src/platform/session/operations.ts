@@ -40,6 +40,8 @@ export interface SessionOperations {
   /** With a passkey alone. */
   beginWithPasskey(input: Answering & { passkey: AuthenticationResponseJSON }): Promise<Begun>;
   end(input: { userId: string; id: string }): Promise<void>;
+  /** All of the user's sessions but this one. */
+  endOthers(input: { userId: string; keep: string }): Promise<{ readonly ended: number }>;
 }
 
 const begin = "session.begin";
@@ -56,6 +58,7 @@ export const sessionAudits = {
   },
   beginWithPasskey: { action: begin },
   end: { action: "session.end" },
+  endOthers: { action: "session.end_others" },
 } satisfies Audits<SessionOperations>;
 
 export interface SessionDependencies {
@@ -100,6 +103,9 @@ export function sessionOperations(
     async end({ userId, id }, { actor, audit }) {
       if ((await store.endSessions({ userId, id }, audit({ subject: actor.name }))) === 0)
         throw new Problem({ code: "not_found", message: "Unknown session." });
+    },
+    async endOthers(of, { actor, audit }) {
+      return { ended: await store.endSessions(of, audit({ subject: actor.name })) };
     },
   };
 }

@@ -245,6 +245,16 @@ export const sessionRoutes = [
         }));
     },
   }),
+  route("DELETE /api/me/sessions", {
+    about: "Ends all your other sessions.",
+    access: "person",
+    isUncounted: true,
+    reply: Type.Object({ ended: Type.Integer() }),
+    handle(context) {
+      const { user, session } = personOf(context);
+      return context.operations.sessions.endOthers({ userId: user.id, keep: session.id });
+    },
+  }),
   route("DELETE /api/me/sessions/:id", {
     about: "Ends one of your sessions.",
     access: "person",

@@ -5,7 +5,7 @@ import { Dialog } from "../form/dialog.tsx";
 import { FormDialog } from "../form/form-dialog.tsx";
 import { useForm } from "../form/use-form.ts";
 
-interface QuestionProps<Name extends ApiName> {
+export interface QuestionProps<Name extends ApiName> {
   /** What is done, and of what. */
   readonly route: Name;
   readonly input: NonNullable<InputWords<Name>[0]>;

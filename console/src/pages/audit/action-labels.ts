@@ -69,6 +69,7 @@ export const actionLabels: Readonly<Record<string, string>> = {
   "response.purge": "Stored responses deleted",
   "session.begin": "Signed in",
   "session.end": "Signed out",
+  "session.end_others": "Other sessions ended",
   "session.factor_failed": "Second factor wrong",
   "session.failed": "Sign-in failed",
   "session.verify": "Identity confirmed",

@@ -74,6 +74,7 @@ export const actionWords: Readonly<Record<string, string>> = {
   "provider.test": "tested the provider",
   "session.begin": "signed in",
   "session.end": "signed out",
+  "session.end_others": "signed out everywhere else",
   "session.factor_failed": "gave a wrong second factor for",
   "session.failed": "failed to sign in as",
   "session.verify": "confirmed who they are:",

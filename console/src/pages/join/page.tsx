@@ -2,7 +2,7 @@ import { Button, PasswordInput, Stack, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import type { Reply } from "../../api.ts";
+import type { ApiProblem, Reply } from "../../api.ts";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
 import { FormProblem, fieldError } from "../../components/feedback/form-problem.tsx";
 import { Loading } from "../../components/feedback/loaded.tsx";
@@ -10,6 +10,7 @@ import { DoorHeader } from "../../components/layout/signed-out-header.tsx";
 import { Moment } from "../../components/table/moment.tsx";
 import { useChange } from "../../queries.ts";
 import { useSession } from "../../session.tsx";
+import { type MissingFactor, SecondStep } from "../sign-in/second-step.tsx";
 import { emailProblem, leastPassword, passwordProblem } from "./password.ts";
 
 type Invite = Reply<"POST /api/invites/look">;
@@ -50,13 +51,45 @@ export function Page() {
   return <Accept token={token} invite={look.data} />;
 }
 
-function Accept({ token, invite }: { readonly token: string; readonly invite: Invite }) {
+interface AcceptProps {
+  readonly token: string;
+  readonly invite: Invite;
+}
+
+function Accept(props: AcceptProps) {
   const navigate = useNavigate();
+  const [missing, setMissing] = useState<MissingFactor>();
+  const [expired, setExpired] = useState<ApiProblem | null>(null);
+  const enter = () => void navigate({ to: "/", replace: true });
+  if (missing !== undefined) {
+    const leave = (late: ApiProblem | null) => {
+      setExpired(late);
+      setMissing(undefined);
+    };
+    return <SecondStep missing={missing} onDone={enter} onLeave={leave} />;
+  }
+  const next = (factor: MissingFactor | null) => {
+    setExpired(null);
+    if (factor === null) enter();
+    else setMissing(factor);
+  };
+  return <AcceptForm {...props} late={expired} onDone={next} />;
+}
+
+interface AcceptFormProps extends AcceptProps {
+  /** Of a second step that came too late. */
+  readonly late: ApiProblem | null;
+  /** With what is missing still; null: signed in. */
+  readonly onDone: (missing: MissingFactor | null) => void;
+}
+
+function AcceptForm({ token, invite, late, onDone }: AcceptFormProps) {
   const { user } = useSession();
   const isReset = invite.kind === "reset";
   const accept = useChange("POST /api/invites/accept", {
-    onDone: () => void navigate({ to: "/", replace: true }),
+    onDone: ({ second_factor: missing }) => onDone(missing),
   });
+  const problem = accept.error ?? late;
   const form = useForm({
     initialValues: {
       name: "",
@@ -78,7 +111,7 @@ function Accept({ token, invite }: { readonly token: string; readonly invite: In
     <form onSubmit={submit} noValidate>
       <DoorHeader title={titleOf(invite)} about={<About invite={invite} />} />
       <Stack gap="md">
-        <FormProblem problem={accept.error} fields={["name", "email", "password"]} />
+        <FormProblem problem={problem} fields={["name", "email", "password"]} />
         {user !== null && !isReset && (
           <p>You are signed in as {user.email}. Joining signs you in with the email below.</p>
         )}
@@ -88,7 +121,7 @@ function Accept({ token, invite }: { readonly token: string; readonly invite: In
             autoComplete="name"
             autoFocus
             {...form.getInputProps("name")}
-            error={form.errors["name"] ?? fieldError(accept.error, "name")}
+            error={form.errors["name"] ?? fieldError(problem, "name")}
           />
         )}
         <TextInput
@@ -97,7 +130,7 @@ function Accept({ token, invite }: { readonly token: string; readonly invite: In
           autoComplete="username"
           readOnly={invite.email !== null}
           {...form.getInputProps("email")}
-          error={form.errors["email"] ?? fieldError(accept.error, "email")}
+          error={form.errors["email"] ?? fieldError(problem, "email")}
         />
         <PasswordInput
           label={isReset ? "New password" : "Password"}
@@ -106,7 +139,7 @@ function Accept({ token, invite }: { readonly token: string; readonly invite: In
           autoFocus={isReset}
           visibilityToggleButtonProps={{ "aria-label": "Show password" }}
           {...form.getInputProps("password")}
-          error={form.errors["password"] ?? fieldError(accept.error, "password")}
+          error={form.errors["password"] ?? fieldError(problem, "password")}
         />
         <PasswordInput
           label="Confirm password"

@@ -8,6 +8,7 @@ import { browserZone } from "../../format/moments.ts";
 import { useChange } from "../../queries.ts";
 import { useUser } from "../../session.tsx";
 import { leastPassword, passwordProblem } from "../join/password.ts";
+import { FactorsPanels } from "./factors/factors-panels.tsx";
 import { Sessions } from "./sessions.tsx";
 
 export function Page() {
@@ -18,6 +19,7 @@ export function Page() {
       <Name />
       <TimeZone />
       <Password />
+      <FactorsPanels />
       <Sessions />
     </>
   );

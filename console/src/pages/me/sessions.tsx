@@ -16,7 +16,12 @@ type Session = Reply<"GET /api/me/sessions">[number];
 export function Sessions() {
   const sessions = useApi("GET /api/me/sessions");
   return (
-    <Panel title="Sessions" about="Browsers where you are signed in." isFlush>
+    <Panel
+      title="Sessions"
+      about="Browsers where you are signed in."
+      actions={(sessions.data ?? []).length > 1 && <EndOthers />}
+      isFlush
+    >
       <ErrorNotice problem={sessions.error} onRetry={sessions.refetch} />
       {sessions.isPending && <Loading lines={3} label="Loading sessions" />}
       {sessions.data !== undefined && (
@@ -43,10 +48,37 @@ const columns: readonly Column<Session>[] = [
   },
   { header: "IP address", cell: ({ address }) => <code>{address}</code> },
   { header: "Signed in", cell: ({ created_at }) => <Moment at={created_at} /> },
+  {
+    header: "Second factor",
+    cell: ({ factor }) => (factor === null ? "None" : factorWords[factor]),
+    isExtra: true,
+  },
   { header: "Last seen", cell: ({ last_seen_at }) => <Moment at={last_seen_at} /> },
   { header: "Expires", cell: ({ expires_at }) => <Moment at={expires_at} />, isExtra: true },
   actionsColumn((session) => !session.is_current && <End session={session} />),
 ];
+
+const factorWords: Readonly<Record<NonNullable<Session["factor"]>, string>> = {
+  totp: "App",
+  passkey: "Passkey",
+  recovery: "Recovery code",
+};
+
+function EndOthers() {
+  return (
+    <ConfirmButton
+      size="xs"
+      question="Sign out all other sessions?"
+      consequence="Every browser except this one will have to sign in again."
+      verb="Sign out"
+      route="DELETE /api/me/sessions"
+      input={{}}
+      onDone={({ ended }) => say(`Signed out ${ended === 1 ? "1 session" : `${ended} sessions`}.`)}
+    >
+      Sign out all others
+    </ConfirmButton>
+  );
+}
 
 function End({ session: { id, user_agent } }: { readonly session: Session }) {
   return (

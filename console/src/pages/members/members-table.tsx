@@ -39,6 +39,12 @@ export function MembersTable({ account, members, mayChange, invite }: MembersTab
     { header: "Role", cell: ({ role }) => roleWords[role].label },
     { header: "Joined", cell: ({ joined_at }) => <Moment at={joined_at} />, isExtra: true },
   ];
+  const factor: Column<Member> = {
+    header: "Second factor",
+    cell: ({ has_second_factor: has }) =>
+      has === true ? "Yes" : <span className="soft">None</span>,
+    isExtra: true,
+  };
   const actions = actionsColumn<Member>((member) => (
     <Actions account={account} member={member} onChangeRole={() => setChanging(member)} />
   ));
@@ -46,7 +52,7 @@ export function MembersTable({ account, members, mayChange, invite }: MembersTab
     <>
       <DataTable
         caption="Members of this account"
-        columns={mayChange ? [...columns, actions] : columns}
+        columns={mayChange ? [...columns, factor, actions] : columns}
         rows={members}
         rowKey={({ id }) => id}
         empty={

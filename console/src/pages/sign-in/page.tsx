@@ -1,24 +1,61 @@
-import { Button, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Divider, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
+import { type ApiProblem, call } from "../../api.ts";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
 import { DoorHeader } from "../../components/layout/signed-out-header.tsx";
-import { sessionKey, useChange } from "../../queries.ts";
+import { passkeyPlace } from "../../passkey-place.ts";
+import { askPasskey } from "../../passkeys.ts";
+import { sessionKey, useChange, useWork } from "../../queries.ts";
 import { useSearchText } from "../../search.ts";
 import { useSession } from "../../session.tsx";
 import { Redirect } from "../../shell/signed-in.tsx";
 import { safePath } from "./safe-path.ts";
+import { type MissingFactor, SecondStep } from "./second-step.tsx";
 
 export function Page() {
   const { user } = useSession();
   const [{ then }] = useSearchText();
   const client = useQueryClient();
   const [email, setEmail] = useState("");
+  const [missing, setMissing] = useState<MissingFactor>();
+  const [expired, setExpired] = useState<ApiProblem | null>(null);
+  const enter = () => void client.refetchQueries({ queryKey: sessionKey });
+  if (user !== null) return <Redirect href={safePath(then)} />;
+  if (missing === undefined)
+    return (
+      <FirstStep
+        email={email}
+        onEmail={setEmail}
+        problem={expired}
+        onEnter={(factor) => {
+          setExpired(null);
+          if (factor === null) enter();
+          else setMissing(factor);
+        }}
+      />
+    );
+  const leave = (problem: ApiProblem | null) => {
+    setExpired(problem);
+    setMissing(undefined);
+  };
+  return <SecondStep missing={missing} onDone={enter} onLeave={leave} />;
+}
+
+interface FirstStepProps {
+  readonly email: string;
+  readonly onEmail: (email: string) => void;
+  /** Of a second step that came too late. */
+  readonly problem: ApiProblem | null;
+  /** With what is missing still; null: signed in. */
+  readonly onEnter: (missing: MissingFactor | null) => void;
+}
+
+function FirstStep({ email, onEmail, problem, onEnter }: FirstStepProps) {
   const [password, setPassword] = useState("");
   const enter = useChange("POST /api/session", {
-    onDone: () => void client.refetchQueries({ queryKey: sessionKey }),
+    onDone: ({ second_factor: missing }) => onEnter(missing),
   });
-  if (user !== null) return <Redirect href={safePath(then)} />;
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     enter.mutate({ body: { email, password } });
@@ -27,7 +64,7 @@ export function Page() {
     <form onSubmit={submit}>
       <DoorHeader title="Sign in" />
       <Stack gap="md">
-        <ErrorNotice problem={enter.error} />
+        <ErrorNotice problem={enter.error ?? problem} />
         <TextInput
           label="Email"
           name="email"
@@ -37,7 +74,7 @@ export function Page() {
           withAsterisk={false}
           autoFocus
           value={email}
-          onChange={(event) => setEmail(event.currentTarget.value)}
+          onChange={(event) => onEmail(event.currentTarget.value)}
         />
         <PasswordInput
           label="Password"
@@ -52,11 +89,49 @@ export function Page() {
         <Button type="submit" size="md" fullWidth loading={enter.isPending}>
           Sign in
         </Button>
+        <WithPasskey onDone={() => onEnter(null)} />
         <Text size="sm" c="var(--svc-soft)">
           Forgot your password? Ask an operator for a reset link. First time here? Open the operator
           link that the server printed when it first started.
         </Text>
       </Stack>
     </form>
+  );
+}
+
+/** A passkey that checks its user stands for the password, too. */
+function WithPasskey({ onDone }: { readonly onDone: () => void }) {
+  const [place] = useState(passkeyPlace);
+  const enter = useWork(
+    async () => {
+      const { ticket, options } = await call("POST /api/session/passkey-options");
+      if (options === null) return;
+      const passkey = await askPasskey(options);
+      await call("POST /api/session/passkey", { body: { ticket, passkey } });
+    },
+    { onDone },
+  );
+  if (place.kind === "loopback")
+    return (
+      <Text size="sm" c="var(--svc-soft)">
+        Passkeys do not work at an IP address. To sign in with one, open{" "}
+        <a href={place.href}>{new URL(place.href).host}</a>.
+      </Text>
+    );
+  if (place.kind !== "ready") return null;
+  return (
+    <>
+      <Divider label="or" />
+      <ErrorNotice problem={enter.error} />
+      <Button
+        variant="default"
+        size="md"
+        fullWidth
+        loading={enter.isPending}
+        onClick={() => enter.mutate()}
+      >
+        Sign in with a passkey
+      </Button>
+    </>
   );
 }

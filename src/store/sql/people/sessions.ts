@@ -37,11 +37,12 @@ export function sessionStore(db: Db) {
         .execute();
       return rows.map(toSession);
     },
-    endSessions: ({ userId, id }, audit) =>
+    endSessions: ({ userId, id, keep }, audit) =>
       db.transaction().execute(async (transaction) => {
         await lockFor(transaction, "people");
         let query = transaction.deleteFrom("sessions").where("user_id", "=", userId);
         if (id !== undefined) query = query.where("id", "=", id);
+        if (keep !== undefined) query = query.where("id", "!=", keep);
         const ended = Number((await query.executeTakeFirstOrThrow()).numDeletedRows);
         if (ended > 0) await addAudit(transaction, audit);
         return ended;

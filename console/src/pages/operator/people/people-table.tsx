@@ -29,6 +29,10 @@ export function PeopleTable({ people, operators }: PeopleTableProps) {
       ),
     },
     { header: "Access", cell: (person) => <Access person={person} /> },
+    {
+      header: "Second factor",
+      cell: ({ has_second_factor: has }) => (has ? "Yes" : <span className="soft">None</span>),
+    },
     { header: "Sessions", cell: SignedIn },
     actionsColumn((person) => (
       <PersonActions person={person} isLastOperator={person.is_operator && operators === 1} />

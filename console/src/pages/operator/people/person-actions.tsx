@@ -6,6 +6,7 @@ import { say } from "../../../components/feedback/toasts.tsx";
 import { Dialog } from "../../../components/form/dialog.tsx";
 import { ShownLink } from "../../../components/form/shown-link.tsx";
 import { useUser } from "../../../session.tsx";
+import { VerifiedButton } from "../../me/factors/verified-button.tsx";
 import classes from "./page.module.css";
 
 export type Person = Reply<"GET /api/people">["people"][number];
@@ -24,6 +25,7 @@ export function PersonActions({ person, isLastOperator }: PersonActionsProps) {
   return (
     <div className={classes.buttons}>
       {!isMe && <NewPassword person={person} />}
+      {!isMe && person.has_second_factor && <ResetFactors person={person} />}
       {person.sessions > 0 && <EndSessions person={person} isMe={isMe} />}
       {person.is_operator && !isLastOperator && <RemoveOperator person={person} isMe={isMe} />}
     </div>
@@ -52,6 +54,23 @@ function NewPassword({ person }: { readonly person: Person }) {
         {(link) => <ShownLink title={`Reset password of ${name}`} made={link} />}
       </Dialog>
     </>
+  );
+}
+
+function ResetFactors({ person }: { readonly person: Person }) {
+  const name = nameOf(person);
+  return (
+    <VerifiedButton
+      aria-label={`Reset factors of ${name}`}
+      question={`Remove all second factors of ${name}?`}
+      consequence={`Do this only if ${name} has lost them and the request really comes from them. Their password alone will sign in, and they are signed out everywhere.`}
+      verb="Remove factors"
+      route="DELETE /api/people/:id/factors"
+      input={{ params: { id: person.id } }}
+      onDone={() => say(`Removed the second factors of ${name}.`)}
+    >
+      Reset factors
+    </VerifiedButton>
   );
 }
 

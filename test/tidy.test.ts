@@ -75,7 +75,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "wire/v1/openapi/openapi.ts",
     ...domains,
   ],
-  store: ["base", "call", ...domains],
+  store: ["base", "call", "secrets", ...domains],
   telemetry: ["base", "call", ...domains],
   engine: ["base", "call", "config", "catalog", "providers"],
   cli: [

@@ -5,9 +5,10 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { openSecrets } from "../../src/app/secret.ts";
 import { newId } from "../../src/base/ids.ts";
+import { loadConfiguration } from "../../src/config/load.ts";
 import { hashKeySecret, keyHint, newKeySecret } from "../../src/keys/secret.ts";
-import { createSecrets } from "../../src/secrets/secrets.ts";
 import { openSqlite, type Sqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -49,8 +50,10 @@ async function addInBulk(
   options: BulkStock & { readonly dataDir: string },
 ): Promise<readonly string[]> {
   const { dataDir, accounts } = options;
-  const secrets = createSecrets(readFileSync(join(dataDir, "secret"), "utf8").trim());
+  const { settings } = loadConfiguration({ SVC_DATA_DIR: dataDir });
+  const text = readFileSync(join(dataDir, "secret"), "utf8").trim();
   const sqlite = openSqlite(join(dataDir, "svc.db"));
+  const { secrets } = await openSecrets({ db: sqlite.db, settings, text, advice: "" });
   const store = await createStore(sqlite, secrets.fingerprint);
   try {
     const accountIds = await addAccounts(store, accounts);

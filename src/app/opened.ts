@@ -12,6 +12,7 @@ import type { LiveOptions } from "../platform/live/live.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import type { DataLock } from "../store/sqlite/lock.ts";
 import type { Store } from "../store/store.ts";
+import type { OpenedSecrets } from "./secret.ts";
 
 /** Who opens the store. With PostgreSQL, servers and workers are nodes of the fleet. */
 export type StoreUser = StoreRole & {
@@ -56,6 +57,8 @@ export const inFirstStart = <T>({ shared }: Opened, work: () => Promise<T>): Pro
 export interface Opened {
   readonly store: Store;
   readonly secrets: Secrets;
+  /** What wraps them. */
+  readonly keys: OpenedSecrets;
   readonly lock: DataLock;
   /** Where several processes share the database: how they reach each other through it. */
   readonly shared?: SharedProcesses | undefined;

@@ -12,7 +12,6 @@ import type { Settings } from "../config/settings.ts";
 import { FleetClock } from "../fleet/clock.ts";
 import type { LedgerReader } from "../ledger/store.ts";
 import { masterSecret } from "../secrets/master-secret.ts";
-import { createSecrets } from "../secrets/secrets.ts";
 import { PostgresFleet } from "../store/postgres/fleet.ts";
 import { openLedgerReader } from "../store/postgres/ledger/reader.ts";
 import { createNodeStore, createPlainStore } from "../store/postgres/ledger-store.ts";
@@ -28,7 +27,7 @@ import { createEndedOwnerStore } from "../store/postgres/shared/ended-owners.ts"
 import { LiveCalls } from "../store/postgres/shared/live.ts";
 import { SignInTries } from "../store/postgres/shared/sign-in-tries.ts";
 import { PostgresTargets } from "../store/postgres/shared/targets.ts";
-import { createPostgresStore } from "../store/postgres/store.ts";
+import { createPostgresStore, otherSecret, prepareSchema } from "../store/postgres/store.ts";
 import { transact } from "../store/postgres/transaction.ts";
 import { refuseUnfinishedCopy } from "../store/postgres/unfinished-copy.ts";
 import { readMeta } from "../store/sql/meta.ts";
@@ -36,7 +35,7 @@ import { type DataLock, lockDataDir } from "../store/sqlite/lock.ts";
 import type { SharedStore, Store } from "../store/store.ts";
 import { announceToGateways } from "./gateway-news.ts";
 import type { NodeParts, Opened, StoreUser } from "./opened.ts";
-import { secretSource } from "./secret.ts";
+import { openSecrets, secretSource } from "./secret.ts";
 import { dumpOf, noteThisVersion, noticeOf, printUpgrade } from "./upgrade.ts";
 
 /**
@@ -70,8 +69,11 @@ export async function openPostgresStore(
       connections: settings.databaseConnections,
     });
     const hasDatabase = await hasSecret(postgres);
-    const secrets = createSecrets(masterSecret({ ...secretSource(settings), hasDatabase }));
+    const text = masterSecret({ ...secretSource(settings), hasDatabase });
     if (hasDatabase) await announceUpgrade(postgres.db, url, user.onUpgrade);
+    await prepareSchema(postgres.db);
+    const keys = await openSecrets({ db: postgres.db, settings, text, advice: otherSecret });
+    const { secrets } = keys;
     const base = await createPostgresStore(postgres, secrets.fingerprint);
     await noteThisVersion(postgres.db, newestSchema);
     const { pool, db } = postgres;
@@ -88,6 +90,7 @@ export async function openPostgresStore(
     return {
       store,
       secrets,
+      keys,
       lock: place.lock,
       shared: { fleet, clock, node: node?.parts, ...shared },
       started() {

@@ -1,6 +1,16 @@
+import { systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Settings } from "../config/settings.ts";
-import { isSecretOpen, type SecretSource } from "../secrets/master-secret.ts";
+import { type DataKeyStore, type OpenedKeys, openDataKeys } from "../secrets/data-keys.ts";
+import { MasterKey } from "../secrets/master-key.ts";
+import {
+  installKept,
+  isSecretOpen,
+  keptSecret,
+  type SecretSource,
+} from "../secrets/master-secret.ts";
+import { createDataKeyStore } from "../store/sql/data-keys.ts";
+import type { Db } from "../store/sql/schema.ts";
 
 /** Where the master secret of this installation is. */
 export const secretSource = ({ secret, secretFile, dataDir }: Settings): SecretSource => ({
@@ -18,3 +28,42 @@ export function warnOfOpenSecret(settings: Settings, log: Log): void {
     { file },
   );
 }
+
+/** The data keys of a store, and what rotates their wrapping. */
+export interface OpenedSecrets extends OpenedKeys {
+  readonly dataKeys: DataKeyStore;
+}
+
+export interface OpenSecretsOptions {
+  /** Its schema is current. */
+  readonly db: Db;
+  readonly settings: Settings;
+  /** The master secret of the settings or of the data directory. */
+  readonly text: string;
+  readonly advice: string;
+}
+
+/**
+ * Opens the data keys, and creates them in a store that has none. A rotation that was killed between
+ * the database and the file `secret` is completed.
+ */
+export async function openSecrets(options: OpenSecretsOptions): Promise<OpenedSecrets> {
+  const { db, settings, text, advice } = options;
+  const { dataDir } = settings;
+  const master = new MasterKey(text);
+  const dataKeys = createDataKeyStore(db);
+  const opened = await openDataKeys({
+    store: dataKeys,
+    master,
+    kept: (fingerprint) => (isInDataDir(settings) ? keptSecret(dataDir, fingerprint) : undefined),
+    nowMs: systemClock.nowMs,
+    advice,
+  });
+  const { fingerprint } = opened.master;
+  if (fingerprint !== master.fingerprint) installKept(dataDir, fingerprint);
+  return { ...opened, dataKeys };
+}
+
+/** The operator has not put it elsewhere. */
+export const isInDataDir = ({ secret, secretFile }: Settings): boolean =>
+  secret === undefined && secretFile === undefined;

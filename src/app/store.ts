@@ -27,7 +27,6 @@ import {
 } from "../platform/operations.ts";
 import { addressProblem } from "../providers/kit/address.ts";
 import { masterSecret } from "../secrets/master-secret.ts";
-import { createSecrets } from "../secrets/secrets.ts";
 import { refuseCopied } from "../store/sqlite/copied.ts";
 import {
   realDatabasePath,
@@ -37,13 +36,14 @@ import {
 } from "../store/sqlite/database-file.ts";
 import { openLedgerReader, refuseNewer } from "../store/sqlite/ledger/reader.ts";
 import { lockDatabase, lockDataDir } from "../store/sqlite/lock.ts";
+import { migrate } from "../store/sqlite/migrations/migrations.ts";
 import { openSqlite } from "../store/sqlite/sqlite.ts";
-import { createStore, hasLedger } from "../store/sqlite/store.ts";
+import { createStore, hasLedger, otherSecret } from "../store/sqlite/store.ts";
 import { toStoreProblem } from "../store/sqlite/store-problem.ts";
 import type { Store } from "../store/store.ts";
 import { createExports } from "./exports.ts";
 import type { Opened, StoreUser } from "./opened.ts";
-import { secretSource, warnOfOpenSecret } from "./secret.ts";
+import { openSecrets, secretSource, warnOfOpenSecret } from "./secret.ts";
 import { throughStore } from "./through-store.ts";
 import { noteThisVersion, prepareUpgrade, printUpgrade } from "./upgrade.ts";
 
@@ -81,11 +81,14 @@ export async function openStore(
       refuseEmptied(path);
       syncFolder(path);
     }
-    const secrets = createSecrets(
-      masterSecret({ ...secretSource(configuration.settings), hasDatabase }),
-    );
+    const { settings } = configuration;
+    const text = masterSecret({ ...secretSource(settings), hasDatabase });
     const { onUpgrade = printUpgrade } = user;
-    await prepareUpgrade({ sqlite, settings: configuration.settings, onUpgrade });
+    await prepareUpgrade({ sqlite, settings, onUpgrade });
+    const { db } = sqlite;
+    await migrate(db);
+    const keys = await openSecrets({ db, settings, text, advice: otherSecret });
+    const { secrets } = keys;
     const store = await createStore(sqlite, secrets.fingerprint);
     await noteThisVersion(sqlite.db);
     await recountOpen(store);
@@ -93,7 +96,7 @@ export async function openStore(
       await store.close();
       unwind();
     };
-    return { store, secrets, lock, close };
+    return { store, secrets, keys, lock, close };
   } catch (error) {
     unwind();
     throw toStoreProblem(error, path, dataDir);

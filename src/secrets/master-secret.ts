@@ -1,8 +1,20 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { Problem } from "../base/problem.ts";
 import { readSecretFile, SecretFileTrouble } from "../base/secret-file.ts";
+import { fingerprintOf, MasterKey } from "./master-key.ts";
 
 const fewestCharacters = 32;
 
@@ -42,6 +54,65 @@ export function masterSecret(options: MasterSecretOptions): string {
       message: `${path} is damaged. It must contain a secret of at least ${fewestCharacters} characters; restore it from a backup or set SVC_SECRET.`,
     });
   return secret;
+}
+
+/** Beside the file `secret`: one that a rotation has replaced, or is about to put there. */
+export const keptPath = (dataDir: string, fingerprint: string) =>
+  join(dataDir, `secret.${fingerprint}`);
+
+/** The secret in such a file; undefined where there is none, or another one than its name says. */
+export function keptSecret(dataDir: string, fingerprint: string): MasterKey | undefined {
+  // It comes from a database, and becomes part of a path.
+  if (!/^[0-9a-f]{16}$/.test(fingerprint)) return undefined;
+  try {
+    const key = new MasterKey(readSecretFile(keptPath(dataDir, fingerprint)).text);
+    return key.fingerprint === fingerprint ? key : undefined;
+  } catch (error) {
+    if (error instanceof SecretFileTrouble) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Makes a kept secret the one of the data directory. The one that was there is kept, too, under its
+ * own fingerprint: backups from its time need it. At no moment is there no file `secret`. Another
+ * process may do the same at the same time.
+ */
+export function installKept(dataDir: string, fingerprint: string): void {
+  const kept = keptPath(dataDir, fingerprint);
+  const path = join(dataDir, "secret");
+  if (keptSecret(dataDir, fingerprint) === undefined) return;
+  const text = readFileSync(kept, "utf8").trim();
+  if (existsSync(path)) keepSecret(dataDir, readFileSync(path, "utf8").trim());
+  write(path, text);
+  rmSync(kept, { force: true });
+  syncDirectory(dataDir);
+}
+
+/** Writes a secret under its fingerprint; it is on the disk when this returns. */
+export function keepSecret(dataDir: string, text: string): string {
+  const fingerprint = fingerprintOf(text);
+  const path = keptPath(dataDir, fingerprint);
+  if (keptSecret(dataDir, fingerprint) === undefined) write(path, text);
+  return path;
+}
+
+/** Whole or not at all. */
+function write(path: string, text: string): void {
+  const part = `${path}.part-${process.pid}`;
+  rmSync(part, { force: true });
+  writeFileSync(part, `${text}\n`, { mode: 0o600, flag: "wx", flush: true });
+  renameSync(part, path);
+  syncDirectory(dirname(path));
+}
+
+function syncDirectory(path: string): void {
+  const folder = openSync(path, "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
 }
 
 function readNamed(path: string): string {

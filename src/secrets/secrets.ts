@@ -1,9 +1,10 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { MasterKey } from "./master-key.ts";
 import { createSealer, type Sealer } from "./sealer.ts";
 
 /** Text encrypted at rest: AES-256-GCM, bound to the place it belongs to. */
 export interface Secrets {
-  /** Kept in the store, so that a process with another secret refuses to start. */
+  /** Of the master secret of the store. */
   readonly fingerprint: string;
   /** Key of the keyed hash under which API keys are stored. */
   readonly keyHashKey: Uint8Array;
@@ -15,15 +16,23 @@ export interface Secrets {
   open(sealed: string, place: string): string;
 }
 
-export function createSecrets(master: string): Secrets {
-  const derive = (label: string) =>
-    new Uint8Array(hkdfSync("sha256", master, "svc-gateway", label, 32));
-  const sealKey = derive("seal v1");
+/** What data keys are for, and the labels under which older versions derived them. */
+export const purposes = {
+  "api-key-hash": "api key hash v1",
+  session: "session v1",
+  seal: "seal v1",
+  "stored-response": "stored response v1",
+} as const;
+export type Purpose = keyof typeof purposes;
+export type DataKeys = Readonly<Record<Purpose, Uint8Array>>;
+
+export function secretsOf(fingerprint: string, keys: DataKeys): Secrets {
+  const sealKey = keys.seal;
   return {
-    fingerprint: Buffer.from(derive("fingerprint v1")).toString("hex").slice(0, 16),
-    keyHashKey: derive("api key hash v1"),
-    sessionKey: derive("session v1"),
-    responses: createSealer(derive("stored response v1")),
+    fingerprint,
+    keyHashKey: keys["api-key-hash"],
+    sessionKey: keys.session,
+    responses: createSealer(keys["stored-response"]),
     seal(text, place) {
       const nonce = randomBytes(12);
       const cipher = createCipheriv("aes-256-gcm", sealKey, nonce).setAAD(Buffer.from(place));
@@ -38,6 +47,21 @@ export function createSecrets(master: string): Secrets {
       return decipher.update(bytes.subarray(28), undefined, "utf8") + decipher.final("utf8");
     },
   };
+}
+
+/** The data keys of a store from before they were random. */
+export function derivedKeys(master: MasterKey): DataKeys {
+  const derived = Object.entries(purposes).map(([purpose, label]) => [
+    purpose,
+    master.derive(label),
+  ]);
+  return Object.fromEntries(derived) as Record<Purpose, Uint8Array>;
+}
+
+/** Of a store from before data keys were random. */
+export function createSecrets(text: string): Secrets {
+  const master = new MasterKey(text);
+  return secretsOf(master.fingerprint, derivedKeys(master));
 }
 
 const referenceText = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;

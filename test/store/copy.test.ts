@@ -277,7 +277,7 @@ test("a copy goes to no database of another secret, or of a newer version", asyn
   await withTarget(async (postgres) => {
     await createPostgresStore(postgres, "another");
   });
-  await expectRefused("created with another master secret", 1);
+  await expectRefused("belongs to another master secret", 1);
   await withTarget(({ pool }) =>
     pool.query("insert into kysely_migration (name, timestamp) values ('0999-later', '')"),
   );

@@ -8,8 +8,8 @@ import { invalid, Problem } from "../../base/problem.ts";
 import type { BackupProgress, BackupRequest, BackupView } from "../../cli/backup-wiring.ts";
 import type { Configuration } from "../../config/load.ts";
 import { isPostgresUrl, withoutPassword } from "../../config/setting-readers.ts";
+import { fingerprintOf } from "../../secrets/master-key.ts";
 import { masterSecret } from "../../secrets/master-secret.ts";
-import { createSecrets } from "../../secrets/secrets.ts";
 import { removeDatabase, takeSnapshot } from "../../store/sqlite/backup/snapshot.ts";
 import { lockBackups } from "../../store/sqlite/lock.ts";
 import { toStoreProblem } from "../../store/sqlite/store-problem.ts";
@@ -127,7 +127,7 @@ function ownSecret({ settings }: Configuration): string | undefined {
 }
 
 function checkOwn(secret: string, fingerprint: string): void {
-  if (createSecrets(secret).fingerprint === fingerprint) return;
+  if (fingerprintOf(secret) === fingerprint) return;
   throw new Problem({
     code: "failed",
     message:

@@ -25,8 +25,8 @@ import type {
 import { type Configuration, loadConfiguration } from "../../config/load.ts";
 import { isPostgresUrl } from "../../config/setting-readers.ts";
 import { verifyLedger } from "../../ledger/verify/verify.ts";
+import { fingerprintOf } from "../../secrets/master-key.ts";
 import { masterSecret } from "../../secrets/master-secret.ts";
-import { createSecrets } from "../../secrets/secrets.ts";
 import {
   finishRestored,
   installRestored,
@@ -174,11 +174,11 @@ function secretFor(
         code: "failed",
         message: `${name} does not contain the master secret, and ${dataDir} has none. Set SVC_SECRET or SVC_SECRET_FILE, or copy the file secret of the original to ${ofDirectory} (its fingerprint is ${wanted}).`,
       });
-    if (createSecrets(own).fingerprint === wanted) return { text: own, source: "backup" };
+    if (fingerprintOf(own) === wanted) return { text: own, source: "backup" };
     throw damaged(name, "its secret does not belong to its database");
   }
   const text = masterSecret({ ...secretSource(settings), hasDatabase: true });
-  const { fingerprint } = createSecrets(text);
+  const fingerprint = fingerprintOf(text);
   if (fingerprint === wanted) return { text, source: isSet ? "settings" : "data directory" };
   const where =
     fromEnvironment === undefined ? (secretFile ?? ofDirectory) : "the secret in SVC_SECRET";

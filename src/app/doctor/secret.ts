@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { Problem } from "../../base/problem.ts";
 import type { Configuration } from "../../config/load.ts";
 import { isPostgresUrl } from "../../config/setting-readers.ts";
+import { fingerprintOf } from "../../secrets/master-key.ts";
 import { masterSecret } from "../../secrets/master-secret.ts";
-import { createSecrets } from "../../secrets/secrets.ts";
 import { secretSource } from "../secret.ts";
 import type { Checks } from "./checks.ts";
 
@@ -35,7 +35,7 @@ export function checkSecret(
   }
   if (fingerprint === undefined)
     return checks.ok(`There is a master secret (${source}); the database is not created yet`);
-  if (createSecrets(master).fingerprint !== fingerprint)
+  if (fingerprintOf(master) !== fingerprint)
     return checks.problem(
       `The master secret (${source}) is not the one of this database.`,
       "Restore the secret that belongs to it, or point SVC_DATABASE_URL or SVC_DATA_DIR at the right database.",

@@ -114,6 +114,7 @@ const tableWords: Readonly<Record<string, string>> = {
   target_checks: "provider checks",
   provider_failures: "provider failures",
   cost_versions: "vendor costs",
+  data_keys: "data keys",
   limit_versions: "limits",
   saved_views: "saved views",
   audit: "audit log",

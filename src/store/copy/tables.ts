@@ -62,10 +62,12 @@ export const copiedTables: readonly CopiedTable[] = [
   { name: "export_streams", key: ["export_id", "stream"] },
   { name: "export_hours", key: ["export_id", "stream", "hour_ms"] },
   { name: "changes", key: ["sequence"] },
+  { name: "data_keys", key: ["purpose", "wrapping"] },
 ];
 
 /** The rest of `meta` is about the file itself. */
 export const copiedMeta = [
+  "store_id",
   "manifest_hash",
   "manifest_adopts",
   "rollups_folded_to_ms",

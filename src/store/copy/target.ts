@@ -10,6 +10,7 @@ import type { Postgres } from "../postgres/postgres.ts";
 import { postgresWords } from "../postgres/reports/postgres-reader.ts";
 import { transact } from "../postgres/transaction.ts";
 import { copiedFromKey, copyKey } from "../postgres/unfinished-copy.ts";
+import { excludeOlder } from "../sql/data-keys.ts";
 import { readMeta } from "../sql/meta.ts";
 import { startOf, sumColumns, sumsOfReceipts } from "../sql/reports/rollup-columns.ts";
 import { checkSecret } from "../sql/secret.ts";
@@ -140,6 +141,8 @@ export class CopyTarget {
         );
       await sumMinutes(client, rest.nowMs);
     });
+    // Those of a store that began with random keys, or whose secret was rotated.
+    await excludeOlder(this.#postgres.db);
     // Without it, the first queries would be planned for empty tables.
     await sql`analyze`.execute(this.#postgres.db);
   }

@@ -9,6 +9,7 @@ import { createAccountStore } from "../sql/ledger/accounts.ts";
 import { createPeopleStore } from "../sql/people/people.ts";
 import { createProviderFailureStore } from "../sql/reports/provider-reading.ts";
 import { SqlResponses } from "../sql/responses/store.ts";
+import type { Db } from "../sql/schema.ts";
 import { checkSecret } from "../sql/secret.ts";
 import type { SharedStore } from "../store.ts";
 import { alone } from "./alone.ts";
@@ -17,7 +18,7 @@ import type { Postgres } from "./postgres.ts";
 import { createRejectionStore } from "./rejections/store.ts";
 import { refuseUnfinishedCopy } from "./unfinished-copy.ts";
 
-const otherSecret =
+export const otherSecret =
   "Set SVC_SECRET to the secret of the gateways that already use this database, or use another SVC_DATABASE_URL.";
 
 /** Several processes may start at once, also on an empty database: one of them creates the tables. */
@@ -25,8 +26,7 @@ export async function createPostgresStore(
   { db, pool, close }: Postgres,
   secretFingerprint: string,
 ): Promise<SharedStore> {
-  await migrateAtStart(db);
-  await refuseUnfinishedCopy(db);
+  await prepareSchema(db);
   await checkSecret(db, { fingerprint: secretFingerprint, advice: otherSecret });
   return {
     // An account has no lease until a process borrows from it.
@@ -48,4 +48,10 @@ export async function createPostgresStore(
     },
     close,
   };
+}
+
+/** Before anything is read from or written to the database. */
+export async function prepareSchema(db: Db): Promise<void> {
+  await migrateAtStart(db);
+  await refuseUnfinishedCopy(db);
 }

@@ -19,6 +19,7 @@ export function byDatabase<T>(
 
 /** What more than one process must not look at and change at the same time. */
 type LockName =
+  | "data keys"
   | "catalog"
   | "target checks"
   | "provider failures"

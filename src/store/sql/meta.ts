@@ -4,7 +4,10 @@ type MetaKey =
   | "manifest_hash"
   /** `yes` from the upgrade that brought origins until a file has adopted its entries. */
   | "manifest_adopts"
+  /** Of the master secret that the store belongs to. */
   | "secret_fingerprint"
+  /** Random, created together with the data keys, which are bound to it. */
+  | "store_id"
   | "lost_tails"
   | "balances_checked_from_ms"
   | "rollups_open_from_ms"

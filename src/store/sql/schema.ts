@@ -8,6 +8,14 @@ import type { PeopleTables } from "./people/tables.ts";
  */
 export interface Tables extends PeopleTables {
   meta: { key: string; value: string };
+  /** The keys that encrypt and sign: base64, each wrapped by the secret with the fingerprint. */
+  data_keys: {
+    purpose: string;
+    wrapping: string;
+    wrapped: string;
+    created_at_ms: number;
+    wrapped_at_ms: number;
+  };
   accounts: {
     id: string;
     name: string;

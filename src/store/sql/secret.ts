@@ -14,7 +14,7 @@ export async function checkSecret(
   if (known !== fingerprint)
     throw new Problem({
       code: "failed",
-      message: `The database was created with another master secret, so its stored keys would not work. ${advice}`,
+      message: `The database belongs to another master secret, so its stored keys would not work. ${advice}`,
     });
 }
 

@@ -31,7 +31,7 @@ import { SqliteReports } from "./reports/reports.ts";
 import { readOpenFrom, type SumsMark, toOpenFromId } from "./reports/rollups.ts";
 import type { Sqlite } from "./sqlite.ts";
 
-const otherSecret =
+export const otherSecret =
   "Restore the secret (SVC_SECRET, or the file `secret` in the data directory), or use another SVC_DATA_DIR.";
 
 export async function createStore(sqlite: Sqlite, secretFingerprint: string): Promise<Store> {

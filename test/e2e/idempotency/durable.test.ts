@@ -10,7 +10,6 @@ import { startServer } from "../../../src/app/server.ts";
 import { openStore } from "../../../src/app/store.ts";
 import { loadConfiguration } from "../../../src/config/load.ts";
 import type { LedgerStore, LedgerWrite } from "../../../src/ledger/store.ts";
-import { createSecrets } from "../../../src/secrets/secrets.ts";
 import { chatJson, chatStreams, speechReplies } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
 import { BodyReader, type ErrorBody } from "../../replies/event-stream.ts";
@@ -327,7 +326,7 @@ describe("who has the files", () => {
   test("cannot open a reply with the master secret; the caller's key alone does", async () => {
     const { payer, reply, id, sealed } = await keep();
     const master = readFileSync(join(gateway.dataDir, "secret"), "utf8").trim();
-    const secrets = createSecrets(master);
+    const { secrets } = gateway.server.opened;
     for (const secret of [master, Buffer.from(master, "hex"), secrets.keyHashKey])
       expect(() => openWith(secret, id, sealed)).toThrow();
     for (const place of ["", id, "idempotent replies v1", `claim ${header}`])

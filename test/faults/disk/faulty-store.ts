@@ -4,10 +4,11 @@ import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Opened } from "../../../src/app/opened.ts";
+import { openSecrets } from "../../../src/app/secret.ts";
 import type { Configuration } from "../../../src/config/load.ts";
 import { masterSecret } from "../../../src/secrets/master-secret.ts";
-import { createSecrets } from "../../../src/secrets/secrets.ts";
 import { lockDataDir } from "../../../src/store/sqlite/lock.ts";
+import { migrate } from "../../../src/store/sqlite/migrations/migrations.ts";
 import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
 import { createStore } from "../../../src/store/sqlite/store.ts";
 
@@ -20,15 +21,19 @@ export class FaultyStore {
     const lock = lockDataDir(dataDir);
     const path = join(dataDir, "svc.db");
     const hasDatabase = existsSync(path);
-    const secrets = createSecrets(masterSecret({ fromEnvironment: secret, dataDir, hasDatabase }));
+    const text = masterSecret({ fromEnvironment: secret, dataDir, hasDatabase });
     const sqlite = openSqlite(path);
     this.#raw = sqlite.raw;
+    const { db } = sqlite;
+    await migrate(db);
+    const keys = await openSecrets({ db, settings, text, advice: "" });
+    const { secrets } = keys;
     const store = await createStore(sqlite, secrets.fingerprint);
     const close = async () => {
       await store.close();
       lock.release();
     };
-    return { store, secrets, lock, close };
+    return { store, secrets, keys, lock, close };
   };
 
   /** Every write fails from now on, as on a disk that has become read-only. */

@@ -10,6 +10,7 @@ import {
   type SchemaStep,
 } from "../../sql/migrate.ts";
 import type { Db } from "../../sql/schema.ts";
+import { dataKeys } from "./data-keys.ts";
 import { dialect } from "./dialect.ts";
 import { exports } from "./exports.ts";
 import { foundation } from "./schema.ts";
@@ -56,6 +57,11 @@ export const migrations: Steps = {
   "0006-exports": {
     up: exports,
     about: "Adds destinations of exports, and how far each is.",
+    compatibleFrom: "0001-foundation",
+  },
+  "0007-data-keys": {
+    up: dataKeys,
+    about: "Adds the keys that encrypt and sign, wrapped by the master secret. They stay the same.",
     compatibleFrom: "0001-foundation",
   },
 };
@@ -115,7 +121,10 @@ function recorded(steps: Steps): Schema["known"] {
     const needed = compatibleFrom;
     const up = async (db: Db) => {
       await step.up(db);
-      if (at > 0) await writeMeta(db, "schema_compatible_from", needed);
+      if (at === 0) return;
+      // It may have been raised since: data keys that older versions do not know (sql/data-keys.ts).
+      const known = (await readMeta(db, "schema_compatible_from")) ?? "";
+      if (known < needed) await writeMeta(db, "schema_compatible_from", needed);
     };
     return [name, { ...step, up }] as const;
   });

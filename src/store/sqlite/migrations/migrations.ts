@@ -6,6 +6,7 @@ import {
   pendingMigrations,
 } from "../../sql/migrate.ts";
 import type { Db } from "../../sql/schema.ts";
+import { dataKeys } from "./data-keys.ts";
 import { dialect } from "./dialect.ts";
 import { exports } from "./exports.ts";
 import { keyStates } from "./key-states.ts";
@@ -118,6 +119,10 @@ const migrations: Migrations = {
   "0022-exports": {
     up: exports,
     about: "Adds destinations of exports, and how far each is.",
+  },
+  "0023-data-keys": {
+    up: dataKeys,
+    about: "Adds the keys that encrypt and sign, wrapped by the master secret. They stay the same.",
   },
 };
 

@@ -69,9 +69,16 @@ export function loadConfiguration(
   };
 }
 
-/** One without the other is a mistake: keys must not cross a network in the clear because of it. */
-function tlsProblems({ tlsCert, tlsKey }: Settings): readonly string[] {
-  if ((tlsCert === undefined) === (tlsKey === undefined)) return [];
+/**
+ * One without the other is a mistake, as is an http address: keys and cookies must not cross a network
+ * in the clear because of it.
+ */
+function tlsProblems({ tlsCert, tlsKey, publicUrl, platformUrl }: Settings): readonly string[] {
+  if (tlsCert !== undefined && tlsKey !== undefined)
+    return Object.entries({ SVC_PUBLIC_URL: publicUrl, SVC_PLATFORM_URL: platformUrl })
+      .filter(([, url]) => url?.startsWith("http:"))
+      .map(([name]) => `${name} must be an https address, because SVC_TLS_CERT is set.`);
+  if (tlsCert === tlsKey) return [];
   const [set, missing] =
     tlsCert === undefined ? ["SVC_TLS_KEY", "SVC_TLS_CERT"] : ["SVC_TLS_CERT", "SVC_TLS_KEY"];
   return [`${set} is set without ${missing}. Set both, or unset ${set}.`];

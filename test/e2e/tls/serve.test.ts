@@ -104,6 +104,15 @@ test("commands of this machine accept the certificate of SVC_TLS_CERT alone", as
   expect(refused.stderr).toContain("Cannot reach the gateway at https://127.0.0.1:");
 });
 
+test("tools get the public address, because they check the name in the certificate", async () => {
+  const environment = { ...certificate.environment, SVC_PUBLIC_URL: "https://models.example.com" };
+  const curl = await home.svc(["chat", "Hi", "--curl"], { environment });
+  expect(curl.stdout).toContain("https://models.example.com/v1/chat/completions");
+  const shown = await home.svc(["connect", "codex", "--model", "svc-3-flash"], { environment });
+  expect(shown.stdout).toContain("https://models.example.com/v1");
+  expect(shown.stdout).not.toContain("127.0.0.1");
+});
+
 test("a stream that runs while the certificate is replaced comes to its end", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   upstream.replyWith(pausedAfter({ recording: chatStreams.openai(), parts: 2, until: promise }));
@@ -160,6 +169,10 @@ test("settings that cannot work end the start with one sentence, and nothing lis
   );
   expect(await start({ SVC_TLS_KEY })).toBe(
     "error: SVC_TLS_KEY is set without SVC_TLS_CERT. Set both, or unset SVC_TLS_KEY.\n",
+  );
+  const http = { SVC_PLATFORM_URL: "http://console.example.com" };
+  expect(await start({ SVC_TLS_CERT, SVC_TLS_KEY, ...http })).toBe(
+    "error: SVC_PLATFORM_URL must be an https address, because SVC_TLS_CERT is set.\n",
   );
   expect(await start({ SVC_TLS_CERT, SVC_TLS_KEY: other.environment.SVC_TLS_KEY })).toBe(
     `error: SVC_TLS_KEY: the key in ${other.environment.SVC_TLS_KEY} does not belong to the first certificate in ${SVC_TLS_CERT}. Use the key with which the certificate was requested.\n`,

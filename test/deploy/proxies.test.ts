@@ -9,6 +9,9 @@ import {
   setDefaultTimeout,
   test,
 } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { loadConfiguration } from "../../src/config/load.ts";
 import { chatAnswers, chatStreams } from "../fake/recordings.ts";
 import { pausedAfter } from "../fake/script.ts";
 import { startTestGateway, type TestGateway } from "../setup/harness.ts";
@@ -16,6 +19,7 @@ import { password } from "../setup/platform-home.ts";
 import {
   choosePorts,
   clientAddress,
+  committed,
   Http2Client,
   hosts,
   type Ports,
@@ -24,6 +28,17 @@ import {
 } from "./proxy.ts";
 
 setDefaultTimeout(60_000);
+
+test("the proxies wait longer than a call may be silent", () => {
+  const { maxCallMs } = loadConfiguration({}).settings;
+  for (const [file, pattern] of [
+    ["nginx/svc.conf", /proxy_read_timeout (\d+)s/],
+    ["caddy/Caddyfile", /response_header_timeout (\d+)s/],
+  ] as const) {
+    const [, seconds] = pattern.exec(readFileSync(join(committed, file), "utf8")) ?? [];
+    expect(Number(seconds) * 1_000).toBeGreaterThan(maxCallMs);
+  }
+});
 
 describe.each(["nginx", "caddy"] as const)("%s", (kind) => {
   let ports: Ports;

@@ -46,7 +46,8 @@ export interface Proxy {
   stop(): Promise<void>;
 }
 
-const committed = resolve(import.meta.dir, "../../deploy");
+/** Where the files are. */
+export const committed = resolve(import.meta.dir, "../../deploy");
 
 /** Runs the committed file, with only its ports and paths replaced. */
 export async function startProxy(kind: "nginx" | "caddy", ports: Ports): Promise<Proxy> {

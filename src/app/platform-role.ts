@@ -14,6 +14,7 @@ import type { RunningEngine } from "../platform/engine/operations.ts";
 import { forActor, type Operations } from "../platform/operations.ts";
 import { createExports } from "./exports.ts";
 import type { GatewayLink } from "./gateway-link.ts";
+import { createIdentities } from "./identities.ts";
 import type { Opened } from "./opened.ts";
 import { openControl } from "./platform.ts";
 import { operationsOn, withLedger } from "./store.ts";
@@ -50,7 +51,13 @@ export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
   const { certificate } = options;
   const limits = new SignInLimits(opened.shared?.signInTries);
   const { sessionIdleMs: idleMs, sessionMaxMs: longestMs } = configuration.settings;
-  const policy = { idleMs, longestMs, requireFactor: configuration.settings.requireSecondFactor };
+  const policy = {
+    idleMs,
+    longestMs,
+    requireFactor: configuration.settings.requireSecondFactor,
+    trustsIdentity: configuration.settings.oidcSecondFactor !== "require",
+    localSignIn: configuration.settings.oidcPasswords,
+  };
   const passwords = new Passwords(passwordCost);
   const people = new People(opened.store.people, clock, { passwords, limits, policy });
   const factors = createFactors(people, opened.secrets);
@@ -63,11 +70,13 @@ export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
   });
   const running = exporter.start();
   undo.push(() => running.close());
+  const identities = createIdentities({ configuration, opened, people, clock });
   const unbound = operationsOn({
     configuration,
     opened,
     people,
     factors,
+    identities,
     engine,
     exporter,
     clock,
@@ -84,6 +93,7 @@ export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
     link,
     people,
     factors,
+    identities,
     operations: unbound,
     version,
     certificate,

@@ -6,6 +6,7 @@ import { trustedProxies } from "../base/network/client-address.ts";
 import { ownPlatformUrl } from "../config/addresses.ts";
 import type { Configuration } from "../config/load.ts";
 import type { Factors } from "../people/factors/factors.ts";
+import type { Identities } from "../people/identity/identities.ts";
 import { Invites } from "../people/invites.ts";
 import type { People } from "../people/people.ts";
 import { SessionSecrets } from "../people/session-secrets.ts";
@@ -28,6 +29,7 @@ export interface ControlOptions {
   readonly operations: UnboundOperations;
   readonly people: People;
   readonly factors: Factors;
+  readonly identities: Identities | undefined;
   readonly version: string;
   /** Undefined where SVC_TLS_CERT is not set. */
   readonly certificate: ListenerCertificate | undefined;
@@ -59,6 +61,7 @@ export function openControl(options: ControlOptions): {
     audit,
     people,
     factors,
+    identities: options.identities,
     invites: new Invites(people),
     sessionSecrets: new SessionSecrets(opened.secrets.sessionKey),
     tokens,

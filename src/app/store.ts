@@ -12,6 +12,7 @@ import { isPostgresUrl } from "../config/setting-readers.ts";
 import type { LedgerReader } from "../ledger/store.ts";
 import { manifestDigest } from "../manifest/manifest.ts";
 import { createFactors, type Factors } from "../people/factors/factors.ts";
+import type { Identities } from "../people/identity/identities.ts";
 import { People } from "../people/people.ts";
 import type { RunningMoney } from "../platform/accounts/funds.ts";
 import { commandLine } from "../platform/audit/author.ts";
@@ -163,6 +164,7 @@ export interface OperationsOptions {
   /** One for the whole process. */
   readonly people?: People;
   readonly factors?: Factors;
+  readonly identities?: Identities | undefined;
   /** The address of the platform; default: from the settings. */
   readonly platformUrl?: () => string;
   /** Absent when no server runs. */
@@ -181,6 +183,7 @@ export function operationsOn({
   clock = systemClock,
   people = new People(opened.store.people, clock),
   factors = createFactors(people, opened.secrets),
+  identities,
   platformUrl = () => platformAddress(configuration),
   money,
   gateway,
@@ -198,6 +201,7 @@ export function operationsOn({
     ...store,
     people,
     factors,
+    identities,
     secrets,
     clock,
     platformUrl,

@@ -4,6 +4,7 @@ import { Problem } from "../base/problem.ts";
 import { parseYaml, yamlValue } from "../base/text/yaml.ts";
 import { schemeOf } from "./addresses.ts";
 import { type OwnModel, readEngineSection } from "./engine-section.ts";
+import { signInProblems } from "./groups/sign-in.ts";
 import { readSettingFiles } from "./setting-files.ts";
 import { projectDir } from "./setting-readers.ts";
 import { readSettings, type SettingInForce, type Settings } from "./settings.ts";
@@ -50,7 +51,14 @@ export function loadConfiguration(
     file: section,
     references,
   });
-  const all = [...fromFiles.problems, ...problems, ...tlsProblems(settings), ...engine.problems];
+  const together = problems.length === 0 ? signInProblems(settings) : [];
+  const all = [
+    ...fromFiles.problems,
+    ...problems,
+    ...tlsProblems(settings),
+    ...together,
+    ...engine.problems,
+  ];
   if (all.length > 0) throw new Problem({ code: "invalid", message: all.join("\n") });
   const derived = derivedValues(settings, file?.path);
   return {

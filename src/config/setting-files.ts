@@ -3,27 +3,32 @@ import { readSecretFile, SecretFileTrouble } from "../base/secret-file.ts";
 import type { Environment } from "./child-environment.ts";
 import { projectDir } from "./setting-readers.ts";
 
+/** Read when the settings are. */
+const readHere = ["SVC_DATABASE_URL", "SVC_OIDC_CLIENT_SECRET"] as const;
+
 /**
  * Settings with a secret can name a file in place of it, because a variable is inherited by child
- * processes and shown by many tools. The address of the database is read here. The master secret is
- * read when a database is opened: commands that need none work without it.
+ * processes and shown by many tools. The master secret is read when a database is opened: commands
+ * that need none work without it.
  */
 export function readSettingFiles(environment: Environment): {
   readonly environment: Environment;
   readonly problems: readonly string[];
 } {
   const isSet = (name: string) => (environment[name] ?? "") !== "";
-  const problems = ["SVC_SECRET", "SVC_DATABASE_URL"]
+  const problems = ["SVC_SECRET", ...readHere]
     .filter((name) => isSet(name) && isSet(`${name}_FILE`))
     .map((name) => `${name} and ${name}_FILE are both set. Unset one of them.`);
-  const named = environment["SVC_DATABASE_URL_FILE"] ?? "";
-  if (named === "" || isSet("SVC_DATABASE_URL")) return { environment, problems };
-  try {
-    const { text } = readSecretFile(resolve(projectDir, named));
-    return { environment: { ...environment, SVC_DATABASE_URL: text }, problems };
-  } catch (error) {
-    if (!(error instanceof SecretFileTrouble)) throw error;
-    const wrong = `SVC_DATABASE_URL_FILE: ${named} ${error.message}.`;
-    return { environment, problems: [...problems, wrong] };
+  const found: Record<string, string> = {};
+  for (const name of readHere) {
+    const named = environment[`${name}_FILE`] ?? "";
+    if (named === "" || isSet(name)) continue;
+    try {
+      found[name] = readSecretFile(resolve(projectDir, named)).text;
+    } catch (error) {
+      if (!(error instanceof SecretFileTrouble)) throw error;
+      problems.push(`${name}_FILE: ${named} ${error.message}.`);
+    }
   }
+  return { environment: { ...environment, ...found }, problems };
 }

@@ -3,6 +3,7 @@ import { dataSettings } from "./groups/data.ts";
 import { engineSettings } from "./groups/engine.ts";
 import { listenSettings } from "./groups/listen.ts";
 import { sessionSettings } from "./groups/sessions.ts";
+import { signInSettings } from "./groups/sign-in.ts";
 import { telemetrySettings } from "./groups/telemetry.ts";
 import { fileName, type Setting, type SettingsInput } from "./setting.ts";
 import { Wrong } from "./setting-readers.ts";
@@ -13,6 +14,7 @@ export const settingList = {
   ...listenSettings,
   ...dataSettings,
   ...sessionSettings,
+  ...signInSettings,
   ...engineSettings,
   ...callsSettings,
   ...telemetrySettings,

@@ -6,7 +6,14 @@ import { hasInvisible } from "../base/text/visible-text.ts";
 import { type Factor, hasFactor } from "./factors/store.ts";
 import { checkPassword, Passwords } from "./passwords.ts";
 import type { AccountRole } from "./role.ts";
-import { needsFactor, type SessionPolicy, sessionEndMs, usualPolicy } from "./session-policy.ts";
+import {
+  mayEnterLocally,
+  needsFactor,
+  provesFactor,
+  type SessionPolicy,
+  sessionEndMs,
+  usualPolicy,
+} from "./session-policy.ts";
 import { type Device, hashSecret, newSessionSecret } from "./session-secrets.ts";
 import { SignInLimits } from "./sign-in-limits.ts";
 import type { Membership, MembershipOutcome, PeopleStore, Session, User } from "./store.ts";
@@ -39,6 +46,8 @@ export interface NewSession {
   /** True for a browser: its cookie is of no use without the session's second secret. */
   readonly isBound: boolean;
   readonly factor?: Factor | undefined;
+  /** Of the identity provider, where it signed the user in. */
+  readonly issuer?: string | undefined;
 }
 
 export interface Visitor {
@@ -103,7 +112,7 @@ export class People {
     const isKnown = network === undefined || device !== undefined;
     const isRight = await this.passwords.verify({
       password: given.password,
-      hash: user?.passwordHash,
+      hash: user?.passwordHash || undefined,
       isKnown,
     });
     if (!isRight || user === undefined) {
@@ -112,6 +121,11 @@ export class People {
     }
     await succeeded();
     return user;
+  }
+
+  /** For a user who has proved who they are with what is known here alone. */
+  checkLocal(user: User): void {
+    if (!mayEnterLocally(user, this.policy)) throw new LocalSignInOff();
   }
 
   /** All unknown email addresses are one subject, so that guessing cannot fill the log. */
@@ -130,7 +144,7 @@ export class People {
 
   /** Not stored yet; the secret is for the cookie. */
   newSession(options: NewSession): { readonly secret: string; readonly session: Session } {
-    const { userId, visitor, isBound, factor } = options;
+    const { userId, visitor, isBound, factor, issuer } = options;
     const nowMs = this.clock.nowMs();
     const secret = newSessionSecret(isBound);
     const session: Session = {
@@ -144,6 +158,7 @@ export class People {
       address: visitor.address,
       factor,
       verifiedAtMs: nowMs,
+      issuer,
     };
     return { secret, session };
   }
@@ -161,7 +176,9 @@ export class People {
       await this.store.touchSession(session.id, nowMs, expiresAtMs);
     }
     const mustAddFactor =
-      needsFactor(user, this.policy) && !hasFactor(await this.store.factors(user.id));
+      needsFactor(user, this.policy) &&
+      !provesFactor(session, this.policy) &&
+      !hasFactor(await this.store.factors(user.id));
     const memberships = await this.store.memberships({ userId: user.id });
     return { user, session, memberships, mustAddFactor };
   }
@@ -239,6 +256,16 @@ export const noMember = () => new Problem({ code: "not_found", message: "Unknown
 export class WrongPassword extends Problem {
   constructor() {
     super({ code: "invalid", message: "Incorrect email address or password." });
+  }
+}
+
+export class LocalSignInOff extends Problem {
+  constructor() {
+    super({
+      code: "conflict",
+      message:
+        "Passwords and passkeys of this platform do not sign you in. Use the identity provider of your company.",
+    });
   }
 }
 

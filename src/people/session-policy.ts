@@ -5,18 +5,27 @@ const dayMs = 86_400_000;
 /** Who needs a second factor. */
 export const factorRules = ["off", "operators", "all"] as const;
 
+/** Who may sign in without the identity provider. */
+export const localRules = ["on", "operators", "off"] as const;
+
 /** What the operator of the installation decides; it also holds for sessions that are there. */
 export interface SessionPolicy {
   /** A session ends after this idle time, and in any case after the maximum age. */
   readonly idleMs: number;
   readonly longestMs: number;
   readonly requireFactor: (typeof factorRules)[number];
+  /** Whether a sign-in at the identity provider can stand for a second factor. */
+  readonly trustsIdentity: boolean;
+  /** Who may sign in with what is known here alone: a password or a passkey. */
+  readonly localSignIn: (typeof localRules)[number];
 }
 
 export const usualPolicy: SessionPolicy = {
   idleMs: 14 * dayMs,
   longestMs: 90 * dayMs,
   requireFactor: "off",
+  trustsIdentity: true,
+  localSignIn: "on",
 };
 
 export function sessionEndMs(
@@ -29,6 +38,13 @@ export function sessionEndMs(
 export function needsFactor({ isOperator }: User, { requireFactor }: SessionPolicy): boolean {
   return requireFactor === "all" || (requireFactor === "operators" && isOperator);
 }
+
+/** Whether the session itself shows that there was one. */
+export const provesFactor = ({ factor }: Session, { trustsIdentity }: SessionPolicy): boolean =>
+  factor === "identity" && trustsIdentity;
+
+export const mayEnterLocally = ({ isOperator }: User, { localSignIn }: SessionPolicy): boolean =>
+  localSignIn === "on" || (localSignIn === "operators" && isOperator);
 
 /** How long a person who has just proved who they are may change how they sign in. */
 const recentMs = 10 * 60_000;

@@ -1,40 +1,20 @@
 import type { AuditRecord } from "../base/audit.ts";
 import type { TextSearch } from "../base/text-search.ts";
-import type { Factor, FactorStore, Proof, ProofOutcome } from "./factors/store.ts";
+import type { FactorStore, Proof, ProofOutcome } from "./factors/store.ts";
+import type { IdentityStore } from "./identity/store.ts";
 import type { PreferencesStore } from "./preferences.ts";
 import type { AccountRole, Scope } from "./role.ts";
+import type { Session, User } from "./user.ts";
 
-export interface User {
-  readonly id: string;
-  /** In lower case; unique. */
-  readonly email: string;
-  readonly name: string;
-  readonly passwordHash: string;
-  readonly isOperator: boolean;
-  readonly createdAtMs: number;
-}
+export type { Session, User } from "./user.ts";
 
 export interface Membership {
   readonly userId: string;
   readonly accountId: string;
   readonly role: AccountRole;
   readonly createdAtMs: number;
-}
-
-/** One browser that has signed in. Of its secret only a hash is kept. */
-export interface Session {
-  readonly id: string;
-  readonly userId: string;
-  readonly hash: string;
-  readonly createdAtMs: number;
-  readonly lastSeenMs: number;
-  readonly expiresAtMs: number;
-  readonly userAgent: string;
-  readonly address: string;
-  /** What was proved besides the password, or instead of it. */
-  readonly factor?: Factor | undefined;
-  /** When the person last proved who they are; absent in sessions from before it was recorded. */
-  readonly verifiedAtMs?: number | undefined;
+  /** Whether groups at the identity provider give the role, and take it away again. */
+  readonly isByIdentity?: boolean | undefined;
 }
 
 export const inviteKinds = ["operator", "member", "reset"] as const;
@@ -111,7 +91,7 @@ interface Forced {
  * Implemented by the store. A change writes its audit record in the same transaction; one that
  * finds nothing to change writes none.
  */
-export interface PeopleStore extends PreferencesStore, FactorStore {
+export interface PeopleStore extends PreferencesStore, FactorStore, IdentityStore {
   user(id: string): Promise<User | undefined>;
   userByEmail(email: string): Promise<User | undefined>;
   users(): Promise<readonly User[]>;

@@ -4,6 +4,7 @@ import type { KeyStore } from "../keys/directory.ts";
 import type { AccountStore } from "../ledger/account.ts";
 import type { LedgerReports } from "../ledger/reports.ts";
 import type { Factors } from "../people/factors/factors.ts";
+import type { Identities } from "../people/identity/identities.ts";
 import type { Invites } from "../people/invites.ts";
 import type { People } from "../people/people.ts";
 import type { Area } from "../people/role.ts";
@@ -19,6 +20,8 @@ export interface PlatformDependencies extends KitDependencies {
   readonly audit: AuditStore;
   readonly people: People;
   readonly factors: Factors;
+  /** Undefined: no identity provider is set up. */
+  readonly identities: Identities | undefined;
   readonly invites: Invites;
   readonly accounts: AccountStore;
   readonly keys: Pick<KeyStore, "all" | "names">;

@@ -17,6 +17,11 @@ import {
   gatewayAudits,
   gatewayOperations,
 } from "./gateway/operations.ts";
+import {
+  type IdentityDependencies,
+  identityAudits,
+  identityOperations,
+} from "./identity/operations.ts";
 import { type KeyDependencies, keyAudits, keyOperations } from "./keys/operations.ts";
 import type { CatalogChangeDependencies } from "./manifest/change.ts";
 import { manifestAudits, manifestOperations } from "./manifest/operations.ts";
@@ -60,6 +65,7 @@ export interface OperationDependencies
     CallDependencies,
     ExportDependencies,
     FactorDependencies,
+    IdentityDependencies,
     KeyDependencies,
     Omit<CatalogChangeDependencies, "mutex">,
     NodeDependencies,
@@ -98,6 +104,7 @@ export const resources = {
   people: [peopleAudits, peopleOperations],
   members: [memberAudits, memberOperations],
   factors: [factorAudits, factorOperations],
+  identities: [identityAudits, identityOperations],
   sessions: [sessionAudits, sessionOperations],
   tokens: [tokenAudits, tokenOperations],
   views: [viewAudits, viewOperations],
@@ -138,6 +145,7 @@ const rights = new Set<string>([
   "people",
   "members",
   "factors",
+  "identities",
   "sessions",
   "tokens",
 ] satisfies (keyof Operations)[]);

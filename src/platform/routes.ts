@@ -4,6 +4,7 @@ import { billingRoutes } from "./billing/routes.ts";
 import { changeRoutes } from "./changes/routes.ts";
 import { engineRoutes } from "./engine/routes.ts";
 import { factorRoutes } from "./factors/routes.ts";
+import { identityRoutes } from "./identity/routes.ts";
 import { allKeyRoutes } from "./keys/all-routes.ts";
 import { keyRoutes } from "./keys/routes.ts";
 import { liveRoutes } from "./live/routes.ts";
@@ -30,6 +31,7 @@ import { viewRoutes } from "./views/routes.ts";
 export const routes = [
   ...sessionRoutes,
   ...factorRoutes,
+  ...identityRoutes,
   ...viewRoutes,
   ...memberRoutes,
   ...billingRoutes,

@@ -33,6 +33,16 @@ const resetFactors = viewCommand({
     print(`${email} has no second factor any more and is signed out everywhere.`),
 });
 
+const disconnect = viewCommand({
+  name: "operator disconnect",
+  about:
+    "Disconnect a user from the identity provider. The rights that groups gave end, and so do the sessions that the provider began.",
+  positionals: ["EMAIL"],
+  examples: ["svc operator disconnect ada@example.com"],
+  load: (operations, { positionals: [email = ""] }) => operations.identities.disconnect({ email }),
+  show: ({ email }) => print(`${email} is not connected to an identity provider any more.`),
+});
+
 const list = viewCommand({
   name: "operator list",
   about: "List the operators.",
@@ -48,7 +58,7 @@ const list = viewCommand({
   },
 });
 
-export const operatorCommands: readonly Command[] = [invite, reset, resetFactors, list];
+export const operatorCommands: readonly Command[] = [invite, reset, resetFactors, disconnect, list];
 
 function printLink(view: LinkView, what: string): void {
   print(style.cyan(view.link));

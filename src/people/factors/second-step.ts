@@ -35,6 +35,8 @@ export interface Proven {
   readonly user: User;
   readonly proof: Proof;
   readonly invite: PendingInvite | undefined;
+  /** Of the identity provider that took the first step. */
+  readonly issuer: string | undefined;
 }
 
 /** Writes what was proven, which uses it up. */
@@ -58,15 +60,16 @@ export class SecondStep {
     options: {
       readonly party: RelyingParty | undefined;
       readonly invite?: PendingInvite | undefined;
+      readonly issuer?: string | undefined;
     },
   ): Promise<Challenge | undefined> {
-    const { party, invite } = options;
+    const { party, invite, issuer } = options;
     const known = await this.#people.store.factors(user.id);
     if (!hasFactor(known)) return undefined;
     const passkeys = known.passkeys.filter(({ rpId }) => rpId === party?.id);
     const challenge = newChallenge();
     const passwordMark = markOf(user.passwordHash);
-    const content = { userId: user.id, passwordMark, challenge, invite };
+    const content = { userId: user.id, passwordMark, challenge, invite, issuer };
     const holder = newSecret();
     const nowMs = this.#people.clock.nowMs();
     return {
@@ -99,9 +102,9 @@ export class SecondStep {
     const user = await this.#people.store.user(ticket.userId ?? "");
     if (user === undefined || markOf(user.passwordHash) !== ticket.passwordMark)
       throw new TicketExpired();
-    const { used, challenge, invite } = ticket;
+    const { used, challenge, invite, issuer } = ticket;
     await this.#prover.prove({ ...given, user, ticket: used, challenge, isAlone: false }, (proof) =>
-      use({ user, proof, invite }),
+      use({ user, proof, invite, issuer }),
     );
   }
 
@@ -117,7 +120,7 @@ export class SecondStep {
     const user = await this.#userOf(passkey, visitor);
     await this.#prover.prove(
       { ...rest, visitor, answer: { passkey }, user, ticket: used, challenge, isAlone: true },
-      (proof) => use({ user, proof, invite: undefined }),
+      (proof) => use({ user, proof, invite: undefined, issuer: undefined }),
     );
     await succeeded();
   }

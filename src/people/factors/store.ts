@@ -1,7 +1,10 @@
 import type { AuditRecord } from "../../base/audit.ts";
 
-/** What a person proved besides the password. */
-export const factors = ["totp", "recovery", "passkey"] as const;
+/**
+ * What a person proved besides the password. `identity`: the identity provider signed them in, and
+ * that counts.
+ */
+export const factors = ["totp", "recovery", "passkey", "identity"] as const;
 export type Factor = (typeof factors)[number];
 
 /** An authenticator app. */

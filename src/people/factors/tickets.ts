@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Problem } from "../../base/problem.ts";
+import type { Flow } from "../identity/flow.ts";
 import { hashSecret } from "../session-secrets.ts";
 import type { UsedTicket } from "./store.ts";
 
@@ -10,7 +11,14 @@ export interface Sealing {
 }
 
 /** What a ticket is for: one for another purpose does not open. */
-export type TicketPurpose = "second step" | "passkey sign-in" | "totp" | "passkey" | "verify";
+export type TicketPurpose =
+  | "second step"
+  | "passkey sign-in"
+  | "totp"
+  | "passkey"
+  | "verify"
+  | "identity"
+  | "connect identity";
 
 /** A link that was used as far as the second step. */
 export interface PendingInvite {
@@ -29,6 +37,10 @@ export interface TicketContent {
   readonly invite?: PendingInvite | undefined;
   /** Of an authenticator app that is being set up. */
   readonly secret?: string | undefined;
+  /** Of a sign-in at the identity provider. */
+  readonly flow?: Flow | undefined;
+  /** Of the identity provider that took the first step. */
+  readonly issuer?: string | undefined;
 }
 
 export interface Ticket extends TicketContent {

@@ -118,6 +118,7 @@ export class Api {
     if (isChange && actor !== undefined && route.access !== "anyone" && route.isUncounted !== true)
       this.#changeLimits.admit(actor, this.#dependencies.clock.nowMs());
     const headers = new Headers(apiHeaders);
+    const origin = pageOrigin(request, this.#dependencies.platformUrl());
     const context: RequestContext = {
       actor,
       get account() {
@@ -132,7 +133,8 @@ export class Api {
       inTurn: (question) => this.#reportQueue.run(actorOf(actor).id, question),
       admitSession: (user) =>
         this.#changeLimits.admitSession(user, this.#dependencies.clock.nowMs()),
-      party: relyingPartyOf(pageOrigin(request, this.#dependencies.platformUrl())),
+      origin,
+      party: relyingPartyOf(origin),
       signInCookie: readCookie(request, "signIn", isSecure) ?? "",
       headers,
       setCookie: (cookie) => headers.append("set-cookie", toCookie(cookie, isSecure)),

@@ -48,6 +48,8 @@ export interface RequestContext {
   readonly inTurn: <T>(question: () => Promise<T>) => Promise<T>;
   /** Counts a session that is about to begin, or refuses it. */
   readonly admitSession: (user: User) => void;
+  /** Of the page that asks. */
+  readonly origin: string;
   /** Of the page that asks: passkeys belong to its host name, and an IP address has none. */
   readonly party: RelyingParty | undefined;
   /** Of a sign-in that lacks its second step. */

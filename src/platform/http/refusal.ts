@@ -2,7 +2,12 @@ import { Problem, type ProblemCode } from "../../base/problem.ts";
 import { WrongPasskey } from "../../people/factors/passkeys.ts";
 import { WrongCode } from "../../people/factors/prover.ts";
 import { TicketExpired } from "../../people/factors/tickets.ts";
-import { WrongPassword } from "../../people/people.ts";
+import {
+  IdentityNotAllowed,
+  IdentityRefused,
+  IdentityUnavailable,
+} from "../../people/identity/failures.ts";
+import { LocalSignInOff, WrongPassword } from "../../people/people.ts";
 import { TooManyTries } from "../../people/sign-in-limits.ts";
 
 /** Codes that a reply of the API can have, besides those of a Problem. */
@@ -13,6 +18,10 @@ export type RefusalCode =
   | "wrong_code"
   | "wrong_passkey"
   | "expired"
+  | "identity_not_allowed"
+  | "identity_refused"
+  | "identity_required"
+  | "identity_unavailable"
   | "second_factor_required"
   | "verification_required"
   | "too_many_tries"
@@ -61,6 +70,11 @@ export function toRefusal(problem: Problem): Refusal {
     return { status: 401, code: "wrong_passkey", message: problem.message };
   if (problem instanceof TicketExpired)
     return { status: 409, code: "expired", message: problem.message };
+  const identityCode = identityCodeOf(problem);
+  if (identityCode !== undefined)
+    return { status: 403, code: identityCode, message: problem.message };
+  if (problem instanceof IdentityUnavailable)
+    return { status: 503, code: "identity_unavailable", message: problem.message };
   if (problem instanceof TooManyTries)
     return {
       status: 429,
@@ -71,6 +85,12 @@ export function toRefusal(problem: Problem): Refusal {
   // The command is left out: readers of the API have no command line.
   const { code, message, field } = problem;
   return { status: statuses[code], code, message, field };
+}
+
+function identityCodeOf(problem: Problem): RefusalCode | undefined {
+  if (problem instanceof IdentityRefused) return "identity_refused";
+  if (problem instanceof IdentityNotAllowed) return "identity_not_allowed";
+  return problem instanceof LocalSignInOff ? "identity_required" : undefined;
 }
 
 export function refuse({ status, code, message, field, headers }: Refusal): Response {

@@ -43,6 +43,7 @@ beforeAll(async () => {
     operations,
     people,
     factors: createFactors(people, home.secrets),
+    identities: undefined,
     invites: new Invites(people),
     sessionSecrets: new SessionSecrets(new Uint8Array(32)),
     tokens,

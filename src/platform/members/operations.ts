@@ -98,7 +98,7 @@ async function listMembers({ store, clock }: People, accountId: string): Promise
   const withFactors = await store.withFactors();
   const members = (await store.memberships({ accountId })).map(async (membership) => {
     const { email = "", name = "" } = (await store.user(membership.userId)) ?? {};
-    const { userId: id, role, createdAtMs } = membership;
+    const { userId: id, role, createdAtMs, isByIdentity = false } = membership;
     const joined = toDateText(createdAtMs);
     return {
       id,
@@ -107,6 +107,7 @@ async function listMembers({ store, clock }: People, accountId: string): Promise
       role,
       joined_at: joined,
       has_second_factor: withFactors.has(id),
+      is_by_identity: isByIdentity,
     };
   });
   const invites = await store.invites(accountId);

@@ -10,6 +10,9 @@ export const member = Type.Object({
   email: Type.String(),
   name: Type.String(),
   role,
+  is_by_identity: Type.Boolean({
+    description: "True: groups at the identity provider give the role.",
+  }),
   joined_at: moment(),
   has_second_factor: nullable(
     Type.Boolean({ description: "For owners and operators; null for others." }),

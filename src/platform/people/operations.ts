@@ -189,6 +189,7 @@ async function listPeople({ people, accounts }: PeopleDependencies): Promise<Peo
   const nowMs = clock.nowMs();
   const isOpen = ({ expiresAtMs }: { readonly expiresAtMs: number }) => expiresAtMs > nowMs;
   const withFactors = await store.withFactors();
+  const withIdentities = await store.withIdentities();
   const names = await accountNames(accounts);
   const memberships = Map.groupBy(await store.allMemberships(), ({ userId }) => userId);
   const all = (await store.users()).map(async (user) =>
@@ -198,6 +199,7 @@ async function listPeople({ people, accounts }: PeopleDependencies): Promise<Peo
       memberships: memberships.get(user.id) ?? [],
       sessions: (await store.sessions(user.id)).filter((one) => people.endOf(one) > nowMs),
       hasFactor: withFactors.has(user.id),
+      hasIdentity: withIdentities.has(user.id),
     }),
   );
   const invited = (await store.allInvites()).filter(isOpen).map((invite) => ({

@@ -50,6 +50,7 @@ test("everybody is listed with their accounts, roles and sessions", async () => 
     created_at: expect.any(String),
     accounts: [{ id: gateway.account, name: "test", role: "developer" }],
     has_second_factor: false,
+    has_identity: false,
     sessions: 2,
     last_seen_at: expect.any(String),
   });

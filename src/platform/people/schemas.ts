@@ -38,6 +38,7 @@ const person = Type.Object({
   ...user.properties,
   created_at: moment(),
   has_second_factor: Type.Boolean(),
+  has_identity: Type.Boolean({ description: "Connected to a user of the identity provider." }),
   sessions: Type.Integer({ description: "Number of browsers in which the user is signed in." }),
   last_seen_at: nullable(moment("Last activity in a signed-in browser, to within five minutes.")),
 });

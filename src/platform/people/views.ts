@@ -31,8 +31,9 @@ export function toPersonView(of: {
   /** Of accounts, by id. */
   readonly names: ReadonlyMap<string, string>;
   readonly hasFactor: boolean;
+  readonly hasIdentity: boolean;
 }): PersonView {
-  const { user, sessions, memberships, names, hasFactor } = of;
+  const { user, sessions, memberships, names, hasFactor, hasIdentity } = of;
   return {
     id: user.id,
     email: user.email,
@@ -44,6 +45,7 @@ export function toPersonView(of: {
       return name === undefined ? [] : [{ id: accountId, name, role }];
     }),
     has_second_factor: hasFactor,
+    has_identity: hasIdentity,
     sessions: sessions.length,
     last_seen_at: optionalDate(sessions[0]?.lastSeenMs),
   };

@@ -1,9 +1,9 @@
 import { toDateText } from "../../base/dates.ts";
 import { Type } from "../../base/json/type.ts";
 import { invalid } from "../../base/problem.ts";
-import type { Challenge } from "../../people/factors/second-step.ts";
 import { factors } from "../../people/factors/store.ts";
 import { timeZoneChoices } from "../../people/preferences.ts";
+import { localRules } from "../../people/session-policy.ts";
 import { inviteKinds } from "../../people/store.ts";
 import { type Context, route } from "../context.ts";
 import { partyOf } from "../factors/routes.ts";
@@ -14,11 +14,19 @@ import { done, fields, isDone, moment, nullable, oneOf, says, text } from "../ht
 import { accountNames } from "../input/values.ts";
 import { user } from "../people/schemas.ts";
 import { toPersonView } from "../people/views.ts";
+import { browserSecrets, noSecrets, signIn, signInReply, toSecondFactor } from "./replies.ts";
 
 const sessionReply = Type.Object({
   user: nullable(
     Type.Object({
       ...user.properties,
+      has_password: Type.Boolean(),
+      identity: nullable(
+        Type.Object(
+          { email: Type.String(), is_current: Type.Boolean() },
+          { description: "At the identity provider; `is_current`: the one that is set up now." },
+        ),
+      ),
       time_zone: oneOf(timeZoneChoices, {
         description: "Zone of the times in the console: the browser's, or UTC.",
       }),
@@ -30,22 +38,15 @@ const sessionReply = Type.Object({
   must_add_factor: Type.Boolean({
     description: "True: a second factor must be set up before anything else.",
   }),
+  sign_in: Type.Object({
+    provider: nullable(
+      Type.String({ description: "Name of the identity provider; null: there is none." }),
+    ),
+    passwords: oneOf(localRules, { description: "Who may sign in without it." }),
+  }),
   version: Type.String(),
   gateway_url: Type.String({ description: "Base URL of the gateway; ends in /v1." }),
 });
-
-/** Given to a browser with its session; null for a program, whose cookie is enough. */
-const browserSecrets = {
-  binding: nullable(
-    Type.String({ description: "Send it as x-svc-session together with the cookie." }),
-  ),
-  device: nullable(
-    Type.String({
-      description:
-        "Send it as x-svc-device with the next sign-in, so that failed attempts from elsewhere do not count.",
-    }),
-  ),
-};
 
 const begunReply = Type.Object({
   ...done.properties,
@@ -84,14 +85,11 @@ export const sessionRoutes = [
       "Signs in. The reply sets a cookie and contains the `binding` that browsers send with it. A wrong email address and a wrong password return the same error. If the user has a second factor, no session begins yet: see `second_factor`.",
     access: "anyone",
     body: fields({ email, password }),
-    reply: Type.Object({
-      ok: Type.Boolean({ description: "False: the second factor is missing." }),
-      second_factor: secondFactor,
-      ...browserSecrets,
-    }),
+    reply: signInReply,
     async handle(context, { body }) {
       const { people, factors: known } = context.dependencies;
       const found = await people.authenticate(body, context.visitor);
+      people.checkLocal(found);
       context.admitSession(found);
       const challenge = await known.secondStep.challenge(found, { party: context.party });
       if (challenge !== undefined)
@@ -155,12 +153,19 @@ export const sessionRoutes = [
     access: "person",
     isForSetup: true,
     isUncounted: true,
-    reply: done,
+    reply: Type.Object({
+      ...done.properties,
+      provider_url: nullable(
+        Type.String({ description: "Open it to sign out of the identity provider as well." }),
+      ),
+    }),
     async handle(context) {
       const { user, session } = personOf(context);
+      const { identities } = context.dependencies;
+      const url = await identities?.logoutUrl(session, `${context.origin}/sign-in`);
       await context.operations.sessions.end({ userId: user.id, id: session.id });
       context.setCookie(endedCookie("session"));
-      return isDone;
+      return { ...isDone, provider_url: url ?? null };
     },
   }),
   route("POST /api/invites/look", {
@@ -302,19 +307,6 @@ export const sessionRoutes = [
   }),
 ] as const;
 
-/** Sets the cookie; what a browser must keep beside it is in the reply, where no other site reads. */
-function signIn(context: Context, userId: string, secret: string) {
-  const { dependencies, setCookie, isBrowser } = context;
-  const { longestMs } = dependencies.people.policy;
-  setCookie({ kind: "session", value: secret, ageMs: longestMs });
-  return {
-    binding: dependencies.sessionSecrets.bindingOf(secret),
-    device: isBrowser
-      ? dependencies.sessionSecrets.newDevice(userId, dependencies.clock.nowMs())
-      : null,
-  };
-}
-
 /** The session needs what comes after it, and the cookie of the first step has done its work. */
 function toBegun(
   context: Context,
@@ -332,28 +324,37 @@ const answering = (context: Context) => ({
   isBound: context.isBrowser,
 });
 
-const noSecrets = { binding: null, device: null };
-
-/** The ticket is of no use without the cookie, nor the cookie without the ticket. */
-function toSecondFactor({ setCookie, dependencies }: Context, challenge: Challenge) {
-  const { ticket: given, expiresAtMs, holder, ways, options } = challenge;
-  const ageMs = expiresAtMs - dependencies.clock.nowMs();
-  setCookie({ kind: "signIn", value: holder, ageMs });
-  return {
-    ticket: given,
-    expires_at: toDateText(expiresAtMs),
-    ways,
-    passkey_options: options ?? null,
-  };
-}
-
 async function view({ dependencies, actor }: Context) {
-  const shared = { version: dependencies.version, gateway_url: `${dependencies.gatewayUrl()}/v1` };
+  const { identities, people } = dependencies;
+  const shared = {
+    sign_in: {
+      provider: identities?.provider.name ?? null,
+      passwords: people.policy.localSignIn,
+    },
+    version: dependencies.version,
+    gateway_url: `${dependencies.gatewayUrl()}/v1`,
+  };
   if (actor?.kind !== "person") return { user: null, must_add_factor: false, ...shared };
   const { user, memberships, mustAddFactor } = actor.person;
   const names = await accountNames(dependencies.accounts);
-  const { timeZone, dismissed } = await dependencies.people.store.preferences(user.id);
-  const person = toPersonView({ user, memberships, names, sessions: [], hasFactor: false });
-  const own = { ...person, time_zone: timeZone, dismissed };
+  const { timeZone, dismissed } = await people.store.preferences(user.id);
+  const known = await people.store.identityOf(user.id);
+  const person = toPersonView({
+    user,
+    memberships,
+    names,
+    sessions: [],
+    hasFactor: false,
+    hasIdentity: known !== undefined,
+  });
+  const own = {
+    ...person,
+    has_password: user.passwordHash !== "",
+    identity: known
+      ? { email: known.email, is_current: known.issuer === identities?.provider.issuer }
+      : null,
+    time_zone: timeZone,
+    dismissed,
+  };
   return { user: own, must_add_factor: mustAddFactor, ...shared };
 }

@@ -40,6 +40,7 @@ export const copiedTables: readonly CopiedTable[] = [
   { name: "totps", key: ["user_id"] },
   { name: "recovery_codes", key: ["user_id", "hash"] },
   { name: "passkeys", key: ["id"] },
+  { name: "identities", key: ["issuer", "subject"] },
   { name: "used_tickets", key: ["id"] },
   { name: "preferences", key: ["user_id"] },
   { name: "saved_views", key: ["id"] },

@@ -13,6 +13,7 @@ import type { Db } from "../../sql/schema.ts";
 import { dataKeys } from "./data-keys.ts";
 import { dialect } from "./dialect.ts";
 import { exports } from "./exports.ts";
+import { identities } from "./identities.ts";
 import { foundation } from "./schema.ts";
 import { secondFactors } from "./second-factors.ts";
 import { storedResponses } from "./stored-responses.ts";
@@ -62,6 +63,12 @@ export const migrations: Steps = {
   "0007-data-keys": {
     up: dataKeys,
     about: "Adds the keys that encrypt and sign, wrapped by the master secret. They stay the same.",
+    compatibleFrom: "0001-foundation",
+  },
+  "0008-identities": {
+    up: identities,
+    about:
+      "Adds the identities of users at an identity provider, and the rights that come from it. Locks users, memberships and sessions for a moment.",
     compatibleFrom: "0001-foundation",
   },
 };

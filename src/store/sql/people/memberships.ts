@@ -35,7 +35,7 @@ export function membershipStore(db: Db) {
         if (refusal !== undefined) return refusal;
         const { numUpdatedRows } = await transaction
           .updateTable("memberships")
-          .set({ role })
+          .set({ role, by_identity: 0, hand_role: null })
           .where("user_id", "=", member.userId)
           .where("account_id", "=", member.accountId)
           .where("role", "!=", role)
@@ -87,7 +87,7 @@ async function whyNot(
 }
 
 /** Links and tokens of the account that only an owner could make. */
-async function endMade(
+export async function endMade(
   transaction: Transaction<Tables>,
   { userId, accountId }: Member,
   nowMs: number,
@@ -118,7 +118,21 @@ async function removeOperator(
     .execute();
   if (!operators.some((operator) => operator.id === id)) return "none";
   if (operators.length === 1) return "last";
-  await transaction.updateTable("users").set({ is_operator: 0 }).where("id", "=", id).execute();
+  await endOperator(transaction, id, nowMs);
+  return "removed";
+}
+
+/** With the links and tokens that only an operator could make. */
+export async function endOperator(
+  transaction: Transaction<Tables>,
+  id: string,
+  nowMs: number,
+): Promise<void> {
+  await transaction
+    .updateTable("users")
+    .set({ is_operator: 0, operator_by_identity: 0 })
+    .where("id", "=", id)
+    .execute();
   const owned = transaction
     .selectFrom("memberships")
     .select("account_id")
@@ -140,7 +154,6 @@ async function removeOperator(
       where.or([where("account_id", "is", null), where("account_id", "not in", owned)]),
     )
     .execute();
-  return "removed";
 }
 
 function toMembership(row: Tables["memberships"]): Membership {
@@ -149,5 +162,6 @@ function toMembership(row: Tables["memberships"]): Membership {
     accountId: row.account_id,
     role: toRole(row.role),
     createdAtMs: row.created_at_ms,
+    isByIdentity: row.by_identity === 1,
   };
 }

@@ -7,13 +7,13 @@ import {
   type Membership,
   type NewPassword,
   type PeopleStore,
-  type User,
 } from "../../../people/store.ts";
 import { addAudit } from "../audit.ts";
 import { lockFor } from "../dialect.ts";
 import type { Db, Tables } from "../schema.ts";
 import { textSearch } from "../text-search.ts";
 import { factorStore } from "./factors.ts";
+import { identityStore } from "./identities.ts";
 import { inviteStore, removeResets } from "./invites.ts";
 import { membershipStore } from "./memberships.ts";
 import { preferencesStore } from "./preferences.ts";
@@ -21,6 +21,7 @@ import { outcomeOf, useUp } from "./proofs.ts";
 import { insertSession, sessionStore } from "./sessions.ts";
 import { toRole } from "./tables.ts";
 import { tokenStore } from "./tokens.ts";
+import { fromUser, toUser } from "./users.ts";
 
 export function createPeopleStore(db: Db): PeopleStore {
   return {
@@ -31,6 +32,7 @@ export function createPeopleStore(db: Db): PeopleStore {
     ...tokenStore(db),
     ...preferencesStore(db),
     ...factorStore(db),
+    ...identityStore(db),
     // Thrown, since only that takes the whole transaction back.
     accept: (acceptance, audit) =>
       outcomeOf(
@@ -157,7 +159,7 @@ async function accept(
   if (makeOperator !== undefined) {
     await transaction
       .updateTable("users")
-      .set({ is_operator: 1 })
+      .set({ is_operator: 1, operator_by_identity: 0 })
       .where("id", "=", makeOperator)
       .execute();
     await transaction.deleteFrom("invites").where("created_by", "=", firstStart).execute();
@@ -175,36 +177,36 @@ async function join(
 ): Promise<void> {
   const known = await transaction
     .selectFrom("memberships")
-    .select("role")
+    .select(["role", "by_identity", "hand_role"])
     .where("user_id", "=", userId)
     .where("account_id", "=", accountId)
     .executeTakeFirst();
-  if (known !== undefined && covers(toRole(known.role), role)) return;
+  if (known !== undefined && covers(toRole(known.role), role)) {
+    // Stays when the identity provider takes its higher role away.
+    const isHeld = known.hand_role !== null && covers(toRole(known.hand_role), role);
+    if (known.by_identity === 1 && !isHeld)
+      await transaction
+        .updateTable("memberships")
+        .set({ hand_role: role })
+        .where("user_id", "=", userId)
+        .where("account_id", "=", accountId)
+        .execute();
+    return;
+  }
   await transaction
     .insertInto("memberships")
-    .values({ user_id: userId, account_id: accountId, role, created_at_ms: createdAtMs })
-    .onConflict((conflict) => conflict.columns(["user_id", "account_id"]).doUpdateSet({ role }))
+    .values({
+      user_id: userId,
+      account_id: accountId,
+      role,
+      created_at_ms: createdAtMs,
+      by_identity: 0,
+      hand_role: null,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["user_id", "account_id"])
+        .doUpdateSet({ role, by_identity: 0, hand_role: null }),
+    )
     .execute();
-}
-
-function toUser(row: Tables["users"]): User {
-  return {
-    id: row.id,
-    email: row.email,
-    name: row.name,
-    passwordHash: row.password_hash,
-    isOperator: row.is_operator === 1,
-    createdAtMs: row.created_at_ms,
-  };
-}
-
-function fromUser(user: User): Tables["users"] {
-  return {
-    id: user.id,
-    email: user.email,
-    name: user.name,
-    password_hash: user.passwordHash,
-    is_operator: user.isOperator ? 1 : 0,
-    created_at_ms: user.createdAtMs,
-  };
 }

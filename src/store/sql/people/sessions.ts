@@ -75,6 +75,7 @@ function toSession(row: Tables["sessions"]): Session {
     address: row.address,
     factor: toFactor(row.factor),
     verifiedAtMs: row.verified_at_ms ?? undefined,
+    issuer: row.issuer ?? undefined,
   };
 }
 
@@ -90,5 +91,6 @@ function fromSession(session: Session): Tables["sessions"] {
     address: session.address,
     factor: session.factor ?? null,
     verified_at_ms: session.verifiedAtMs ?? null,
+    issuer: session.issuer ?? null,
   };
 }

@@ -10,9 +10,29 @@ export interface PeopleTables {
     name: string;
     password_hash: string;
     is_operator: number;
+    /** 1: groups at the identity provider made them one. */
+    operator_by_identity: number;
     created_at_ms: number;
   };
-  memberships: { user_id: string; account_id: string; role: string; created_at_ms: number };
+  memberships: {
+    user_id: string;
+    account_id: string;
+    role: string;
+    created_at_ms: number;
+    /** 1: the role comes from groups at the identity provider. */
+    by_identity: number;
+    /** The lower role that was given by hand besides; null: none. */
+    hand_role: string | null;
+  };
+  identities: {
+    issuer: string;
+    subject: string;
+    user_id: string;
+    email: string;
+    id_token: string | null;
+    created_at_ms: number;
+    last_used_ms: number;
+  };
   sessions: {
     id: string;
     user_id: string;
@@ -24,6 +44,7 @@ export interface PeopleTables {
     address: string;
     factor: string | null;
     verified_at_ms: number | null;
+    issuer: string | null;
   };
   totps: { user_id: string; sealed_secret: string; last_step: number; created_at_ms: number };
   recovery_codes: { user_id: string; hash: string };

@@ -9,6 +9,7 @@ import type { Db } from "../../sql/schema.ts";
 import { dataKeys } from "./data-keys.ts";
 import { dialect } from "./dialect.ts";
 import { exports } from "./exports.ts";
+import { identities } from "./identities.ts";
 import { keyStates } from "./key-states.ts";
 import { keys } from "./keys.ts";
 import { knownCharges } from "./known-charges.ts";
@@ -123,6 +124,11 @@ const migrations: Migrations = {
   "0023-data-keys": {
     up: dataKeys,
     about: "Adds the keys that encrypt and sign, wrapped by the master secret. They stay the same.",
+  },
+  "0024-identities": {
+    up: identities,
+    about:
+      "Adds the identities of users at an identity provider, and the rights that come from it.",
   },
 };
 

@@ -1,0 +1,28 @@
+import type { CustomFetch } from "openid-client";
+
+const mostBytes = 512 * 1024;
+
+class ReplyTooLarge extends Error {}
+
+/** Asks the provider: no redirects, and no more bytes than any of its documents needs. */
+export const boundedFetch: CustomFetch = async (url, { body: sent = null, signal, ...init }) => {
+  const response = await fetch(url, {
+    ...init,
+    redirect: "manual",
+    body: sent,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const { status, headers, body } = response;
+  if (body === null) return response;
+  const pieces: Uint8Array[] = [];
+  let total = 0;
+  for await (const piece of body) {
+    total += piece.length;
+    if (total > mostBytes) throw new ReplyTooLarge(`more than ${mostBytes} bytes from ${url}`);
+    pieces.push(piece);
+  }
+  const kept = new Headers(headers);
+  kept.delete("content-encoding");
+  kept.delete("content-length");
+  return new Response(Buffer.concat(pieces), { status, headers: kept });
+};

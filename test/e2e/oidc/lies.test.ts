@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import {
+  type Lie,
+  type LyingProvider,
+  lyingClient,
+  startLyingProvider,
+} from "../../fake/lying-provider.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import {
+  type Answer,
+  freePort,
+  joinOperator,
+  nobody,
+  password,
+  type Visitor,
+} from "../../setup/platform-home.ts";
+import { cookieOf, TestClock } from "../../setup/second-factor.ts";
+
+let gateway: TestGateway;
+let provider: LyingProvider;
+let operator: Visitor;
+const clock = new TestClock();
+const lines: string[] = [];
+
+beforeAll(async () => {
+  provider = await startLyingProvider(freePort());
+  gateway = await startTestGateway({
+    clock,
+    writeLog: (line) => void lines.push(line),
+    environment: {
+      SVC_OIDC_ISSUER: provider.issuer,
+      SVC_OIDC_CLIENT_ID: lyingClient,
+      SVC_OIDC_NAME: "Example Corp",
+      SVC_OIDC_ROLES: "team=test:developer; ghosts=nowhere:viewer",
+      SVC_LOG_LEVEL: "warn",
+    },
+  });
+  operator = await joinOperator(gateway);
+});
+beforeEach(() => {
+  provider.lie = {};
+  // What was read of the provider is forgotten, and so are failed attempts.
+  clock.ms += 3_600_000;
+});
+afterAll(async () => {
+  await gateway.stop();
+  await provider.stop();
+});
+
+const start = () => nobody(gateway.platformUrl).ask("POST /api/session/oidc");
+
+async function signIn(lie: Lie = {}): Promise<Answer> {
+  provider.lie = lie;
+  const begun = await start();
+  if (begun.status !== 200) return begun;
+  const { url, ticket } = begun.body;
+  return nobody(gateway.platformUrl).ask("POST /api/session/oidc/finish", {
+    body: { ticket, search: provider.answer(url) },
+    headers: { cookie: cookieOf(begun, "svc_sign_in") },
+  });
+}
+
+async function expectRefused(lie: Lie, message: string, status = 403): Promise<void> {
+  const people = async () => (await operator.ask("GET /api/people")).body.people.length;
+  const before = await people();
+  const answer = await signIn(lie);
+  expect(answer.body.error?.message).toContain(message);
+  expect(answer.status).toBe(status);
+  expect(answer.response.headers.getSetCookie().join()).not.toContain("svc_session");
+  expect(await people()).toBe(before);
+}
+
+const nowS = () => Math.floor(Date.now() / 1_000);
+
+describe("a provider that lies lets nobody in, and one sentence says what is wrong", () => {
+  test.each<[string, () => Lie, string]>([
+    [
+      "the audience",
+      () => ({ claims: { aud: "another-app" } }),
+      "for another application (wrong audience)",
+    ],
+    ["several audiences", () => ({ claims: { aud: [lyingClient, "another-app"] } }), "wrong"],
+    [
+      "the authorized party",
+      () => ({ claims: { aud: [lyingClient, "b"], azp: "b" } }),
+      "wrong azp",
+    ],
+    ["the issuer", () => ({ claims: { iss: "https://evil.example" } }), "of another issuer"],
+    ["the issuer of the answer", () => ({ iss: "https://evil.example" }), "is not valid"],
+    ["the state", () => ({ state: "another" }), "is not valid"],
+    ["the nonce", () => ({ claims: { nonce: "another" } }), "wrong nonce"],
+    ["a missing nonce", () => ({ omit: ["nonce"] }), "is not valid"],
+    ["the time, expired", () => ({ claims: { exp: nowS() - 3_600 } }), "has expired"],
+    ["the time, not yet", () => ({ claims: { nbf: nowS() + 3_600 } }), "not valid yet"],
+    ["no signature", () => ({ alg: "none" }), "is not valid"],
+    [
+      "no signature, and it says that this is how it signs",
+      () => ({
+        alg: "none",
+        discovery: { id_token_signing_alg_values_supported: ["none", "RS256"] },
+      }),
+      "is not valid",
+    ],
+    [
+      "a signature with its public key as a secret",
+      () => ({
+        alg: "HS256",
+        discovery: { id_token_signing_alg_values_supported: ["HS256", "RS256"] },
+      }),
+      "is not valid",
+    ],
+    ["a signature with another key", () => ({ signedBy: "foreign" }), "is not valid"],
+    ["no subject", () => ({ omit: ["sub"] }), "is not valid"],
+    ["an unverified address", () => ({ claims: { email_verified: false } }), "is verified"],
+    ["no address", () => ({ omit: ["email"] }), "did not send your email address"],
+    ["no groups", () => ({ omit: ["groups"] }), "none of your groups"],
+    [
+      "groups left out",
+      () => ({ omit: ["groups"], claims: { _claim_names: { groups: "src1" } } }),
+      "too many",
+    ],
+    [
+      "a group of an account that does not exist",
+      () => ({ claims: { groups: ["ghosts"] } }),
+      "none of your groups",
+    ],
+  ])("%s", (_, lie, message) => expectRefused(lie(), message));
+});
+
+describe("a provider that does not work", () => {
+  const broken = (path: string, reply: () => Response): Lie => ({ replies: { [path]: reply } });
+  const huge = () =>
+    new Response("x".repeat(2_000_000), { headers: { "content-type": "application/json" } });
+  test.each<[string, Lie]>([
+    ["fails", broken("/.well-known/openid-configuration", () => new Response("", { status: 500 }))],
+    ["sends too much", broken("/.well-known/openid-configuration", huge)],
+    ["is no provider", broken("/.well-known/openid-configuration", () => new Response("<html>"))],
+    ["is another one", { discovery: { issuer: "https://evil.example" } }],
+    ["has no keys", { discovery: { jwks_uri: undefined } }],
+    ["fails at the token", broken("/token", () => new Response("", { status: 500 }))],
+    ["sends too large a token", broken("/token", huge)],
+    ["fails at the keys", broken("/jwks", () => new Response("", { status: 500 }))],
+    ["redirects", broken("/token", () => Response.redirect("http://127.0.0.1:1/", 307))],
+  ])("one that %s: one sentence, and a password still works", async (_, lie) => {
+    await expectRefused(lie, "Example Corp does not respond correctly. Try again in a minute", 503);
+    const { email } = (await operator.ask("GET /api/session")).body.user;
+    const body = { email, password };
+    const session = await nobody(gateway.platformUrl).ask("POST /api/session", { body });
+    expect(session.status).toBe(200);
+  });
+
+  test("one that refuses the client says so to the operator", async () => {
+    const reply = () => Response.json({ error: "invalid_client" }, { status: 401 });
+    await expectRefused(
+      { replies: { "/token": reply } },
+      "did not accept this platform (invalid_client). Ask an operator to check SVC_OIDC_CLIENT_ID",
+    );
+  });
+});
+
+test("an honest provider is believed, and a key that it replaces works at once", async () => {
+  expect((await signIn()).body.ok).toBe(true);
+  await provider.rotate();
+  expect((await signIn()).body.ok).toBe(true);
+});
+
+test("no token and no code is in the log", async () => {
+  await signIn({ claims: { aud: "another-app" } });
+  const text = lines.join("\n");
+  expect(text).toContain("OAUTH_JWT_CLAIM_COMPARISON_FAILED");
+  expect(text).not.toMatch(/eyJ|honest@|of no use|code=/);
+});
+
+test("attempts from one network are limited", async () => {
+  const statuses: number[] = [];
+  for (let left = 60; left > 0; left--) {
+    const body = { ticket: "none", search: "?code=x" };
+    const route = "POST /api/session/oidc/finish";
+    statuses.push((await nobody(gateway.platformUrl).ask(route, { body })).status);
+  }
+  expect(statuses.filter((status) => status === 409)).toHaveLength(50);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+});

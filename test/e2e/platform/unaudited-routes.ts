@@ -1,0 +1,14 @@
+/** They only look, or begin what another route completes. */
+const reading = [
+  "POST /api/invites/look",
+  "POST /api/session/oidc",
+  "POST /api/session/passkey-options",
+  "POST /api/me/identity",
+  "POST /api/me/verify/passkey",
+  "POST /api/me/totp/setup",
+  "POST /api/me/passkeys/setup",
+];
+/** They need a database that several nodes share; see src/platform/nodes/routes.test.ts. */
+const ofNodes = ["POST /api/nodes/:name/drain", "POST /api/nodes/:name/resume"];
+
+export const unaudited: readonly string[] = [...reading, ...ofNodes];

@@ -62,6 +62,7 @@ const factorWords: Readonly<Record<NonNullable<Session["factor"]>, string>> = {
   totp: "App",
   passkey: "Passkey",
   recovery: "Recovery code",
+  identity: "Identity provider",
 };
 
 function EndOthers() {

@@ -65,6 +65,7 @@ const slowRoutes: readonly string[] = [
 const entryRoutes: readonly string[] = [
   "POST /api/session",
   "POST /api/session/second-step",
+  "POST /api/session/oidc/finish",
   "POST /api/session/passkey",
   "POST /api/invites/accept",
 ] satisfies readonly ApiName[];

@@ -29,6 +29,7 @@ type PageName =
   | "changelog"
   | "reference"
   | "signIn"
+  | "signInCallback"
   | "join"
   | "me"
   | "notFound";
@@ -67,6 +68,7 @@ export const pages: Readonly<Record<PageName, LoadPage>> = {
   changelog: () => import("./pages/changelog/page.tsx"),
   reference: () => import("./pages/reference/page.tsx"),
   signIn: () => import("./pages/sign-in/page.tsx"),
+  signInCallback: () => import("./pages/sign-in/callback.tsx"),
   join: () => import("./pages/join/page.tsx"),
   me: () => import("./pages/me/page.tsx"),
   notFound: () => import("./pages/not-found/page.tsx"),

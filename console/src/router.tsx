@@ -57,7 +57,11 @@ const operatorIndex = createRoute({
 });
 
 const routeTree = root.addChildren([
-  signedOut.addChildren([inSignedOut("/sign-in", pages.signIn), inSignedOut("/join", pages.join)]),
+  signedOut.addChildren([
+    inSignedOut("/sign-in", pages.signIn),
+    inSignedOut("/sign-in/callback", pages.signInCallback),
+    inSignedOut("/join", pages.join),
+  ]),
   frame.addChildren([
     inFrame("/changelog", pages.changelog),
     inFrame("/reference", pages.reference),

@@ -8,6 +8,7 @@ export const checkGroups = [
   "database",
   "secret",
   "clock",
+  "sign-in",
   "providers",
 ] as const;
 export type CheckGroup = (typeof checkGroups)[number];

@@ -12,6 +12,7 @@ import { checkListeners } from "./listeners.ts";
 import { checkMachine } from "./machine.ts";
 import { checkProviders } from "./providers.ts";
 import { checkSecret } from "./secret.ts";
+import { checkRoleAccounts, checkSignIn } from "./sign-in.ts";
 
 /**
  * Examines this installation. Each group is examined whatever the others found, as far as it can be
@@ -49,8 +50,15 @@ export async function examine(
   if (database === undefined) return found;
   await run("secret", (checks) => checkSecret(checks, configuration, database.fingerprint));
   await run("clock", (checks) => checkClock(checks, database));
+  const isUsable = running !== undefined || database.isReady;
+  await run("sign-in", async (checks) => {
+    await checkSignIn(checks, configuration);
+    if (isUsable && configuration.settings.oidcRoles !== undefined)
+      await withOperations(configuration, running, (operations) =>
+        checkRoleAccounts(checks, configuration, operations),
+      );
+  });
   await run("providers", async (checks) => {
-    const isUsable = running !== undefined || database.isReady;
     if (!isUsable) return checks.skipped("Not checked, because the database cannot be read");
     await withOperations(configuration, running, (operations) =>
       checkProviders(checks, operations),

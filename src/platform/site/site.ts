@@ -20,7 +20,8 @@ export interface Site {
 }
 
 /** What the console's pages are at; anything deeper belongs to the app itself. */
-const pagePattern = /^\/(?:$|(?:sign-in|join|me|changelog|reference)$|(?:a|operator)(?:\/|$))/;
+const pagePattern =
+  /^\/(?:$|(?:sign-in(?:\/callback)?|join|me|changelog|reference)$|(?:a|operator)(?:\/|$))/;
 /** The builder's own names: no slash, no dots in a row. */
 const assetPattern = /^\/assets\/([\w-]+\.(js|css|svg))$/;
 const types = {

@@ -3,9 +3,11 @@ import { chmodSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newId } from "../../../src/base/ids.ts";
 import type { Check } from "../../../src/cli/doctor-wiring.ts";
+import { lyingClient, startLyingProvider } from "../../fake/lying-provider.ts";
 import { jsonReply } from "../../fake/recordings.ts";
 import { startFakeUpstream } from "../../fake/upstream.ts";
 import { createHome, type Environment, type Home } from "../../setup/child.ts";
+import { freePort } from "../../setup/platform-home.ts";
 import { usePostgres } from "../../setup/use-postgres.ts";
 
 setDefaultTimeout(60_000);
@@ -147,6 +149,39 @@ describe("svc doctor", () => {
     await upstream.stop();
     expect(paths.length).toBeGreaterThan(0);
     expect(paths.every((path) => path.endsWith("/models"))).toBe(true);
+  });
+});
+
+describe("svc doctor with an identity provider", () => {
+  test("asks it, and shows the redirect URI", async () => {
+    const provider = await startLyingProvider(freePort());
+    const environment = {
+      SVC_OIDC_ISSUER: provider.issuer,
+      SVC_OIDC_CLIENT_ID: lyingClient,
+      SVC_OIDC_ROLES: "team=nowhere:viewer",
+      SVC_PLATFORM_URL: "https://console.example",
+    };
+    try {
+      const checks = await examine(environment);
+      const found = checks
+        .filter(({ group }) => group === "sign-in")
+        .map(({ state, finding }) => `${state}: ${finding}`);
+      expect(found).toEqual([
+        `ok: single sign-on responds (${provider.issuer})`,
+        "ok: Its redirect URI must be https://console.example/sign-in/callback",
+      ]);
+      provider.lie = { discovery: { issuer: "https://evil.example" } };
+      expect(wrong(await examine(environment), "sign-in").join()).toContain(
+        "issuer does not match the expected issuer",
+      );
+      await home.svc(["account", "create", "somewhere"]);
+      provider.lie = {};
+      expect(wrong(await examine(environment), "sign-in")).toEqual([
+        "problem: SVC_OIDC_ROLES names accounts that do not exist: nowhere.",
+      ]);
+    } finally {
+      await provider.stop();
+    }
   });
 });
 

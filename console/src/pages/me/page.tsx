@@ -9,16 +9,18 @@ import { useChange } from "../../queries.ts";
 import { useUser } from "../../session.tsx";
 import { leastPassword, passwordProblem } from "../join/password.ts";
 import { FactorsPanels } from "./factors/factors-panels.tsx";
+import { IdentityPanel } from "./identity-panel.tsx";
 import { Sessions } from "./sessions.tsx";
 
 export function Page() {
-  const { email } = useUser();
+  const { email, has_password: hasPassword } = useUser();
   return (
     <>
       <PageHeader title="My profile" about={`You sign in as ${email}.`} />
       <Name />
       <TimeZone />
-      <Password />
+      {hasPassword && <Password />}
+      <IdentityPanel />
       <FactorsPanels />
       <Sessions />
     </>

@@ -9,7 +9,7 @@ import { Dialog } from "../../components/form/dialog.tsx";
 import { ShownLink } from "../../components/form/shown-link.tsx";
 import { actionsColumn, type Column, DataTable } from "../../components/table/data-table.tsx";
 import { Moment } from "../../components/table/moment.tsx";
-import { useMay, useUser } from "../../session.tsx";
+import { useMay, useSession, useUser } from "../../session.tsx";
 import { ChangeRole, type Member, nameOf, roleWords } from "./member-forms.tsx";
 
 interface MembersTableProps {
@@ -22,6 +22,7 @@ interface MembersTableProps {
 
 export function MembersTable({ account, members, mayChange, invite }: MembersTableProps) {
   const me = useUser();
+  const { provider } = useSession().sign_in;
   const [changing, setChanging] = useState<Member | undefined>();
   const columns: readonly Column<Member>[] = [
     {
@@ -36,7 +37,15 @@ export function MembersTable({ account, members, mayChange, invite }: MembersTab
         </div>
       ),
     },
-    { header: "Role", cell: ({ role }) => roleWords[role].label },
+    {
+      header: "Role",
+      cell: ({ role, is_by_identity: isByIdentity }) => (
+        <div className="lines">
+          <div>{roleWords[role].label}</div>
+          {isByIdentity && <small>through {provider ?? "an identity provider"}</small>}
+        </div>
+      ),
+    },
     { header: "Joined", cell: ({ joined_at }) => <Moment at={joined_at} />, isExtra: true },
   ];
   const factor: Column<Member> = {

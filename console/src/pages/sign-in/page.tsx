@@ -1,6 +1,6 @@
 import { Button, Divider, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { type SubmitEvent, useState } from "react";
+import { type ReactNode, type SubmitEvent, useState } from "react";
 import { type ApiProblem, call } from "../../api.ts";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
 import { DoorHeader } from "../../components/layout/signed-out-header.tsx";
@@ -10,11 +10,12 @@ import { sessionKey, useChange, useWork } from "../../queries.ts";
 import { useSearchText } from "../../search.ts";
 import { useSession } from "../../session.tsx";
 import { Redirect } from "../../shell/signed-in.tsx";
+import { ProviderButton } from "./provider-button.tsx";
 import { safePath } from "./safe-path.ts";
 import { type MissingFactor, SecondStep } from "./second-step.tsx";
 
 export function Page() {
-  const { user } = useSession();
+  const { user, sign_in: signIn } = useSession();
   const [{ then }] = useSearchText();
   const client = useQueryClient();
   const [email, setEmail] = useState("");
@@ -22,9 +23,25 @@ export function Page() {
   const [expired, setExpired] = useState<ApiProblem | null>(null);
   const enter = () => void client.refetchQueries({ queryKey: sessionKey });
   if (user !== null) return <Redirect href={safePath(then)} />;
+  const { provider, passwords } = signIn;
+  if (passwords === "off" && provider !== null)
+    return (
+      <>
+        <DoorHeader title="Sign in" />
+        <ProviderButton name={provider} then={then} />
+      </>
+    );
   if (missing === undefined)
     return (
       <FirstStep
+        provider={
+          provider !== null && (
+            <>
+              <ProviderButton name={provider} then={then} />
+              <Divider label={passwords === "operators" ? "or, for operators" : "or"} />
+            </>
+          )
+        }
         email={email}
         onEmail={setEmail}
         problem={expired}
@@ -48,10 +65,12 @@ interface FirstStepProps {
   /** Of a second step that came too late. */
   readonly problem: ApiProblem | null;
   /** With what is missing still; null: signed in. */
+  /** The button of the identity provider, if there is one. */
+  readonly provider: ReactNode;
   readonly onEnter: (missing: MissingFactor | null) => void;
 }
 
-function FirstStep({ email, onEmail, problem, onEnter }: FirstStepProps) {
+function FirstStep({ email, onEmail, problem, onEnter, provider }: FirstStepProps) {
   const [password, setPassword] = useState("");
   const enter = useChange("POST /api/session", {
     onDone: ({ second_factor: missing }) => onEnter(missing),
@@ -64,6 +83,7 @@ function FirstStep({ email, onEmail, problem, onEnter }: FirstStepProps) {
     <form onSubmit={submit}>
       <DoorHeader title="Sign in" />
       <Stack gap="md">
+        {provider}
         <ErrorNotice problem={enter.error ?? problem} />
         <TextInput
           label="Email"
@@ -72,7 +92,7 @@ function FirstStep({ email, onEmail, problem, onEnter }: FirstStepProps) {
           autoComplete="username"
           required
           withAsterisk={false}
-          autoFocus
+          autoFocus={provider === false}
           value={email}
           onChange={(event) => onEmail(event.currentTarget.value)}
         />

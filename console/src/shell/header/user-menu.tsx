@@ -11,12 +11,13 @@ export function UserMenu() {
   const navigate = useNavigate();
   const client = useQueryClient();
   const leave = useChange("DELETE /api/session", {
-    onDone: () => {
+    onDone: ({ provider_url: url }) => {
       client.setQueryData(sessionKey, (old: object) => ({ ...old, user: null }));
       // Nothing that was seen stays in this tab for whoever signs in next.
       client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
       sessionStorage.clear();
-      void navigate({ to: "/sign-in", search: {} });
+      if (url === null) void navigate({ to: "/sign-in", search: {} });
+      else location.assign(url);
     },
   });
   const initials = (name === "" ? email : name)

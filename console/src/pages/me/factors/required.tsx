@@ -25,7 +25,9 @@ export function RequiredFactor({ onDone }: { readonly onDone: () => void }) {
 function Choice({ onChoose }: { readonly onChoose: (kind: FactorKind) => void }) {
   const { email } = useUser();
   const [place] = useState(passkeyPlace);
-  const leave = useChange("DELETE /api/session", { onDone: () => location.assign("/sign-in") });
+  const leave = useChange("DELETE /api/session", {
+    onDone: ({ provider_url: url }) => location.assign(url ?? "/sign-in"),
+  });
   return (
     <>
       <DoorHeader

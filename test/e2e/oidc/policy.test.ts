@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  type Lie,
+  type LyingProvider,
+  lyingClient,
+  startLyingProvider,
+} from "../../fake/lying-provider.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import {
+  type Answer,
+  freePort,
+  join,
+  joinMember,
+  joinOperator,
+  nobody,
+  password,
+  type Visitor,
+  visitor,
+} from "../../setup/platform-home.ts";
+import { addApp, cookieOf, TestClock } from "../../setup/second-factor.ts";
+
+let provider: LyingProvider;
+beforeAll(async () => {
+  provider = await startLyingProvider(freePort());
+});
+afterAll(() => provider.stop());
+
+interface Home {
+  readonly gateway: TestGateway;
+  readonly operator: Visitor;
+  readonly clock: TestClock;
+}
+
+async function withHome(
+  environment: Readonly<Record<string, string>>,
+  run: (home: Home) => Promise<void>,
+): Promise<void> {
+  const clock = new TestClock();
+  const gateway = await startTestGateway({
+    clock,
+    environment: {
+      SVC_OIDC_ISSUER: provider.issuer,
+      SVC_OIDC_CLIENT_ID: lyingClient,
+      SVC_OIDC_ROLES: "team=test:developer",
+      ...environment,
+    },
+  });
+  try {
+    await run({ gateway, operator: await joinOperator(gateway), clock });
+  } finally {
+    await gateway.stop();
+  }
+}
+
+async function signIn({ gateway }: Home, lie: Lie = {}): Promise<Answer> {
+  provider.lie = lie;
+  const who = nobody(gateway.platformUrl);
+  const begun = await who.ask("POST /api/session/oidc");
+  const { url, ticket } = begun.body;
+  return who.ask("POST /api/session/oidc/finish", {
+    body: { ticket, search: provider.answer(url) },
+    headers: { cookie: cookieOf(begun, "svc_sign_in") },
+  });
+}
+
+const withPassword = ({ gateway }: Home, email: string) =>
+  nobody(gateway.platformUrl).ask("POST /api/session", { body: { email, password } });
+const sessionOf = ({ gateway }: Home, answer: Answer) =>
+  visitor(gateway.platformUrl, { cookie: cookieOf(answer, "svc_session") });
+const viewOf = async (home: Home, answer: Answer) =>
+  (await sessionOf(home, answer).ask("GET /api/session")).body;
+const emailOf = async (who: Visitor) => (await who.ask("GET /api/session")).body.user.email;
+const member = ({ gateway, operator }: Home, email: string) =>
+  joinMember(gateway, operator, { account: gateway.account, role: "viewer", email });
+
+describe("SVC_OIDC_PASSWORDS", () => {
+  test("operators: a member's password signs nobody in, an operator's does", () =>
+    withHome({ SVC_OIDC_PASSWORDS: "operators" }, async (home) => {
+      await member(home, "maria@example.com");
+      const refused = await withPassword(home, "maria@example.com");
+      expect([refused.status, refused.body.error.code]).toEqual([403, "identity_required"]);
+      expect(refused.response.headers.getSetCookie()).toEqual([]);
+      expect((await withPassword(home, await emailOf(home.operator))).status).toBe(200);
+      const { sign_in: shown } = (await home.operator.ask("GET /api/session")).body;
+      expect(shown).toEqual({ provider: "single sign-on", passwords: "operators" });
+    }));
+
+  test("off: an operator gets in with a link of the command line, and with nothing else", () =>
+    withHome({ SVC_OIDC_PASSWORDS: "off" }, async (home) => {
+      const email = await emailOf(home.operator);
+      expect((await withPassword(home, email)).body.error.code).toBe("identity_required");
+      const { people } = home.gateway.server.operations;
+      const { link } = await people.resetPassword({ email });
+      const back = await join(home.gateway.platformUrl, link, { email });
+      expect((await back.ask("GET /api/people")).status).toBe(200);
+    }));
+});
+
+describe("a second factor", () => {
+  test("is not asked for where the provider's sign-in counts, also where one is required", () =>
+    withHome({ SVC_REQUIRE_SECOND_FACTOR: "all" }, async (home) => {
+      const answer = await signIn(home);
+      expect([answer.body.ok, (await viewOf(home, answer)).must_add_factor]).toEqual([true, false]);
+    }));
+
+  test("is set up and asked for where it does not count", () =>
+    withHome(
+      { SVC_REQUIRE_SECOND_FACTOR: "all", SVC_OIDC_SECOND_FACTOR: "require" },
+      async (home) => {
+        const first = await signIn(home);
+        expect((await viewOf(home, first)).must_add_factor).toBe(true);
+        const { app } = await addApp(sessionOf(home, first), home.clock);
+        const { body, ...answer } = await signIn(home);
+        expect([body.ok, body.binding, body.second_factor.ways]).toEqual([
+          false,
+          null,
+          ["totp", "recovery"],
+        ]);
+        expect(cookieOf({ body, ...answer }, "svc_session")).toBe("");
+        const second = await nobody(home.gateway.platformUrl).ask("POST /api/session/second-step", {
+          body: { ticket: body.second_factor.ticket, code: app.code() },
+          headers: { cookie: cookieOf({ body, ...answer }, "svc_sign_in") },
+        });
+        const who = sessionOf(home, second);
+        expect((await who.ask("GET /api/session")).body.must_add_factor).toBe(false);
+        const left = await who.ask("DELETE /api/session");
+        expect(left.body.provider_url).toStartWith(`${provider.issuer}/end?`);
+      },
+    ));
+
+  test("counts where the provider names one, with amr", () =>
+    withHome({ SVC_REQUIRE_SECOND_FACTOR: "all", SVC_OIDC_SECOND_FACTOR: "amr" }, async (home) => {
+      const view = async (amr: readonly string[]) =>
+        (await viewOf(home, await signIn(home, { claims: { amr } }))).must_add_factor;
+      expect([await view(["pwd"]), await view(["pwd", "otp"])]).toEqual([true, false]);
+    }));
+});
+
+describe("SVC_OIDC_LINK", () => {
+  test("connects a member by a verified address, and never an operator", () =>
+    withHome({ SVC_OIDC_LINK: "on", SVC_OIDC_TRUST_EMAIL: "on" }, async (home) => {
+      const email = "honest@example.com";
+      const who = await member(home, email);
+      const { id } = (await who.ask("GET /api/session")).body.user;
+      const unsure = await signIn(home, { omit: ["email_verified"] });
+      expect(unsure.body.error.message).toContain("already has a user here");
+      const { user } = await viewOf(home, await signIn(home));
+      expect([user.id, user.accounts[0].role]).toEqual([id, "developer"]);
+
+      const claims = { sub: "person-2", email: await emailOf(home.operator) };
+      const refused = await signIn(home, { claims });
+      expect([refused.status, refused.body.error.code]).toEqual([403, "identity_not_allowed"]);
+      const other = await signIn(home, { claims: { sub: "person-3" } });
+      expect(other.body.error.message).toContain("is connected to another user");
+    }));
+});
+
+test("an address without email_verified counts where the operator trusts the provider", () =>
+  withHome({ SVC_OIDC_TRUST_EMAIL: "on" }, async (home) => {
+    expect((await signIn(home, { omit: ["email_verified"] })).body.ok).toBe(true);
+    const claims = { sub: "person-2", email: "b@example.com", email_verified: false };
+    expect((await signIn(home, { claims })).status).toBe(403);
+  }));
+
+test("without a provider, its routes say what to set", async () => {
+  const gateway = await startTestGateway();
+  try {
+    const { status, body } = await nobody(gateway.platformUrl).ask("POST /api/session/oidc");
+    expect([status, body.error.message]).toEqual([
+      404,
+      "No identity provider is set up. Set SVC_OIDC_ISSUER and SVC_OIDC_CLIENT_ID.",
+    ]);
+  } finally {
+    await gateway.stop();
+  }
+});

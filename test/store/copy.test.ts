@@ -71,6 +71,7 @@ async function contentOf(store: Store) {
     invites: await people.allInvites(),
     tokens: await people.tokens(undefined),
     session: await people.sessions("user_1"),
+    identity: await people.identityOf("user_1"),
     checks: await targetChecks.list(),
     audit: await audit.list({ limit: 100 }),
     feed: await feed.latest(),

@@ -134,6 +134,16 @@ async function fillFactors(people: Store["people"]): Promise<void> {
     createdAtMs: 1,
   };
   await people.addPasskey({ passkey, recoveryHashes: [], ticket: ticketOf("t2") }, auditOf());
+  const identity = {
+    issuer: "https://login.example",
+    subject: "person-1",
+    userId,
+    email: "ada@example.com",
+    sealedIdToken: "sealed",
+    createdAtMs: 1,
+    lastUsedMs: 2,
+  };
+  await people.connectIdentity(identity, ticketOf("t3"), auditOf());
 }
 
 async function fillLedger({ ledger }: Store, receipts: readonly Receipt[]): Promise<void> {

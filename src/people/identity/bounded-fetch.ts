@@ -5,18 +5,19 @@ const mostBytes = 512 * 1024;
 class ReplyTooLarge extends Error {}
 
 /** Asks the provider: no redirects, and no more bytes than any of its documents needs. */
-export const boundedFetch: CustomFetch = async (url, { body: sent = null, signal, ...init }) => {
+export const boundedFetch: CustomFetch = async (url, { body, signal, ...init }) => {
   const response = await fetch(url, {
     ...init,
     redirect: "manual",
-    body: sent,
+    // The library sends forms alone.
+    body: body instanceof URLSearchParams ? body : null,
     ...(signal === undefined ? {} : { signal }),
   });
-  const { status, headers, body } = response;
-  if (body === null) return response;
+  const { status, headers } = response;
+  if (response.body === null) return response;
   const pieces: Uint8Array[] = [];
   let total = 0;
-  for await (const piece of body) {
+  for await (const piece of response.body) {
     total += piece.length;
     if (total > mostBytes) throw new ReplyTooLarge(`more than ${mostBytes} bytes from ${url}`);
     pieces.push(piece);

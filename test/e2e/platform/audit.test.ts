@@ -46,11 +46,8 @@ beforeAll(async () => {
   // A file is where the folder of the locks should be: a fetch fails before it asks any registry.
   writeFileSync(join(cacheDir, "locks"), "");
   provider = await startLyingProvider(freePort());
-  const environment = {
-    SVC_ENGINE: "on",
-    SVC_CACHE_DIR: cacheDir,
-    ...identitySettings(provider.issuer),
-  };
+  const engine = { SVC_ENGINE: "on", SVC_CACHE_DIR: cacheDir };
+  const environment = { ...engine, ...identitySettings(provider.issuer) };
   gateway = await startTestGateway({ manifest, environment, isInStore: true });
   gateway.upstream.replyWith(willingVendor);
   ({ account } = gateway);

@@ -83,7 +83,7 @@ describe("words", () => {
 });
 
 describe("an upstream that sends nothing at first", () => {
-  const stage = new Stage({ environment: { SVC_FIRST_BYTE_S: "0.1" } });
+  const stage = new Stage({ environment: { SVC_FIRST_BYTE_S: "0.25" } });
   for (const pair of scenes)
     for (const form of forms)
       test(`${sceneName(pair)}, ${form}: is a 504, and the connection is closed`, async () => {

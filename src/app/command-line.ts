@@ -62,11 +62,12 @@ async function withShared<T>(
   const { withStore } = await import("./store.ts");
   return withStore(configuration, (operations) => {
     if (running === undefined) return run(operations);
-    const { engine, gateway, calls } = running.operations;
+    const { engine, gateway, calls, logs } = running.operations;
     return run({
       ...operations,
       engine,
       gateway,
+      logs,
       calls: { ...operations.calls, news: (input) => calls.news(input) },
     });
   });

@@ -10,6 +10,7 @@ import type { GatewayServer } from "../gateway/server.ts";
 import { type ApiVersion, v1 } from "../gateway/versions.ts";
 import type { TokenCounter } from "../ledger/tokens/token-counter.ts";
 import type { Lookup } from "../providers/kit/dial.ts";
+import { watchSlowRequests } from "../telemetry/logs/slow-requests.ts";
 import { Metrics } from "../telemetry/metrics.ts";
 import type { Otlp } from "../telemetry/otlp/otlp.ts";
 import { listenGateway } from "./gateway.ts";
@@ -99,6 +100,8 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
   if (otlp !== undefined) otlp.writeMetrics = (to) => metrics.write(to);
   undo.push(async () => metrics.close());
   money.receiptWatchers.add(metrics.traffic.watch);
+  if (settings.slowRequestMs > 0)
+    money.receiptWatchers.add(watchSlowRequests({ leastMs: settings.slowRequestMs, log }));
   const follower =
     opened.shared && followFleet({ shared: opened.shared, state, money, calls, log });
   if (follower !== undefined) {

@@ -54,6 +54,7 @@ export async function startLoneGateway(
       engine,
       money,
       takeEffect,
+      recent,
       gateway: link.gateway,
     });
     const bound = forActor(operations, { actor: commandLine, clock: systemClock });

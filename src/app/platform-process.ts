@@ -50,7 +50,14 @@ export async function startPlatformProcess(
       gatewayUrl: ownGatewayUrl(settings, settings.port),
       metricsText: async () => metrics.text(),
     });
-    const platform = startPlatformRole({ ...shared, link, engine: undefined, version, log });
+    const platform = startPlatformRole({
+      ...shared,
+      link,
+      engine: undefined,
+      version,
+      log,
+      recent,
+    });
     const { operations } = platform;
     await applyAtStart({ configuration, opened, operations, log });
     opened.lock.describe({ pid: process.pid, address: platform.url });

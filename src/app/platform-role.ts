@@ -1,5 +1,4 @@
 import type { Clock } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
 import type { ListenerCertificate } from "../base/network/certificate-source.ts";
 import { localhostPlatformUrl, ownPlatformUrl } from "../config/addresses.ts";
 import type { Configuration } from "../config/load.ts";
@@ -15,12 +14,13 @@ import { forActor, type Operations } from "../platform/operations.ts";
 import { createExports } from "./exports.ts";
 import type { GatewayLink } from "./gateway-link.ts";
 import { createIdentities } from "./identities.ts";
+import type { ServerLog } from "./log.ts";
 import type { Opened } from "./opened.ts";
 import { openControl } from "./platform.ts";
 import { operationsOn, withLedger } from "./store.ts";
 import type { Undo } from "./undo.ts";
 
-export interface PlatformRoleOptions {
+export interface PlatformRoleOptions extends ServerLog {
   readonly configuration: Configuration;
   readonly opened: Opened;
   readonly link: GatewayLink;
@@ -31,7 +31,6 @@ export interface PlatformRoleOptions {
   /** What hashing a password costs; tests that sign in often lower it. */
   readonly passwordCost?: PasswordCost | undefined;
   readonly clock: Clock;
-  readonly log: Log;
   /** Gets what this opens. */
   readonly undo: Undo;
 }
@@ -79,6 +78,7 @@ export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
     identities,
     engine,
     exporter,
+    recent: options.recent,
     clock,
     money: link.money,
     takeEffect: () => link.takeEffect(),

@@ -70,7 +70,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const engine = settings.engine === "on" ? superviseEngine(configuration, log) : undefined;
     if (engine !== undefined) undo.push(() => engine.close());
     const certificate = openCertificate({ configuration, log, undo });
-    const shared = { configuration, opened, engine, version, certificate, clock, log, otlp, undo };
+    const logging = { log, recent, otlp };
+    const shared = { configuration, opened, engine, version, certificate, clock, ...logging, undo };
     const gateway = await startGatewayRole({ ...options, ...shared });
     const prepared = fillTextBounds()
       .then(() => opened.store.releaseMemory())

@@ -19,6 +19,7 @@ import { commandLine } from "../platform/audit/author.ts";
 import type { RunningEngine } from "../platform/engine/operations.ts";
 import type { RunningExports } from "../platform/exports/operations.ts";
 import type { RunningGateway } from "../platform/gateway/operations.ts";
+import type { LogReader } from "../platform/logs/operations.ts";
 import type { ApplyView } from "../platform/manifest/change.ts";
 import {
   createOperations,
@@ -174,6 +175,8 @@ export interface OperationsOptions {
   readonly engine?: RunningEngine | undefined;
   /** Absent when no server runs. */
   readonly exporter?: RunningExports | undefined;
+  /** The latest lines of the log; absent when no server runs. */
+  readonly recent?: LogReader | undefined;
 }
 
 export function operationsOn({
@@ -194,6 +197,7 @@ export function operationsOn({
     readLedger: (run) => withLedger(configuration, run),
     clock,
   }),
+  recent,
 }: OperationsOptions): UnboundOperations {
   const { store, secrets, shared } = opened;
   const live = gateway && shared?.live;
@@ -221,6 +225,7 @@ export function operationsOn({
     gateway,
     engine,
     exporter,
+    recentLog: recent,
     upstreams: async () =>
       (await import("./upstreams.ts")).createUpstreams({ configuration, secrets }),
   });

@@ -10,6 +10,7 @@ import { Catalog } from "../catalog/catalog.ts";
 import { ownGatewayUrl } from "../config/addresses.ts";
 import type { Configuration } from "../config/load.ts";
 import type { EngineSupervisor } from "../engine/supervisor.ts";
+import type { RecentLog } from "../telemetry/logs/recent-log.ts";
 import { openCertificate } from "./certificate.ts";
 import { addEmbedded, engineModelsOf, superviseEngine } from "./engine.ts";
 import { linkAcrossProcesses } from "./gateway-link.ts";
@@ -64,7 +65,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Runni
     const port = freePort({ host: settings.host, port: settings.port, setting: "SVC_PORT" });
     const engine = settings.engine === "on" ? superviseEngine(configuration, log) : undefined;
     if (engine !== undefined) undo.push(() => engine.close());
-    const pool = createPool({ configuration, workers, port, engine, log });
+    const pool = createPool({ configuration, workers, port, engine, log, recent });
     undo.push(() => pool.stop());
     // A second signal ends this process at once, and the workers with it.
     process.once("exit", (code) => (code === 130 ? pool.kill() : undefined));
@@ -83,6 +84,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Runni
       version,
       certificate,
       log,
+      recent,
     });
     const { operations } = platform;
     const applied = await applyAtStart({ configuration, opened, operations, log });
@@ -130,8 +132,9 @@ function createPool(options: {
   readonly port: number;
   readonly engine: EngineSupervisor | undefined;
   readonly log: Log;
+  readonly recent: RecentLog;
 }): WorkerPool {
-  const { configuration, workers, port, engine, log } = options;
+  const { configuration, workers, port, engine, log, recent } = options;
   const { settings, environment } = configuration;
   return new WorkerPool({
     count: workers,
@@ -140,6 +143,7 @@ function createPool(options: {
     environment: { ...environment, SVC_PORT: String(port) },
     graceMs: settings.graceMs,
     log,
+    onLog: (records) => recent.addOthers(records),
     askEngine: (model) => askEngine(engine, model),
   });
 }

@@ -10,6 +10,7 @@ import { engineCommands } from "./commands/engine.ts";
 import { exportsCommands } from "./commands/exports.ts";
 import { importCommands } from "./commands/import.ts";
 import { keyCommands } from "./commands/key.ts";
+import { logsCommand } from "./commands/logs/logs.ts";
 import { manifestCommands } from "./commands/manifest.ts";
 import { modelCommands } from "./commands/model/model.ts";
 import { nodeCommands } from "./commands/nodes.ts";
@@ -128,6 +129,7 @@ export const commandGroups: readonly CommandGroup[] = [
       initCommand,
       config,
       doctorCommand,
+      logsCommand,
       ...backupCommands,
       ...storeCommands,
     ],

@@ -23,6 +23,7 @@ import {
   identityOperations,
 } from "./identity/operations.ts";
 import { type KeyDependencies, keyAudits, keyOperations } from "./keys/operations.ts";
+import { type LogDependencies, logAudits, logOperations } from "./logs/operations.ts";
 import type { CatalogChangeDependencies } from "./manifest/change.ts";
 import { manifestAudits, manifestOperations } from "./manifest/operations.ts";
 import { memberAudits, memberOperations } from "./members/operations.ts";
@@ -67,6 +68,7 @@ export interface OperationDependencies
     FactorDependencies,
     IdentityDependencies,
     KeyDependencies,
+    LogDependencies,
     Omit<CatalogChangeDependencies, "mutex">,
     NodeDependencies,
     PeopleDependencies,
@@ -98,6 +100,7 @@ export const resources = {
   catalog: [catalogAudits, catalogOperations],
   prices: [priceAudits, priceOperations],
   providers: [{ ...providerAudits, ...connectAudits, ...providerKeyAudits }, allProviderOperations],
+  logs: [logAudits, logOperations],
   manifest: [manifestAudits, manifestOperations],
   engine: [engineAudits, engineOperations],
   operators: [operatorAudits, operatorOperations],

@@ -5,6 +5,7 @@ import { keepLoopbackDirect } from "../../config/terminal.ts";
 import { startGatewayProcess } from "../gateway-process.ts";
 import { openLog } from "../log.ts";
 import { type ChannelProcess, engineOverChannel, openChannel } from "./channel.ts";
+import { sendLog } from "./log-channel.ts";
 
 /**
  * A gateway process that `svc serve --workers` starts: its number is the only argument. It ends
@@ -19,6 +20,7 @@ const { log, recent } = openLog(settings, {
   fields: { worker: `${settings.node}/${worker}` },
 });
 const channel = process as ChannelProcess;
+const sentLog = sendLog(channel, recent);
 const { promise: stopping, resolve: stop } = Promise.withResolvers<void>();
 process.on("SIGTERM", stop);
 process.on("disconnect", stop);
@@ -55,10 +57,12 @@ try {
   ]);
   await gateway.stop();
   open.close();
+  sentLog.flush();
   process.exit(isTakenOver ? 1 : 0);
 } catch (error) {
   log.error("worker failed", {
     reason: error instanceof Problem ? error.message : String(error),
   });
+  sentLog.flush();
   process.exit(1);
 }

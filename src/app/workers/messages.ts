@@ -1,4 +1,5 @@
 import type { ApiErrorOptions } from "../../base/errors.ts";
+import type { LogRecord } from "../../base/log.ts";
 
 /** What a worker and its supervisor say to each other, as JSON over the channel between them. */
 export type ToWorker =
@@ -15,6 +16,8 @@ export type FromWorker =
   | { readonly type: "ending"; readonly text: string }
   /** Requests in flight, on average since the last time. */
   | { readonly type: "load"; readonly pending: number }
+  /** What it has logged since the last time. */
+  | { readonly type: "log"; readonly records: readonly LogRecord[] }
   /** Can the engine take a call for this model? Answered when it can, or will not soon. */
   | { readonly type: "engine"; readonly id: number; readonly model: string };
 

@@ -1,4 +1,4 @@
-import type { Log } from "../../base/log.ts";
+import type { Log, LogRecord } from "../../base/log.ts";
 import { Problem } from "../../base/problem.ts";
 import { MergedMetrics, type ProcessMetrics } from "../../telemetry/merge.ts";
 import { connectionsToEnd } from "./balancer.ts";
@@ -13,6 +13,8 @@ export interface PoolOptions {
   /** How long workers may finish their calls when the pool stops. */
   readonly graceMs: number;
   readonly log: Log;
+  /** Gets the lines that workers log. */
+  readonly onLog: (records: readonly LogRecord[]) => void;
   /** Resolves when the engine can take a call for a model; else with the reason. */
   readonly askEngine: (model: string) => Promise<EngineRefusal | undefined>;
   /** The pauses before restarts; tests shorten them. */
@@ -128,6 +130,7 @@ export class WorkerPool {
   }
 
   #hear(worker: Worker, child: Bun.Subprocess, message: FromWorker): void {
+    if (message.type === "log") return this.#options.onLog(message.records);
     // The last words of one that has ended: it was counted at its exit.
     if (worker.child !== child) return;
     switch (message.type) {

@@ -39,6 +39,12 @@ export const telemetrySettings = {
     fallback: "60",
     read: seconds,
   },
+  slowRequestMs: {
+    env: "SVC_SLOW_REQUEST_MS",
+    about: "log calls whose caller waited this long for the first byte, in ms; 0: none",
+    fallback: "0",
+    read: milliseconds,
+  },
   traceSample: {
     env: "SVC_TRACE_SAMPLE",
     about: "share of requests that are traced, from 0 to 1",
@@ -91,6 +97,12 @@ function signalList(text: string): readonly Signal[] | Wrong {
   return known.length === words.length && known.length > 0
     ? known
     : new Wrong(`one or more of ${signals.join(", ")}, separated by commas`);
+}
+
+/** Up to an hour. */
+function milliseconds(text: string): number | Wrong {
+  const value = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
+  return value <= 3_600_000 ? value : new Wrong("a whole number of ms from 0 to 3600000");
 }
 
 function share(text: string): number | Wrong {

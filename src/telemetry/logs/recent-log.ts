@@ -6,28 +6,56 @@ const mostChars = 1024 * 1024;
 /** Of one text of a record. */
 const mostTextChars = 4_096;
 
-/** The latest lines of the log, in memory; whoever wants new ones watches. */
-export class RecentLog {
-  readonly watchers = new Set<(record: LogRecord) => void>();
-  #kept: { readonly record: LogRecord; readonly chars: number }[] = [];
-  #chars = 0;
+export interface LogNews {
+  readonly records: readonly LogRecord[];
+  /** For the next question. */
+  readonly after: number;
+  /** Came and went since the last question. */
+  readonly missed: number;
+}
 
-  get records(): readonly LogRecord[] {
-    return this.#kept.map(({ record }) => record);
-  }
+interface Kept {
+  readonly record: LogRecord;
+  readonly chars: number;
+}
+
+/** The latest lines of the log, in memory. */
+export class RecentLog {
+  /** Get every line that this process writes. */
+  readonly watchers = new Set<(record: LogRecord) => void>();
+  #kept: Kept[] = [];
+  #chars = 0;
+  #added = 0;
 
   readonly add = (given: LogRecord): void => {
+    const record = this.#keep(given);
+    for (const watch of this.watchers) watch(record);
+  };
+
+  /** Lines of another process, which sends them elsewhere itself. */
+  addOthers(records: readonly LogRecord[]): void {
+    for (const record of records) this.#keep(record);
+  }
+
+  since(after = 0): LogNews {
+    // A number from before this process began: all is new.
+    const seen = after <= this.#added ? after : 0;
+    const count = Math.min(this.#added - seen, this.#kept.length);
+    const records = this.#kept.slice(this.#kept.length - count).map(({ record }) => record);
+    const missed = after === 0 ? 0 : this.#added - seen - count;
+    return { records, after: this.#added, missed };
+  }
+
+  #keep(given: LogRecord): LogRecord {
     const record = bounded(given);
     const chars = charsOf(record);
     this.#kept.push({ record, chars });
     this.#chars += chars;
-    while (this.#kept.length > mostRecords || this.#chars > mostChars) {
-      const oldest = this.#kept.shift();
-      if (oldest === undefined) break;
-      this.#chars -= oldest.chars;
-    }
-    for (const watch of this.watchers) watch(record);
-  };
+    this.#added++;
+    while (this.#kept.length > mostRecords || this.#chars > mostChars)
+      this.#chars -= this.#kept.shift()?.chars ?? 0;
+    return record;
+  }
 }
 
 function bounded(record: LogRecord): LogRecord {

@@ -21,7 +21,7 @@ export interface OtlpOptions {
   readonly tracing: Pick<TracerOptions, "sample" | "parents" | "goesUpstream" | "hasContent">;
   readonly metricsMs: number;
   readonly log: Log;
-  readonly recent: Pick<RecentLog, "records" | "watchers">;
+  readonly recent: Pick<RecentLog, "since" | "watchers">;
   readonly limits?: Partial<BatchLimits>;
 }
 
@@ -117,7 +117,7 @@ export class Otlp {
       if (rate.admits()) logs.add(record);
       else counts.dropped.rate++;
     };
-    for (const record of recent.records) add(record);
+    for (const record of recent.since().records) add(record);
     recent.watchers.add(add);
     this.#closers.push(async (withinMs) => {
       await logs.close(withinMs);

@@ -54,6 +54,7 @@ async function startPool(count: number, options: Partial<PoolOptions> = {}) {
     environment: process.env,
     graceMs: 5_000,
     log: createLog({ level: "info", pretty: false, write: (line) => lines.add(line) }),
+    onLog: () => {},
     askEngine: async () => undefined,
     pauses: { firstMs: 1, longestMs: 4, healthyMs: 60_000 },
     ...options,

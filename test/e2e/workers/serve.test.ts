@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import OpenAI, { APIError } from "openai";
 import { openPostgres, type Postgres } from "../../../src/store/postgres/postgres.ts";
-import { chatAnswers } from "../../fake/recordings.ts";
+import { chatAnswers, failures } from "../../fake/recordings.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { readMetrics } from "../../replies/metrics-text.ts";
 import { Callers, chatOnce } from "../../setup/callers.ts";
@@ -97,6 +97,19 @@ test("a machine that drains rejects calls in all of its workers, until it is res
   for (let calls = 0; calls < 10; calls++) expect(await statusOf()).toBe(503);
   await svc("nodes", "resume", "eu");
   for (let calls = 0; calls < 10; calls++) expect(await statusOf()).toBe(200);
+});
+
+test("svc logs shows the lines of all workers", async () => {
+  upstream.replyWith(failures.internal());
+  const error = await call(client.withOptions({ maxRetries: 0 })).catch((error: unknown) => error);
+  upstream.replyWith(chatAnswers.plain());
+  const id = error instanceof APIError ? (error.requestID ?? "") : "";
+  const find = async () =>
+    (await home.svc(["logs", "--json", "--request", id], { environment: environment() })).stdout;
+  let line = "";
+  while (line === "") line = await find();
+  expect(JSON.parse(line)).toMatchObject({ message: "request failed", request_id: id });
+  expect(JSON.parse(line).worker).toMatch(/^eu\/[12]$/);
 });
 
 test("a worker that is killed is started again, and callers notice nothing", async () => {

@@ -17,6 +17,7 @@ const pool = new WorkerPool({
   environment: process.env,
   graceMs: 5_000,
   log: createLog({ level: "info", pretty: false, write }),
+  onLog: () => {},
   askEngine: async () => undefined,
 });
 await pool.start();

@@ -1,0 +1,189 @@
+/** `svc logs`: the lines of the running server, and of a file. */
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { chatJson, failures } from "../../fake/recordings.ts";
+import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
+import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { standardManifest } from "../../setup/harness.ts";
+import { hello } from "../../setup/money-home.ts";
+
+const main = join(import.meta.dir, "../../../src/main.ts");
+
+let upstream: FakeUpstream;
+let home: Home;
+let server: ChildServer;
+let key: string;
+
+const words = (line: string) => line.split(" ");
+
+async function chat(model = "svc-3-flash"): Promise<string> {
+  const reply = await fetch(`${server.baseUrl}/chat/completions`, {
+    method: "POST",
+    body: JSON.stringify({ ...hello, model }),
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+  });
+  await reply.arrayBuffer();
+  return reply.headers.get("x-request-id") ?? "";
+}
+
+interface Line extends Readonly<Record<string, unknown>> {
+  readonly level: string;
+  readonly message: string;
+}
+
+const linesIn = (text: string): readonly Line[] =>
+  text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+
+async function logs(line = "", stdin?: string): Promise<readonly Line[]> {
+  const options = stdin === undefined ? {} : { stdin };
+  const { stdout, stderr, code } = await home.svc(words(`logs --json ${line}`.trim()), options);
+  if (code !== 0) throw new Error(stderr);
+  return linesIn(stdout);
+}
+
+beforeAll(async () => {
+  upstream = await startFakeUpstream();
+  upstream.replyWith(chatJson());
+  home = createHome();
+  home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
+  await home.json(words("account create rich"));
+  ({ key } = await home.json<{ key: string }>(words("key create --account rich")));
+  await home.json(words("account credit rich 5"));
+  server = await home.serve({
+    FAKE_KEY: "x",
+    SVC_RETRIES: "0",
+    SVC_LOG_LEVEL: "debug",
+    SVC_SLOW_REQUEST_MS: "1",
+  });
+});
+afterAll(async () => {
+  await home.remove();
+  await upstream.stop();
+});
+
+test("shows the lines of the running server as they are on stderr, and those of one request", async () => {
+  upstream.replyOnce(failures.internal());
+  const failed = await chat();
+  const rejected = await chat("no-such-model");
+  const all = await logs();
+  expect(all.filter(({ event }) => event !== "slow_request")).toEqual(
+    linesIn(server.stderr().replaceAll(/^[^{].*$/gm, "")).filter(
+      ({ event }) => event !== "slow_request",
+    ),
+  );
+  const of = async (line: string) => (await logs(line)).map(({ message }) => message);
+  expect(await of(`--request ${failed} --level warn`)).toContain("request failed");
+  expect(await of(`--request ${rejected}`)).toEqual(["request rejected"]);
+  expect(await of(`--request ${rejected} --level info`)).toEqual([]);
+  expect(await of("--since 2099-01-01")).toEqual([]);
+  expect((await of("--since 1h")).length).toBe((await of("")).length);
+  expect((await of("--limit 1")).length).toBe(1);
+});
+
+test("a slow request has a line with its phases, and --slow shows only those", async () => {
+  let slow: readonly Line[] = [];
+  while (slow.length === 0) {
+    await chat();
+    slow = await logs("--slow");
+  }
+  const [line] = slow;
+  expect(line).toMatchObject({
+    level: "warn",
+    message: "slow request",
+    endpoint: "chat",
+    model: "svc-3-flash",
+    provider: "fake",
+    attempts: 1,
+    retries_ms: 0,
+  });
+  expect(String(line?.["request_id"])).toStartWith("req_");
+  expect(String(line?.["account_id"])).toStartWith("acct_");
+  expect(String(line?.["key_id"])).toStartWith("key_");
+  const sum = (names: readonly string[]) =>
+    names.reduce((ms, name) => ms + Number(line?.[name]), 0);
+  expect(sum(["before_ms", "retries_ms", "provider_ms", "reply_ms"])).toBe(
+    Number(line?.["duration_ms"]),
+  );
+});
+
+test("prints text for people, without escapes where nobody has a terminal", async () => {
+  const id = await chat("no-such-model");
+  const { stdout } = await home.svc(["logs", "--request", id]);
+  expect(stdout).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z debug request rejected request_id=req_/);
+  expect(stdout).toContain("code=model_not_allowed");
+  expect(stdout).not.toContain("\x1b");
+});
+
+test("follows new lines until it is interrupted", async () => {
+  const child = Bun.spawn([process.execPath, main, "logs", "--follow", "--json", "--limit", "1"], {
+    env: { PATH: process.env["PATH"] ?? "", SVC_DATA_DIR: home.dataDir },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  let text = "";
+  let followed: string | undefined;
+  for await (const bytes of child.stdout) {
+    text += new TextDecoder().decode(bytes);
+    // The first output is a line from before.
+    followed ??= await chat("no-such-model");
+    if (
+      linesIn(text.slice(0, text.lastIndexOf("\n"))).some((line) => line["request_id"] === followed)
+    )
+      child.kill("SIGINT");
+  }
+  expect(await child.exited).toBe(130);
+});
+
+const saved = [
+  '{"time":"2026-03-01T12:00:00.000Z","level":"warn","message":"request failed","request_id":"req_1","detail":"evil\\u001b[2J\\nline"}',
+  'svc-1  | {"time":"2026-03-01T12:00:01.000Z","level":"info","message":"worker is back"}',
+  "not \x1b[31mours\x07",
+].join("\n");
+
+test("makes a saved log readable, and what is in it harmless", async () => {
+  const path = join(home.dataDir, "saved.log");
+  writeFileSync(path, saved);
+  const { stdout } = await home.svc(["logs", path]);
+  expect(stdout.split("\n")).toEqual([
+    "2026-03-01T12:00:00.000Z warn request failed request_id=req_1 detail=evil\\u{1b}[2J\\nline",
+    "2026-03-01T12:00:01.000Z info worker is back",
+    "not \\u{1b}[31mours\\u{7}",
+    "",
+  ]);
+  expect((await home.svc(["logs", "-"], { stdin: saved })).stdout).toBe(stdout);
+  const child = Bun.spawn([process.execPath, main, "logs"], {
+    env: { PATH: process.env["PATH"] ?? "", SVC_DATA_DIR: join(home.dataDir, "none") },
+    stdin: Bun.file(path),
+    stdout: "pipe",
+  });
+  expect(await new Response(child.stdout).text()).toBe(stdout);
+  expect(await logs("- --level warn", saved)).toMatchObject([{ request_id: "req_1" }]);
+  expect(await logs("- --limit 1", saved)).toEqual([{ message: "not \x1b[31mours\x07" }] as never);
+});
+
+test("refuses what it cannot do, with what to do instead", async () => {
+  for (const [line, code, text] of [
+    ["--level loud", 2, "Must be one of: debug, info, warn, error"],
+    ["--limit 0", 2, "whole number between 1 and 100000"],
+    ["--since yesterday", 2, "since"],
+    ["--follow -", 2, "tail -F FILE | svc logs -"],
+    ["no-such-file", 3, "File no-such-file does not exist."],
+  ] as const) {
+    const { code: exit, stderr } = await home.svc(words(`logs ${line}`));
+    expect([line, exit]).toEqual([line, code]);
+    expect(stderr).toContain(text);
+  }
+  const idle = createHome();
+  try {
+    const { code, stderr } = await idle.svc(["logs"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("No server is running, so its log is not in memory.");
+  } finally {
+    await idle.remove();
+  }
+});

@@ -5,7 +5,7 @@ import { join } from "node:path";
  * The programs that these tests need beside npm packages. Those of Debian are installed by hand;
  * those of Go and Python are built once, into `.deploy` of the checkout.
  */
-const folder = join(import.meta.dir, "../../.deploy");
+export const deployFolder = join(import.meta.dir, "../../.deploy");
 
 /** The path of a program that Debian's package of the same name installs. */
 export function debianTool(name: string, debianPackage = name): string {
@@ -19,7 +19,7 @@ export function debianTool(name: string, debianPackage = name): string {
 /** The path of a program of a Go module, such as `helm.sh/helm/v3/cmd/helm@v3.16.0`. */
 export function goTool(module: string): string {
   const name = module.split("@")[0]?.split("/").at(-1) ?? module;
-  const bin = join(folder, "go", module.replaceAll(/[^A-Za-z0-9.]/g, "-"));
+  const bin = join(deployFolder, "go", module.replaceAll(/[^A-Za-z0-9.]/g, "-"));
   const path = join(bin, name);
   if (existsSync(path)) return path;
   mkdirSync(bin, { recursive: true });
@@ -29,7 +29,7 @@ export function goTool(module: string): string {
 
 /** The path of a program of a Python package, such as `moto[server]==5.0.0`. */
 export function pythonTool(requirement: string, program: string): string {
-  const environment = join(folder, "python", requirement.replaceAll(/[^A-Za-z0-9.]/g, "-"));
+  const environment = join(deployFolder, "python", requirement.replaceAll(/[^A-Za-z0-9.]/g, "-"));
   const path = join(environment, "bin", program);
   if (existsSync(path)) return path;
   runOrThrow([debianTool("python3"), "-m", "venv", environment]);
@@ -37,8 +37,13 @@ export function pythonTool(requirement: string, program: string): string {
   return path;
 }
 
-function runOrThrow(command: readonly string[], variables: Record<string, string> = {}): void {
+export function runOrThrow(
+  command: readonly string[],
+  variables: Record<string, string> = {},
+  cwd = process.cwd(),
+): void {
   const { exitCode, stderr } = Bun.spawnSync([...command], {
+    cwd,
     env: { ...process.env, ...variables },
   });
   if (exitCode !== 0) throw new Error(`"${command.join(" ")}" failed: ${stderr.toString()}`);

@@ -8,7 +8,9 @@ import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { readMetrics } from "../../replies/metrics-text.ts";
 import { Callers, chatOnce } from "../../setup/callers.ts";
 import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { startCollector } from "../../setup/collector.ts";
 import { standardManifest } from "../../setup/harness.ts";
+import { waitUntil } from "../../setup/money-home.ts";
 import { createDatabase, dropDatabase } from "../../setup/postgres.ts";
 
 let url: string;
@@ -17,7 +19,14 @@ let upstream: FakeUpstream;
 let home: Home;
 let server: ChildServer;
 let client: OpenAI;
-const environment = () => ({ SVC_DATABASE_URL: url, SVC_NODE: "eu", FAKE_KEY: "x" });
+const collector = startCollector();
+const environment = () => ({
+  SVC_DATABASE_URL: url,
+  SVC_NODE: "eu",
+  FAKE_KEY: "x",
+  SVC_OTLP_URL: collector.url,
+  SVC_OTLP_METRICS_S: "0.5",
+});
 const svc = <T>(...words: string[]) => home.json<T>(words, { environment: environment() });
 
 beforeAll(async () => {
@@ -39,6 +48,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await home.remove();
   await upstream.stop();
+  await collector.stop();
   await postgres.close();
   await dropDatabase(url);
 });
@@ -110,6 +120,20 @@ test("svc logs shows the lines of all workers", async () => {
   while (line === "") line = await find();
   expect(JSON.parse(line)).toMatchObject({ message: "request failed", request_id: id });
   expect(JSON.parse(line).worker).toMatch(/^eu\/[12]$/);
+});
+
+test("the supervisor and each worker send metrics and logs as instances of their own", async () => {
+  const isFrom = (path: string, instance: string) =>
+    collector.requests.some(
+      (request) =>
+        request.path === path &&
+        request.body.includes(`"service.instance.id","value":{"stringValue":"${instance}"}`),
+    );
+  await waitUntil("metrics of all", () =>
+    ["eu", "eu/1", "eu/2"].every((instance) => isFrom("/v1/metrics", instance)),
+  );
+  expect(isFrom("/v1/traces", "eu")).toBe(false);
+  expect(collector.logs().filter(({ body }) => body === "request failed").length).toBe(1);
 });
 
 test("a worker that is killed is started again, and callers notice nothing", async () => {

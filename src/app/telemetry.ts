@@ -32,6 +32,7 @@ export function openTelemetry(options: TelemetryOptions): Otlp | undefined {
   const otlp = new Otlp({
     url: settings.otlpUrl,
     headers: settings.otlpHeaders ?? {},
+    isCompressed: settings.otlpCompression === "gzip",
     signals: settings.otlpSignals,
     version,
     resource: {

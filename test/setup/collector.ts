@@ -37,9 +37,14 @@ export function startCollector(): TestCollector {
     hostname: "127.0.0.1",
     port: 0,
     async fetch(request) {
-      const packed = new Uint8Array(await request.arrayBuffer());
+      const sent = new Uint8Array(await request.arrayBuffer());
+      const isPacked = request.headers.get("content-encoding") === "gzip";
       const { pathname: path } = new URL(request.url);
-      const got = { path, headers: request.headers, body: gunzipSync(packed).toString() };
+      const got = {
+        path,
+        headers: request.headers,
+        body: Buffer.from(isPacked ? gunzipSync(sent) : sent).toString(),
+      };
       requests.push(got);
       return collector.answer(got);
     },

@@ -21,6 +21,12 @@ export const telemetrySettings = {
     inFile: false,
     hidden: true,
   },
+  otlpCompression: {
+    env: "SVC_OTLP_COMPRESSION",
+    about: "compression of what goes to the collector: gzip, or none to save CPU",
+    fallback: "gzip",
+    read: oneOf("gzip", "none"),
+  },
   otlpSignals: {
     env: "SVC_OTLP_SIGNALS",
     about: "what is sent to the collector",

@@ -32,7 +32,12 @@ function open(url: string, limits: Partial<BatchLimits> = {}, timeoutMs = 30_000
   const states: (string | undefined)[] = [];
   const batches = new Batches<string>({
     signal: "logs",
-    delivery: { url, headers: { authorization: "Bearer collector" }, timeoutMs },
+    delivery: {
+      url,
+      headers: { authorization: "Bearer collector" },
+      isCompressed: true,
+      timeoutMs,
+    },
     counts,
     encode: (item) => ({ json: JSON.stringify(item), count: 1 }),
     weigh: (item) => item.length,

@@ -6,6 +6,7 @@ const gzipAsync = promisify(gzip);
 export interface DeliveryOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly isCompressed: boolean;
   readonly timeoutMs: number;
 }
 
@@ -24,9 +25,9 @@ const longestWaitMs = 60_000;
 /** As the OTLP specification lists them; every other failure is final. */
 const laterStatuses = new Set([429, 502, 503, 504]);
 
-/** Posts one body to the collector, compressed; never throws, and always ends within the time limit. */
+/** Posts one body to the collector; never throws, and always ends within the time limit. */
 export async function deliver(
-  { url, headers, timeoutMs }: DeliveryOptions,
+  { url, headers, isCompressed, timeoutMs }: DeliveryOptions,
   body: string,
   signal?: AbortSignal,
 ): Promise<Delivered> {
@@ -35,13 +36,14 @@ export async function deliver(
   const timer = setTimeout(end, timeoutMs);
   signal?.addEventListener("abort", end);
   try {
-    const packed = await gzipAsync(body, { level: 1 });
+    // On a thread of the runtime.
+    const packed = isCompressed ? await gzipAsync(body, { level: 1 }) : body;
     const response = await fetch(url, {
       method: "POST",
       headers: {
         ...headers,
         "content-type": "application/json",
-        "content-encoding": "gzip",
+        ...(isCompressed ? { "content-encoding": "gzip" } : {}),
         "accept-encoding": "identity",
         "user-agent": "svc-gateway",
       },

@@ -15,6 +15,7 @@ export interface OtlpOptions {
   /** The base address; `/v1/traces` and the like come behind it. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly isCompressed: boolean;
   readonly signals: readonly Signal[];
   readonly resource: Attributes;
   readonly version: string;
@@ -129,11 +130,11 @@ export class Otlp {
     signal: Signal,
     how: Pick<ConstructorParameters<typeof Batches<T>>[0], "encode" | "weigh" | "wrap" | "limits">,
   ): Batches<T> {
-    const { url, headers, limits } = this.#options;
+    const { url, headers, isCompressed, limits } = this.#options;
     return new Batches<T>({
       ...how,
       signal,
-      delivery: { url: `${url}/v1/${signal}`, headers, timeoutMs },
+      delivery: { url: `${url}/v1/${signal}`, headers, isCompressed, timeoutMs },
       counts: this.counts.get(signal) ?? newCounts(),
       onState: (of, problem) => this.#note(of, problem),
       limits: { ...how.limits, ...limits },

@@ -159,6 +159,20 @@ test("a collector that answers 500 costs one line, which is not sent to it", asy
   expect(collector.logs().filter(({ body }) => body.includes("collector"))).toEqual([]);
 });
 
+test("nothing is compressed where the operator does not want it", async () => {
+  const packed = await start();
+  const plain = await start({ SVC_OTLP_COMPRESSION: "none" });
+  for (const [{ collector }, encoding] of [
+    [packed, "gzip"],
+    [plain, null],
+  ] as const) {
+    await waitUntil("metrics", () => collector.points().length > 0);
+    expect(
+      new Set(collector.requests.map(({ headers }) => headers.get("content-encoding"))),
+    ).toEqual(new Set([encoding]));
+  }
+});
+
 test("a flood of lines is cut off and counted", async () => {
   const { collector, gateway } = await start({ SVC_OTLP_SIGNALS: "logs" });
   for (let line = 0; line < 400; line++) gateway.server.log.warn("flood", { line });

@@ -2,6 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -14,12 +15,17 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+/** npm never packs the lock file of the root, so an installed package does not have it. */
+export const isClone = existsSync(join(root, "package-lock.json"));
 export const bun = join(root, "node_modules", "bun", "bin", "bun.exe");
 let heldLock;
+let staging;
 
 /** Ends the process with one sentence. */
 export function giveUp(sentence) {
   if (heldLock !== undefined) rmSync(heldLock, { force: true });
+  // A registry's token may be in it.
+  if (staging !== undefined) rmSync(staging, { recursive: true, force: true });
   process.stderr.write(`error: ${sentence}\n`);
   process.exit(1);
 }
@@ -52,13 +58,42 @@ export function ensureInstalled({ withTools }) {
   });
 }
 
-/** The embedded models' runtime libraries: a separate package, installed without its scripts. */
-export function ensureEngineInstalled() {
-  const folder = join(root, "engine");
-  const isWhole = () => isComplete(folder, false);
-  underLock(folder, isWhole, () =>
-    npmInstall(folder, "the embedded models' runtime", ["--omit=dev", "--ignore-scripts"]),
-  );
+/**
+ * The embedded models' runtime libraries: a separate package, installed without its scripts. For an
+ * installed package into `libraries`, outside of it, with a copy of the engine in `sources`.
+ */
+export function ensureEngineInstalled({ libraries, sources } = {}) {
+  const engine = join(root, "engine");
+  const folder = libraries ?? engine;
+  const isWhole = () => isComplete(folder, false) && existsSync(sources ?? engine);
+  if (libraries !== undefined) makeFolder(libraries);
+  underLock(folder, isWhole, () => {
+    if (libraries !== undefined) copyEngine({ engine, libraries, sources });
+    if (isComplete(folder, false)) return;
+    npmInstall(folder, "the embedded models' runtime", ["--omit=dev", "--ignore-scripts"]);
+  });
+}
+
+function makeFolder(folder) {
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    giveUp(`Cannot create ${folder}: ${error.message}. SVC_CACHE_DIR chooses another directory.`);
+  }
+}
+
+/** The sources appear as a whole, by renaming. */
+function copyEngine({ engine, libraries, sources }) {
+  for (const name of ["package.json", "package-lock.json"])
+    copyFileSync(join(engine, name), join(libraries, name));
+  if (existsSync(sources)) return;
+  const unfinished = `${sources}.part`;
+  rmSync(unfinished, { recursive: true, force: true });
+  cpSync(engine, unfinished, {
+    recursive: true,
+    filter: (path) => !path.startsWith(join(engine, "node_modules")),
+  });
+  renameSync(unfinished, sources);
 }
 
 /** What the console's bundle is made of: a separate package, which only building it needs. */
@@ -107,12 +142,15 @@ export function underLock(folder, isWhole, install) {
 function npmInstall(folder, what, more) {
   process.stderr.write(`Installing ${what} (once) …\n`);
   // Left by an earlier install that was killed. This process holds the lock.
-  const staging = join(folder, ".install");
+  staging = join(folder, ".install");
   rmSync(staging, { recursive: true, force: true });
   if (!isMovable(folder)) return npmCi(folder, more);
   mkdirSync(staging);
-  for (const name of ["package.json", "package-lock.json", ".npmrc"])
-    if (existsSync(join(folder, name))) copyFileSync(join(folder, name), join(staging, name));
+  for (const name of ["package.json", "package-lock.json"])
+    copyFileSync(join(folder, name), join(staging, name));
+  // The registry of the project: of the clone, or the one that the package is installed in.
+  const settings = isClone ? join(folder, ".npmrc") : ".npmrc";
+  if (existsSync(settings)) copyFileSync(settings, join(staging, ".npmrc"));
   npmCi(staging, more);
   const isMoved = replaceFolder({
     from: join(staging, "node_modules"),
@@ -171,8 +209,9 @@ function npmCi(folder, more) {
 /** Compares the lock file with npm's record of installed packages. */
 function isComplete(folder, withTools, which) {
   const installedPath = join(folder, "node_modules", ".package-lock.json");
-  if (!existsSync(installedPath)) return false;
-  const wanted = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8")).packages;
+  const lockPath = join(folder, "package-lock.json");
+  if (!existsSync(installedPath) || !existsSync(lockPath)) return false;
+  const wanted = JSON.parse(readFileSync(lockPath, "utf8")).packages;
   const installed = JSON.parse(readFileSync(installedPath, "utf8")).packages;
   return Object.entries(wanted).every(([path, { version, dev, optional, devOptional }]) => {
     if (path === "" || optional || devOptional || (dev ? !withTools : which === "dev only"))

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import packageJson from "../package.json" with { type: "json" };
 import { createWiring } from "./app/command-line.ts";
 import { serve, serveGateway, servePlatform } from "./app/serve.ts";
@@ -11,15 +12,16 @@ import { keepLoopbackDirect, wantsColour } from "./config/terminal.ts";
 import { ensureEngineInstalled } from "./engine/install.ts";
 
 const { version } = packageJson;
+type Engine = typeof import("../engine/server/server.ts");
 
 /** The engine's process, started by `serve` or by hand. */
 async function runEngine(): Promise<void> {
   const { settings, engineModels, environment } = loadConfiguration();
   const { dataDir, cacheDir, engineIdleMs, engineQueue } = settings;
   const onLine = (line: string) => void process.stderr.write(`${line}\n`);
-  await ensureEngineInstalled({ environment, onLine });
+  const { sources } = await ensureEngineInstalled({ environment, cacheDir, onLine });
   // Loaded here, because a gateway without embedded models does not have its libraries.
-  const { startEngine } = await import("../engine/server/server.ts");
+  const { startEngine } = (await import(join(sources, "server", "server.ts"))) as Engine;
   const log = createLog({
     level: settings.logLevel,
     pretty: wantsColour(process.stderr),

@@ -1,5 +1,5 @@
 import { accessSync, constants, realpathSync } from "node:fs";
-import { delimiter, dirname, join, resolve } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import Config from "@npmcli/config";
 import { definitions, flatten, shorthands } from "@npmcli/config/lib/definitions";
 import registryFetch from "npm-registry-fetch";
@@ -30,7 +30,6 @@ type NpmOptions = Readonly<Record<string, unknown>>;
 
 /** A silent connection is given up after this; what came is kept, and the next try goes on. */
 const idleMs = 60_000;
-const projectDir = resolve(import.meta.dir, "../..");
 
 export async function openRegistry(environment: Environment = process.env): Promise<Registry> {
   const options = await npmOptions(environment);
@@ -60,7 +59,7 @@ async function npmOptions(environment: Environment): Promise<NpmOptions> {
     argv: [],
     // A copy: loading writes npm_config_* into it.
     env: { ...environment },
-    cwd: projectDir,
+    cwd: process.cwd(),
   });
   try {
     await config.load();
@@ -83,7 +82,7 @@ function npmPlaces(environment: Environment): { npmPath: string; execPath: strin
   const script = environment["npm_execpath"] ?? onPath("npm", environment) ?? "";
   const node = environment["npm_node_execpath"] ?? onPath("node", environment) ?? process.execPath;
   return {
-    npmPath: script.endsWith("npm-cli.js") ? dirname(dirname(script)) : projectDir,
+    npmPath: script.endsWith("npm-cli.js") ? dirname(dirname(script)) : process.cwd(),
     execPath: node,
   };
 }

@@ -106,7 +106,7 @@ export function printOverview(groups: readonly CommandGroup[], version: string):
     print();
   }
   for (const text of [
-    "svc COMMAND --help shows a command's flags and examples. In a clone, the command is ./svc.",
+    "svc COMMAND --help shows a command's flags and examples. In a clone, the command is ./svc; in a folder with the package, npx svc.",
     "Commands work with or without a running server. With --json, output and errors are JSON.",
     "Exit codes: 0 success, 1 failure, 2 invalid usage or value, 3 not found, 4 conflict, 5 in use.",
   ])

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { baseDir } from "../base/place.ts";
 import { Problem } from "../base/problem.ts";
 import { parseYaml, yamlValue } from "../base/text/yaml.ts";
 import { schemeOf } from "./addresses.ts";
 import { type OwnModel, readEngineSection } from "./engine-section.ts";
 import { signInProblems } from "./groups/sign-in.ts";
 import { readSettingFiles } from "./setting-files.ts";
-import { projectDir } from "./setting-readers.ts";
 import { readSettings, type SettingInForce, type Settings } from "./settings.ts";
 
 export interface ConfigFile {
@@ -36,7 +36,7 @@ export function loadConfiguration(
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Configuration {
   const named = environment["SVC_CONFIG"] ?? "";
-  const filePath = named === "" ? join(projectDir, "svc.yaml") : resolve(projectDir, named);
+  const filePath = named === "" ? join(baseDir, "svc.yaml") : resolve(baseDir, named);
   const file = readIfThere(filePath, named !== "");
   const section = file === undefined ? {} : settingsSection(file);
   const engine = readEngineSection(file && sectionOf(file, "engine"), file?.path ?? "");

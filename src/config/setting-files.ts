@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
+import { baseDir } from "../base/place.ts";
 import { readSecretFile, SecretFileTrouble } from "../base/secret-file.ts";
 import type { Environment } from "./child-environment.ts";
-import { projectDir } from "./setting-readers.ts";
 
 /** Read when the settings are. */
 const readHere = ["SVC_DATABASE_URL", "SVC_OIDC_CLIENT_SECRET"] as const;
@@ -24,7 +24,7 @@ export function readSettingFiles(environment: Environment): {
     const named = environment[`${name}_FILE`] ?? "";
     if (named === "" || isSet(name)) continue;
     try {
-      found[name] = readSecretFile(resolve(projectDir, named)).text;
+      found[name] = readSecretFile(resolve(baseDir, named)).text;
     } catch (error) {
       if (!(error instanceof SecretFileTrouble)) throw error;
       problems.push(`${name}_FILE: ${named} ${error.message}.`);

@@ -1,8 +1,7 @@
 import { availableParallelism } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { readNetwork } from "../base/network/client-address.ts";
-
-export const projectDir = resolve(import.meta.dir, "../..");
+import { baseDir } from "../base/place.ts";
 
 /** What a setting must be, where its text is something else. */
 export class Wrong {
@@ -128,7 +127,7 @@ export function few(text: string): number | Wrong {
 export function path(text: string): string | Wrong {
   if (text === "") return new Wrong("a path");
   // Resolved, so that a trailing slash or dot does not matter.
-  return resolve(projectDir, text);
+  return resolve(baseDir, text);
 }
 
 /** Any key: that of another gateway may look different. */
@@ -161,7 +160,7 @@ export function databaseUrl(text: string): string | Wrong {
   if (isServer) return text;
   if (/^sqlite:(?!\/\/[^/])/.test(text) && text.length > "sqlite:".length) {
     const file = text.slice("sqlite:".length).replace(/^\/\/(?=\/)/, "");
-    return isAbsolute(file) ? file : resolve(projectDir, file);
+    return isAbsolute(file) ? file : resolve(baseDir, file);
   }
   return new Wrong("sqlite:PATH or a PostgreSQL address such as postgres://host:5432/svc");
 }

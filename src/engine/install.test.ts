@@ -23,7 +23,7 @@ test("the process that installs the engine's libraries sees no secret of the env
     DATABASE_URL: "postgres://user:pass@db/app",
   };
   const seen: string[] = [];
-  await ensureEngineInstalled({ environment, onLine: (line) => seen.push(line) });
+  await ensureEngineInstalled({ environment, cacheDir: folder, onLine: (line) => seen.push(line) });
   expect(seen).toContain(`HOME=${folder}`);
   expect(seen).toContain("npm_config_registry=http://registry.example/");
   for (const secret of ["master-secret", "vendor-key", "postgres:"])

@@ -1,22 +1,30 @@
 import { join } from "node:path";
+import { isClone, projectDir } from "../base/place.ts";
 import { Problem } from "../base/problem.ts";
 import { childEnvironment, type Environment } from "../config/child-environment.ts";
-import { projectDir } from "../config/setting-readers.ts";
 import { linesOf } from "./lines.ts";
+import { type EnginePlace, enginePlace } from "./place.ts";
 
 const script = join(projectDir, "scripts", "install-engine.mjs");
 
-/** Installs the engine's runtime libraries where they are missing; npm's words go to `onLine`. */
+/**
+ * Installs the engine's runtime libraries where they are missing; npm's words go to `onLine`.
+ * Returns where the engine runs from.
+ */
 export async function ensureEngineInstalled({
   environment,
+  cacheDir,
   onLine = () => {},
   signal,
 }: {
   readonly environment: Environment;
+  readonly cacheDir: string;
   readonly onLine?: (line: string) => void;
   readonly signal?: AbortSignal;
-}): Promise<void> {
-  const child = Bun.spawn(["node", script], {
+}): Promise<EnginePlace> {
+  const place = enginePlace(cacheDir);
+  const folders = isClone ? [] : [place.libraries, place.sources];
+  const child = Bun.spawn(["node", script, ...folders], {
     env: childEnvironment(environment, "installer"),
     stdin: "ignore",
     stdout: "ignore",
@@ -29,7 +37,7 @@ export async function ensureEngineInstalled({
     lines.push(line);
     onLine(line);
   }
-  if ((await child.exited) === 0) return;
+  if ((await child.exited) === 0) return place;
   signal?.throwIfAborted();
   throw new Problem({
     code: "failed",

@@ -5,13 +5,14 @@ import { type SetName, type SetProgress, setNames, weightSets } from "../../engi
 import { readyDir } from "../../engine/weights/state.ts";
 import { ApiError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { projectDir } from "../base/place.ts";
 import { tryAgainIn } from "../base/text/try-again.ts";
 import type { Signal } from "../call/signal.ts";
 import { childEnvironment, type Environment } from "../config/child-environment.ts";
 import type { OwnModel } from "../config/engine-section.ts";
-import { projectDir } from "../config/setting-readers.ts";
 import { setOf } from "./embedded.ts";
 import { ensureEngineInstalled } from "./install.ts";
+import { hasLibraries } from "./place.ts";
 import { pullWeights } from "./weights-pull.ts";
 import { toWeightsView, type WeightsView } from "./weights-view.ts";
 
@@ -40,9 +41,6 @@ export interface EngineOptions {
 }
 
 type Child = Bun.Subprocess<"ignore", "inherit", "inherit">;
-
-/** A look that costs nothing; npm's own look follows at the start. */
-const isInstalled = () => existsSync(join(projectDir, "engine/node_modules/.package-lock.json"));
 
 const firstPauseMs = 250;
 const longestPauseMs = 30_000;
@@ -170,7 +168,7 @@ export class EngineSupervisor {
       if (this.#isReady(set))
         return {
           set,
-          phase: isInstalled() ? "ready" : "waiting",
+          phase: hasLibraries(this.#options.cacheDir) ? "ready" : "waiting",
           doneBytes: totalBytes,
           totalBytes,
         };
@@ -222,6 +220,7 @@ export class EngineSupervisor {
       try {
         await ensureEngineInstalled({
           environment: this.#options.environment,
+          cacheDir: this.#options.cacheDir,
           onLine: (line) => log.info(`engine: ${line}`),
           signal: this.#stopping.signal,
         });
@@ -241,7 +240,8 @@ export class EngineSupervisor {
   async #installAndPull(): Promise<void> {
     const { signal } = this.#stopping;
     try {
-      await ensureEngineInstalled({ environment: this.#options.environment, signal });
+      const { environment, cacheDir } = this.#options;
+      await ensureEngineInstalled({ environment, cacheDir, signal });
       await this.#pull();
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);

@@ -1,10 +1,9 @@
 import { join } from "node:path";
 import type { SetName, SetProgress } from "../../engine/weights/sets.ts";
+import { baseDir } from "../base/place.ts";
 import { childEnvironment, type Environment } from "../config/child-environment.ts";
-import { projectDir } from "../config/setting-readers.ts";
 import { linesOf } from "./lines.ts";
-
-const pullPath = join(projectDir, "engine", "weights", "main.ts");
+import { enginePlace } from "./place.ts";
 
 export interface PullOptions {
   readonly environment: Environment;
@@ -18,8 +17,11 @@ export interface PullOptions {
 /** Fetches weights in a process of its own; what is fetched when it is stopped is kept. */
 export async function pullWeights(options: PullOptions): Promise<void> {
   const { environment, cacheDir, sets, from, onProgress, signal } = options;
+  const pullPath = join(enginePlace(cacheDir).sources, "weights", "main.ts");
   const words = ["--cache", cacheDir, "--json", ...(from === undefined ? [] : ["--from", from])];
   const child = Bun.spawn([process.execPath, "--no-env-file", pullPath, ...words, ...sets], {
+    // npm's settings of the project count: of the clone, or the one that the package is installed in.
+    cwd: baseDir,
     env: childEnvironment(environment, "installer"),
     stdin: "ignore",
     stdout: "pipe",

@@ -1,5 +1,6 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startCommand } from "../place.ts";
 import { Problem } from "../problem.ts";
 
 export interface Place {
@@ -39,7 +40,7 @@ class PortInUse extends Problem {
   readonly #options: PortInUseOptions;
 
   constructor(options: PortInUseOptions) {
-    const { port, example, started = "npm start", cause } = options;
+    const { port, example, started = startCommand, cause } = options;
     const message = `Port ${port} is already in use. Choose another one, for example: ${example} ${started}`;
     super({ code: "busy", message, cause });
     this.#options = options;

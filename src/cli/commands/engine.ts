@@ -41,7 +41,7 @@ const pull: Command = {
     const isJson = switches.has("json");
     // Lines of the install and bars are for people; JSON stays alone on stdout.
     const tell = isJson ? toStderr : print;
-    await ensureEngineInstalled({ environment, onLine: tell });
+    await ensureEngineInstalled({ environment, cacheDir, onLine: tell });
     const view = isJson ? undefined : createProgressView();
     if (view !== undefined) tell(`${style.dim("weights in")} ${cacheDir}`);
     const result = await runPull({ environment, cacheDir, names, from, view });

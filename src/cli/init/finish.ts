@@ -1,3 +1,4 @@
+import { startCommand } from "../../base/place.ts";
 import { ownGatewayUrl } from "../../config/addresses.ts";
 import type { ManifestDraft } from "../../manifest/draft.ts";
 import type { AddedView } from "../../platform/manifest/change.ts";
@@ -73,7 +74,7 @@ async function printSteps(
   const names = added.flatMap(({ kind, name }) => (kind === "provider" ? [name] : []));
   const tested = [...new Set([...names, ...connections.map(({ found }) => found.name)])];
   print(`\n${style.bold("Next")}\n`);
-  if (running === undefined) print(`  ${style.cyan("npm start")}  starts the gateway`);
+  if (running === undefined) print(`  ${style.cyan(startCommand)}  starts the gateway`);
   for (const name of tested.slice(0, 3))
     print(`  ${style.cyan(`svc provider test ${name}`)}  makes one real call of each type`);
   const models = await wiring.withOperations((operations) => operations.models.list({}));

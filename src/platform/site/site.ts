@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { requestPath } from "../../base/network/address.ts";
+import { isClone } from "../../base/place.ts";
 import { chooseEncoding } from "../http/encoding.ts";
 
 export interface SiteOptions {
@@ -178,9 +179,12 @@ function hasTag(given: string | null, tag: string): boolean {
   return given.split(",").some((one) => one.trim() === "*" || one.trim().replace("W/", "") === tag);
 }
 
+const howToBuild = isClone
+  ? "Start the server with <code>npm start</code>, which builds it, or run <code>node_modules/.bin/bun console/build.ts</code> and reload this page."
+  : "It is missing in this package. Install svc-gateway again and reload this page.";
 const notBuilt = `<!doctype html><html lang="en"><meta charset="utf-8"><title>svc gateway</title>
 <h1>The console is not built</h1>
-<p>Start the server with <code>npm start</code>, which builds it, or run <code>node_modules/.bin/bun console/build.ts</code> and reload this page. The API under /api works without it.</p>`;
+<p>${howToBuild} The API under /api works without it.</p>`;
 
 interface PageHeaderOptions {
   /** Per reply: style elements without it are blocked. */

@@ -109,7 +109,7 @@ describe("the embedded engine", () => {
       const window = await windowOf(home.browser, off, { cookie });
       await window.goto("/operator/engine");
       const panel = window.page.getByRole("region", { name: "The engine is off" });
-      await told(panel, "SVC_ENGINE=on npm start");
+      await told(panel, "SVC_ENGINE=on svc serve");
       expect(await window.page.getByRole("button", { name: /Download/ }).count()).toBe(0);
       expect(window.complaints).toEqual([]);
       await window.close();

@@ -64,7 +64,7 @@ function SwitchedOff() {
       <CodeBlock
         what="how to turn on the engine"
         samples={[
-          { label: "Environment", code: "SVC_ENGINE=on npm start" },
+          { label: "Environment", code: "SVC_ENGINE=on svc serve" },
           { label: "svc.yaml", code: "settings:\n  engine: on" },
         ]}
       />

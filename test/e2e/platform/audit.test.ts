@@ -41,7 +41,6 @@ let provider: LyingProvider;
 let account: string;
 /** Beside the server, on the same file. */
 let database: Database;
-
 beforeAll(async () => {
   // A file is where the folder of the locks should be: a fetch fails before it asks any registry.
   writeFileSync(join(cacheDir, "locks"), "");
@@ -64,7 +63,6 @@ afterAll(async () => {
 
 const rows = () => auditRows(database);
 const contents = () => contentsOf(database);
-
 const userOf = async (who: Visitor): Promise<{ readonly id: string; readonly email: string }> =>
   (await who.ask("GET /api/session")).body.user;
 const emailOf = async (who: Visitor) => (await userOf(who)).email;

@@ -60,6 +60,7 @@ const tasks = {
   "bench-peers": () => run(bun, [join(root, "bench", "peers", "run.ts"), ...words]),
   "bench-providers": () => run(bun, [join(root, "bench", "providers", "run.ts"), ...words]),
   "bench-rejections": () => run(bun, [join(root, "bench", "rejections", "run.ts"), ...words]),
+  "bench-telemetry": () => run(bun, [join(root, "bench", "telemetry", "run.ts"), ...words]),
   "fake-upstream": () => run(bun, [join(root, "test", "fake", "serve.ts"), ...words]),
   screenshots: () => run(bun, [join(root, "test", "console", "screenshots.ts"), ...words]),
   "check-speech": () =>
@@ -102,6 +103,7 @@ const withoutEngine = [
   "bench-peers",
   "bench-providers",
   "bench-rejections",
+  "bench-telemetry",
   "fake-upstream",
   "format",
   "screenshots",

@@ -23,7 +23,7 @@ export const telemetrySettings = {
   },
   otlpCompression: {
     env: "SVC_OTLP_COMPRESSION",
-    about: "compression of what goes to the collector: gzip, or none to save CPU",
+    about: "compression of what goes to the collector: gzip or none",
     fallback: "gzip",
     read: oneOf("gzip", "none"),
   },

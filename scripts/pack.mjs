@@ -1,8 +1,10 @@
 // What `npm pack` runs first (prepack) and last (postpack): writes the files of the package that the
 // repository does not contain.
+import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
+  bun,
   checkMachine,
   ensureConsoleBuilt,
   ensureConsoleInstalled,
@@ -12,6 +14,7 @@ import {
 } from "./install.mjs";
 
 const locked = join(root, "locked.json");
+const written = ["locked.json", "THIRD-PARTY.txt", "sbom.cdx.json"];
 const dist = join(root, "console", "dist");
 
 const steps = {
@@ -21,10 +24,13 @@ const steps = {
     ensureConsoleInstalled();
     if (!ensureConsoleBuilt()) giveUp("The console build failed. See its output above.");
     leaveOutOldBuilds();
+    const script = join(root, "scripts", "release", "third-party.ts");
+    if (spawnSync(bun, [script], { cwd: root, stdio: ["ignore", 2, 2] }).status !== 0)
+      giveUp("The licenses and the bill of materials were not written. See the output above.");
     writeFileSync(locked, `${JSON.stringify(productionLock(), null, 2)}\n`);
   },
   postpack() {
-    rmSync(locked, { force: true });
+    for (const name of written) rmSync(join(root, name), { force: true });
     rmSync(join(dist, ".npmignore"), { force: true });
   },
 };

@@ -38,6 +38,7 @@ const tasks = {
     }).unref();
     run(bun, ["--no-env-file", "--watch", join(root, "src", "main.ts"), "serve", ...words]);
   },
+  release: () => run(bun, [join(root, "scripts", "release", "run.ts"), ...words]),
   openapi: () => run(bun, [join(root, "scripts", "openapi.ts")]),
   "providers-docs": () => run(bun, [join(root, "scripts", "providers-docs.ts")]),
   "test-clients": () => run(bun, [join(root, "test", "clients", "run.ts"), ...words]),
@@ -109,6 +110,7 @@ const withoutEngine = [
   "screenshots",
   "test-install",
   "test-deploy",
+  "release",
 ];
 const isTypeScriptOnly = task === "test-clients" && /--only[ =]typescript/.test(words.join(" "));
 const isEngineNeeded = !withoutEngine.includes(task) && !isTypeScriptOnly;

@@ -3,16 +3,22 @@ import type { Clock } from "../base/clock.ts";
 import { createLog, type Log } from "../base/log.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Carrier } from "../exports/delivery.ts";
-import type { Destination } from "../exports/destination.ts";
+import type { Destination, S3Target } from "../exports/destination.ts";
 import { Exporter } from "../exports/exporter.ts";
 import { fileCarrier } from "../exports/file-carrier.ts";
+import type { Call } from "../exports/http-call.ts";
+import { httpCarrier } from "../exports/http-carrier.ts";
 import { collectPart, type ReadPart } from "../exports/part.ts";
+import { type Reference, readReference } from "../exports/references.ts";
+import { s3Carrier } from "../exports/s3-carrier.ts";
 import type { ExportStore } from "../exports/store.ts";
 import type { LedgerReader } from "../ledger/store.ts";
 import { auditLines } from "../platform/audit/lines.ts";
 import type { RunningExports } from "../platform/exports/operations.ts";
 import { receiptNames } from "../platform/requests/export/export.ts";
 import { receiptLines } from "../platform/requests/export/lines.ts";
+import { Dialer, type DialerOptions } from "../providers/kit/dial.ts";
+import { createFetch } from "../providers/kit/http.ts";
 import type { Store } from "../store/store.ts";
 import { Ticker } from "./ticker.ts";
 
@@ -21,6 +27,9 @@ export interface ExportsOptions {
   readonly settings: Pick<Settings, "maxCallMs" | "graceMs">;
   /** The ledger as of now, on a connection of its own. */
   readonly readLedger: ReadLedger;
+  /** Of the environment of this process. */
+  readonly variable: Variable;
+  readonly usesProxy: DialerOptions["usesProxy"];
   readonly clock: Clock;
   /** Absent for a command, which shows its result itself. */
   readonly log?: Log | undefined;
@@ -47,14 +56,14 @@ export function createExports(options: ExportsOptions): Exports {
   const exporter = new Exporter({
     store: store.exports,
     sources: exportSources(store.exports, readLedger),
-    openCarrier,
+    openCarrier: (destination) => openCarrier(destination, options),
     clock,
     lagMs,
     log,
   });
   return {
     lagMs,
-    openCarrier,
+    openCarrier: (destination) => openCarrier(destination, options),
     async runNow(name) {
       const { signal } = new AbortController();
       for (let tries = 1; ; tries++) {
@@ -81,7 +90,49 @@ export function createExports(options: ExportsOptions): Exports {
   };
 }
 
-const openCarrier = ({ target }: Destination): Carrier => fileCarrier(target);
+type CarrierOptions = Pick<ExportsOptions, "variable" | "usesProxy">;
+
+type Variable = (name: string) => string | undefined;
+
+function openCarrier({ name, target }: Destination, options: CarrierOptions): Carrier {
+  const read = (reference: Reference) => readReference(reference, options.variable);
+  const optional = (reference: Reference | undefined) => reference && read(reference);
+  switch (target.kind) {
+    case "file":
+      return fileCarrier(target);
+    case "http":
+      return httpCarrier(
+        target,
+        { authorization: optional(target.authorization), signing: optional(target.signing) },
+        callOf(name, target.allowPrivate, options),
+      );
+    case "s3":
+      return s3Carrier(
+        target,
+        {
+          accessKeyId: read(target.accessKeyId),
+          secretAccessKey: read(target.secretAccessKey),
+          sessionToken: optional(target.sessionToken) ?? ambientToken(target, options.variable),
+        },
+        callOf(name, target.allowPrivate, options),
+      );
+    default:
+      return target satisfies never;
+  }
+}
+
+/** Of the keys in the usual variables, which belong together. */
+function ambientToken({ accessKeyId }: S3Target, variable: Variable): string | undefined {
+  if (accessKeyId !== "env:AWS_ACCESS_KEY_ID") return undefined;
+  return variable("AWS_SESSION_TOKEN") === undefined
+    ? undefined
+    : readReference("env:AWS_SESSION_TOKEN", variable);
+}
+
+/** Addresses are checked when they are called, as those of upstreams are. */
+function callOf(name: string, allowPrivate: boolean, { usesProxy }: CarrierOptions): Call {
+  return createFetch(new Dialer({ provider: `export ${name}`, allowPrivate, usesProxy }));
+}
 
 export const exportSources = (store: ExportStore, readLedger: ReadLedger) => ({
   receipts: receiptSource(readLedger),

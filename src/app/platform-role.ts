@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { ListenerCertificate } from "../base/network/certificate-source.ts";
 import { localhostPlatformUrl, ownPlatformUrl } from "../config/addresses.ts";
 import type { Configuration } from "../config/load.ts";
+import { proxyCheck } from "../config/proxy.ts";
 import type { Settings } from "../config/settings.ts";
 import { createFactors } from "../people/factors/factors.ts";
 import { type PasswordCost, Passwords } from "../people/passwords.ts";
@@ -64,6 +65,8 @@ export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
     store: opened.store,
     settings: configuration.settings,
     readLedger: (run) => withLedger(configuration, run),
+    variable: configuration.variable,
+    usesProxy: proxyCheck(configuration.environment),
     clock,
     log,
   });

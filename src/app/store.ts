@@ -8,6 +8,7 @@ import { inFile, Problem } from "../base/problem.ts";
 import { engineProvider, type Route } from "../catalog/model.ts";
 import { ownGatewayUrl, ownPlatformUrl } from "../config/addresses.ts";
 import type { Configuration } from "../config/load.ts";
+import { proxyCheck } from "../config/proxy.ts";
 import { isPostgresUrl } from "../config/setting-readers.ts";
 import type { LedgerReader } from "../ledger/store.ts";
 import { manifestDigest } from "../manifest/manifest.ts";
@@ -195,6 +196,8 @@ export function operationsOn({
     store: opened.store,
     settings: configuration.settings,
     readLedger: (run) => withLedger(configuration, run),
+    variable: configuration.variable,
+    usesProxy: proxyCheck(configuration.environment),
     clock,
   }),
   recent,

@@ -1,6 +1,7 @@
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { type Carrier, DeliveryFailure, type Part, partPath } from "./delivery.ts";
+import { type Carrier, type Part, partPath } from "./delivery.ts";
+import { DeliveryFailure } from "./delivery-failure.ts";
 import type { FileTarget } from "./destination.ts";
 
 /**

@@ -1,4 +1,5 @@
-import { type Carrier, DeliveryFailure } from "./delivery.ts";
+import type { Carrier } from "./delivery.ts";
+import { DeliveryFailure } from "./delivery-failure.ts";
 import type { Destination } from "./destination.ts";
 import type { Collected, ReadPart } from "./part.ts";
 import type { Cursor, ExportedHour, ExportStore, StreamState } from "./store.ts";

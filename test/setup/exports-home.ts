@@ -18,7 +18,7 @@ export interface ExportsHome extends Home {
   /** An empty folder for exports. */
   readonly dir: string;
   /** Of the planted receipts, oldest first. */
-  readonly ids: readonly string[];
+  readonly ids: string[];
   show(name: string): Promise<ExportView>;
 }
 
@@ -35,7 +35,7 @@ export async function createExportsHome(
   return { ...home, dir, ids, show: (name) => home.json<ExportView>(["exports", "show", name]) };
 }
 
-async function plant(dataDir: string, perHour: number): Promise<readonly string[]> {
+async function plant(dataDir: string, perHour: number): Promise<string[]> {
   const { fingerprint } = createSecrets(
     masterSecret({ fromEnvironment: undefined, dataDir, hasDatabase: true }),
   );

@@ -32,11 +32,11 @@ const list = viewCommand({
 const add = viewCommand({
   name: "exports add",
   about:
-    "Export receipts and audit records to a directory, hour by hour, for as long as the gateway runs. An hour is exported when no call of it can end any more.",
+    "Export receipts and audit records to a directory, an HTTP endpoint or a bucket, hour by hour, for as long as the gateway runs. An hour is exported when no call of it can end any more.",
   positionals: name,
   flags: {
     to: {
-      about: "where to: a directory as file:///var/exports",
+      about: "where to: file:///DIR, https://HOST/PATH or s3://BUCKET/PREFIX",
       value: "URL",
       required: true,
     },
@@ -51,18 +51,41 @@ const add = viewCommand({
         "only what began in or after the hour of this date (UTC) or time (default: everything)",
       value: "DATE",
     },
+    "allow-private": { about: "allow a private or loopback address, and http://" },
+    authorization: { about: "HTTP: where the Authorization header is", value: "REF" },
+    "sign-with": { about: "HTTP: where the key of the signature is", value: "REF" },
+    endpoint: { about: "S3: the address (default: Amazon's in the region)", value: "URL" },
+    region: { about: "S3: the region (default: us-east-1)", value: "REGION" },
+    "access-key-id": { about: "S3 (default: env:AWS_ACCESS_KEY_ID)", value: "REF" },
+    "secret-access-key": { about: "S3 (default: env:AWS_SECRET_ACCESS_KEY)", value: "REF" },
+    "session-token": { about: "S3: of temporary keys", value: "REF" },
   },
+  more: () => [
+    "REF is env:NAME or file:/path, in the environment or on the machine of the gateway.",
+    "A secret itself is never an argument, because other users of the machine could see it.",
+  ],
   examples: [
     "svc exports add archive --to file:///var/exports",
+    "svc exports add billing --to https://billing.example/usage --sign-with file:/etc/svc/export-key",
+    "svc exports add lake --to s3://acme-lake/svc --region eu-central-1",
+    "svc exports add minio --to s3://svc/prod --endpoint http://10.0.0.5:9000 --allow-private",
     "svc exports add archive --to file:///var/exports --what receipts --from 2027-01-01 --json",
   ],
-  load: (operations, { positionals: [given = ""], flags }) =>
+  load: (operations, { positionals: [given = ""], flags, switches }) =>
     operations.exports.add({
       name: given,
       to: flags["to"] ?? "",
       what: flags["what"],
       format: flags["format"],
       from: flags["from"],
+      allow_private: switches.has("allow-private") ? true : undefined,
+      authorization: flags["authorization"],
+      sign_with: flags["sign-with"],
+      endpoint: flags["endpoint"],
+      region: flags["region"],
+      access_key_id: flags["access-key-id"],
+      secret_access_key: flags["secret-access-key"],
+      session_token: flags["session-token"],
     }),
   show(view) {
     print(`${style.green("added")} ${view.name}`);

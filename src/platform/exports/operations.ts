@@ -2,8 +2,10 @@ import type { Clock } from "../../base/clock.ts";
 import { toDateText } from "../../base/dates.ts";
 import { newId } from "../../base/ids.ts";
 import { conflict, Problem } from "../../base/problem.ts";
-import { type Carrier, DeliveryFailure } from "../../exports/delivery.ts";
+import type { Carrier } from "../../exports/delivery.ts";
+import { DeliveryFailure } from "../../exports/delivery-failure.ts";
 import {
+  type CheckAddress,
   checkName,
   type Destination,
   mostDestinations,
@@ -69,6 +71,7 @@ export interface RunningExports {
 export interface ExportDependencies {
   readonly exports: ExportStore;
   readonly exporter: RunningExports;
+  readonly checkAddress: CheckAddress;
   readonly clock: Clock;
   /** Resolves when all that was written survives a power cut. */
   readonly sync: () => Promise<void>;
@@ -80,7 +83,7 @@ const testMs = 30_000;
 export function exportOperations(
   dependencies: ExportDependencies,
 ): Unbound<ExportOperations, typeof exportAudits> {
-  const { exports: store, exporter, clock, sync } = dependencies;
+  const { exports: store, exporter, checkAddress, clock, sync } = dependencies;
   const find = async (name: string) => {
     const found = (await store.list()).find((one) => one.name === name);
     if (found !== undefined) return found;
@@ -98,7 +101,7 @@ export function exportOperations(
     },
     show: ({ name }) => view(name),
     async add(input, { audit }) {
-      const destination = readDestination(input, clock.nowMs());
+      const destination = readDestination(input, { checkAddress, nowMs: clock.nowMs() });
       const { name } = destination;
       const added = await store.add(destination, audit({ subject: name }));
       if (added === "full")
@@ -151,7 +154,10 @@ export function exportOperations(
   };
 }
 
-function readDestination(input: NewExport, nowMs: number): Destination {
+function readDestination(
+  input: NewExport,
+  { checkAddress, nowMs }: { readonly checkAddress: CheckAddress; readonly nowMs: number },
+): Destination {
   const { name, what, format, from } = input;
   const fromMs = from === undefined ? 0 : toMoment(from, "from");
   return {
@@ -159,7 +165,7 @@ function readDestination(input: NewExport, nowMs: number): Destination {
     name: checkName(name),
     streams: readStreams(what),
     format: readFormat(format),
-    target: readTarget(input),
+    target: readTarget(input, checkAddress),
     fromMs: fromMs - (fromMs % hourMs),
     createdAtMs: nowMs,
     pausedAtMs: undefined,

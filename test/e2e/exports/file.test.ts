@@ -98,7 +98,7 @@ test("what cannot be exported to is refused with the field and what to do", asyn
   const cases: readonly (readonly [readonly string[], string])[] = [
     [["Bad Name", "--to", "file:///tmp"], "be 1 to 40 lowercase letters"],
     [["taken", "--to", "file:///tmp"], 'Export "taken" exists already'],
-    [["x", "--to", "exports"], "be a directory as file:///var/exports"],
+    [["x", "--to", "exports"], "be a directory as file:///var/exports, an HTTP"],
     [["x", "--to", "file://host/tmp"], "name a directory with its whole path"],
     [["x", "--to", "file:///"], "name a directory with its whole path"],
     [["x", "--to", "file:///a%zz"], "percent sign"],

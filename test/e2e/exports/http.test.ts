@@ -1,0 +1,168 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import type { ChildServer } from "../../setup/child.ts";
+import { createExportsHome, type ExportsHome } from "../../setup/exports-home.ts";
+import { waitUntil } from "../../setup/money-home.ts";
+
+interface Received {
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+let home: ExportsHome;
+let received: Received[] = [];
+let answer: (request: Received) => Response | Promise<Response>;
+let receiver: ReturnType<typeof Bun.serve>;
+
+beforeEach(async () => {
+  // Three batches in each hour.
+  home = await createExportsHome(1_100);
+  received = [];
+  answer = () => new Response("");
+  receiver = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      const got = { headers: request.headers, body: await request.text() };
+      received.push(got);
+      return answer(got);
+    },
+  });
+});
+afterEach(async () => {
+  await home.remove();
+  await receiver.stop(true);
+});
+
+const add = (...more: readonly string[]) =>
+  home.json<object>([
+    "exports",
+    "add",
+    "hook",
+    "--to",
+    `http://127.0.0.1:${receiver.port}/usage`,
+    "--allow-private",
+    "--what",
+    "receipts",
+    ...more,
+  ]);
+const environment = { HOOK_TOKEN: "Bearer of-the-hook", HOOK_KEY: "signing key" };
+const run = () => home.json<{ rows: number }>(["exports", "run", "hook"], { environment });
+const idsOf = (all: readonly Received[]) =>
+  all.flatMap(({ body }) =>
+    body
+      .trimEnd()
+      .split("\n")
+      .map((line): unknown => JSON.parse(line).id),
+  );
+
+test("batches are posted once, in order, authorized and signed", async () => {
+  await add("--authorization", "env:HOOK_TOKEN", "--sign-with", "env:HOOK_KEY");
+  expect(await run()).toMatchObject({ rows: 2_200 });
+  expect(idsOf(received)).toEqual(home.ids);
+  expect(received.map(({ headers }) => headers.get("svc-export-rows"))).toEqual([
+    "500",
+    "500",
+    "100",
+    "500",
+    "500",
+    "100",
+  ]);
+  for (const { headers, body } of received) {
+    const id = headers.get("webhook-id");
+    expect(headers.get("idempotency-key")).toBe(id);
+    expect(headers.get("content-type")).toBe("application/x-ndjson");
+    expect(headers.get("authorization")).toBe("Bearer of-the-hook");
+    const text = `${id}.${headers.get("webhook-timestamp")}.${body}`;
+    const mac = createHmac("sha256", "signing key").update(text).digest("base64");
+    expect(headers.get("webhook-signature")).toBe(`v1,${mac}`);
+  }
+  expect(new Set(received.map(({ headers }) => headers.get("idempotency-key"))).size).toBe(6);
+  expect(await run()).toMatchObject({ rows: 0 });
+});
+
+test("a receiver that fails or redirects gets the same batch until it takes it; none is lost", async () => {
+  const answers = [
+    () => new Response("", { status: 500 }),
+    () => Response.redirect("http://127.0.0.1:1/"),
+    () => new Response("", { status: 413 }),
+  ];
+  const failures: (string | null | undefined)[] = [];
+  await add();
+  for (const next of answers) {
+    answer = next;
+    await run();
+    failures.push((await home.show("hook")).streams[0]?.failure);
+  }
+  expect(failures).toEqual([
+    "it returned 500",
+    "it returned a redirect (302), which is not followed",
+    "it returned 413",
+  ]);
+  expect(received).toHaveLength(3);
+  expect(new Set(received.map(({ headers }) => headers.get("idempotency-key"))).size).toBe(1);
+  answer = () => new Response("");
+  await run();
+  expect(idsOf(received.slice(3))).toEqual(home.ids);
+});
+
+test("a process that is killed before its cursor moves sends the same batch again", async () => {
+  let server: ChildServer | undefined;
+  const { promise: killed, resolve: kill } = Promise.withResolvers<void>();
+  answer = async () => {
+    // In the middle of the first hour.
+    if (received.length === 2) {
+      server?.signal("SIGKILL");
+      await server?.exited;
+      kill();
+    }
+    return new Response("");
+  };
+  server = await home.serve({}, { isProcess: true });
+  await add();
+  await killed;
+  const next = await home.serve({}, { isProcess: true });
+  await waitUntil("all receipts", () => new Set(idsOf(received)).size === home.ids.length);
+  const keys = received.map(({ headers }) => headers.get("idempotency-key"));
+  expect(keys[2]).toBe(keys[1] ?? "");
+  expect([keys.length, new Set(keys).size]).toEqual([7, 6]);
+  expect(await next.stop()).toBe(0);
+});
+
+test("a receiver that hangs delays neither calls nor other exports nor the end", async () => {
+  answer = () => new Promise<Response>(() => {});
+  const server = await home.serve({});
+  await add();
+  await home.json([
+    "exports",
+    "add",
+    "archive",
+    "--to",
+    `file://${home.dir}`,
+    "--what",
+    "receipts",
+  ]);
+  await waitUntil("a request", () => received.length === 1);
+  await waitUntil("the other export", async () => {
+    const [stream] = (await home.show("archive")).streams;
+    return stream?.rows === 2_200;
+  });
+  expect(await server.stop()).toBe(0);
+});
+
+test("addresses that are not for exports are refused", async () => {
+  const cases: readonly (readonly [readonly string[], string])[] = [
+    [["http://hook.example/"], "start with https://"],
+    [["https://127.0.0.1/"], "private or loopback address"],
+    [["http://169.254.169.254/", "--allow-private"], "link-local"],
+    [["https://user:word@hook.example/"], "not contain a user name or password"],
+    [["https://hook.example/?token=1"], "query"],
+    [["https://hook.example/", "--region", "x"], "does not go with an HTTP endpoint"],
+    [["https://hook.example/", "--authorization", "Bearer abc"], "be env:NAME or file:/path"],
+  ];
+  for (const [[to = "", ...more], message] of cases) {
+    const { code, stderr } = await home.svc(["exports", "add", "x", "--to", to, ...more]);
+    expect([to, code === 0, stderr]).toEqual([to, false, expect.stringContaining(message)]);
+    expect(stderr).not.toContain("Bearer abc");
+  }
+});

@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ChildServer } from "../../setup/child.ts";
+import { createExportsHome, type ExportsHome, linesOf } from "../../setup/exports-home.ts";
+import { waitUntil } from "../../setup/money-home.ts";
+import { type S3StandIn, s3Keys, startS3 } from "../../setup/s3-stand-in.ts";
+
+let home: ExportsHome;
+let s3: S3StandIn;
+const environment = {
+  AWS_ACCESS_KEY_ID: s3Keys.id,
+  AWS_SECRET_ACCESS_KEY: s3Keys.secret,
+  AWS_SESSION_TOKEN: s3Keys.token,
+};
+beforeEach(async () => {
+  home = await createExportsHome(3);
+  s3 = startS3("eu-central-1");
+});
+afterEach(async () => {
+  await home.remove();
+  await s3.stop();
+});
+
+const add = (...more: readonly string[]) =>
+  home.json<object>([
+    "exports",
+    "add",
+    "lake",
+    "--to",
+    "s3://bucket/svc/a=1",
+    "--what",
+    "receipts",
+    "--endpoint",
+    s3.url,
+    "--region",
+    "eu-central-1",
+    "--allow-private",
+    ...more,
+  ]);
+const ids = () => [...s3.objects.values()].flatMap(linesOf).map(({ id }) => id);
+
+test("objects are signed, whole, and below the prefix", async () => {
+  const added = await add();
+  expect(added).toMatchObject({
+    to: "s3://bucket/svc/a=1",
+    settings: { access_key_id: "env:AWS_ACCESS_KEY_ID", region: "eu-central-1" },
+  });
+  const result = await home.json<object>(["exports", "run", "lake"], { environment });
+  expect(result).toMatchObject({ rows: 6, export: { state: "running" } });
+  expect(ids()).toEqual(home.ids);
+  expect([...s3.objects.keys()][0]).toMatch(
+    /^bucket\/svc\/a=1\/receipts\/\d{4}-\d\d-\d\d\/\d\d\/receipts-[\dT-]+-0001\.jsonl\.gz$/,
+  );
+  expect((await home.svc(["exports", "test", "lake"], { environment })).code).toBe(0);
+});
+
+test("a process that is killed after an upload uploads the same object again", async () => {
+  let server: ChildServer | undefined;
+  const { promise: killed, resolve: kill } = Promise.withResolvers<void>();
+  s3.onStored = async () => {
+    server?.signal("SIGKILL");
+    await server?.exited;
+    kill();
+  };
+  server = await home.serve(environment, { isProcess: true });
+  await add();
+  await killed;
+  s3.onStored = () => {};
+  const [first] = s3.puts;
+  const next = await home.serve(environment, { isProcess: true });
+  await waitUntil("the other object", () => s3.objects.size === 2);
+  expect(s3.puts.filter((path) => path === first)).toHaveLength(2);
+  expect(ids()).toEqual(home.ids);
+  expect(await next.stop()).toBe(0);
+});
+
+test("what the server refuses is shown by its code, without secrets, and nothing is skipped", async () => {
+  const secretFile = join(home.dataDir, "wrong");
+  writeFileSync(secretFile, "another-secret\n", { mode: 0o600 });
+  await add(
+    "--access-key-id",
+    "env:AWS_ACCESS_KEY_ID",
+    "--session-token",
+    "env:AWS_SESSION_TOKEN",
+    "--secret-access-key",
+    `file:${secretFile}`,
+  );
+  await home.json(["exports", "run", "lake"], { environment });
+  const view = await home.show("lake");
+  expect(view.streams[0]?.failure).toBe("it returned 403 (SignatureDoesNotMatch)");
+  expect(JSON.stringify(view)).not.toContain("another-secret");
+  // A vault replaces the file.
+  writeFileSync(secretFile, s3Keys.secret);
+  await home.json(["exports", "run", "lake"], { environment });
+  expect(ids()).toEqual(home.ids);
+});
+
+test("a variable that is missing is named", async () => {
+  await add();
+  const { stderr, code } = await home.svc(["exports", "test", "lake"]);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining("the environment of the gateway has no AWS_ACCESS_KEY_ID"),
+  ]);
+});
+
+test("buckets and addresses that cannot be are refused", async () => {
+  const cases: readonly (readonly [readonly string[], string])[] = [
+    [["s3://x"], "name a bucket"],
+    [["s3://bucket/a/../b", "--endpoint", "https://s3.example/path"], "without a path"],
+    [["s3://bucket", "--endpoint", "http://s3.example"], "start with https://"],
+    [["s3://bucket", "--endpoint", "http://10.0.0.1"], "private or loopback address"],
+    [["s3://bucket", "--endpoint", "http://169.254.169.254", "--allow-private"], "link-local"],
+    [["s3://bucket", "--access-key-id", "env:ID"], "be set together"],
+    [["s3://bucket", "--access-key-id", "AKIDSECRET"], "be env:NAME or file:/path"],
+    [["s3://bucket", "--authorization", "env:X"], "does not go with a bucket"],
+  ];
+  for (const [[to = "", ...more], message] of cases) {
+    const { code, stderr } = await home.svc(["exports", "add", "x", "--to", to, ...more]);
+    expect([to, code === 0, stderr]).toEqual([to, false, expect.stringContaining(message)]);
+    expect(stderr).not.toContain("AKIDSECRET");
+  }
+});

@@ -3,23 +3,26 @@ import type { Clock } from "../base/clock.ts";
 import { createLog, type Log } from "../base/log.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Carrier } from "../exports/delivery.ts";
-import type { Destination, S3Target } from "../exports/destination.ts";
+import type { Destination, Format, S3Target } from "../exports/destination.ts";
 import { Exporter } from "../exports/exporter.ts";
 import { fileCarrier } from "../exports/file-carrier.ts";
 import type { Call } from "../exports/http-call.ts";
 import { httpCarrier } from "../exports/http-carrier.ts";
-import { collectPart, type ReadPart } from "../exports/part.ts";
+import { collectPart, type ReadPart, type RowEncoder } from "../exports/part.ts";
 import { type Reference, readReference } from "../exports/references.ts";
 import { s3Carrier } from "../exports/s3-carrier.ts";
 import type { ExportStore } from "../exports/store.ts";
+import type { Receipt } from "../ledger/receipt.ts";
 import type { LedgerReader } from "../ledger/store.ts";
 import { auditLines } from "../platform/audit/lines.ts";
 import type { RunningExports } from "../platform/exports/operations.ts";
+import type { ReceiptNames } from "../platform/requests/columns.ts";
 import { receiptNames } from "../platform/requests/export/export.ts";
 import { receiptLines } from "../platform/requests/export/lines.ts";
 import { Dialer, type DialerOptions } from "../providers/kit/dial.ts";
 import { createFetch } from "../providers/kit/http.ts";
 import type { Store } from "../store/store.ts";
+import { exportMetrics } from "../telemetry/exports.ts";
 import { Ticker } from "./ticker.ts";
 
 export interface ExportsOptions {
@@ -38,6 +41,7 @@ export interface ExportsOptions {
 type ReadLedger = <T>(run: (ledger: LedgerReader) => Promise<T>) => Promise<T>;
 
 export interface Exports extends RunningExports {
+  metricsText(): Promise<string>;
   /** Exports whole hours as they become complete, until it is closed. */
   start(): { close(): Promise<void> };
 }
@@ -64,6 +68,13 @@ export function createExports(options: ExportsOptions): Exports {
   return {
     lagMs,
     openCarrier: (destination) => openCarrier(destination, options),
+    async metricsText() {
+      const [destinations, states] = await Promise.all([
+        store.exports.list(),
+        store.exports.states(),
+      ]);
+      return exportMetrics(destinations, states, { lagMs, nowMs: clock.nowMs() });
+    },
     async runNow(name) {
       const { signal } = new AbortController();
       for (let tries = 1; ; tries++) {
@@ -147,7 +158,7 @@ function receiptSource(readLedger: ReadLedger): ReadPart {
       const limit = limits.mostRows;
       const span = { fromMs, toMs, afterId: afterId === "" ? undefined : afterId };
       const rows = ledger.receipts({ ...span, limit, oldestFirst: true });
-      return collectPart(rows, receiptLines(names), limits);
+      return collectPart(rows, await receiptEncoder(limits.format, names), limits);
     });
 }
 
@@ -155,8 +166,19 @@ const recordsAtOnce = 250;
 
 const auditSource =
   (store: ExportStore): ReadPart =>
-  (span, limits) =>
-    collectPart(auditRecords(store, span), auditLines(), limits);
+  async (span, limits) =>
+    collectPart(auditRecords(store, span), await auditEncoder(limits.format), limits);
+
+// Loaded here, because most installations do without Parquet.
+async function receiptEncoder(format: Format, names: ReceiptNames): Promise<RowEncoder<Receipt>> {
+  if (format === "jsonl") return receiptLines(names);
+  return (await import("../platform/requests/export/parquet.ts")).parquetEncoder(names);
+}
+
+async function auditEncoder(format: Format): Promise<RowEncoder<AuditRecord>> {
+  if (format === "jsonl") return auditLines();
+  return (await import("../platform/audit/parquet.ts")).auditParquet();
+}
 
 async function* auditRecords(
   store: ExportStore,

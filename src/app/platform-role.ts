@@ -94,6 +94,7 @@ export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
     configuration,
     opened,
     link,
+    metricsText: async () => (await link.metricsText()) + (await exporter.metricsText()),
     people,
     factors,
     identities,

@@ -26,6 +26,7 @@ export interface ControlOptions {
   readonly configuration: Configuration;
   readonly opened: Opened;
   readonly link: GatewayLink;
+  readonly metricsText: () => Promise<string>;
   readonly operations: UnboundOperations;
   readonly people: People;
   readonly factors: Factors;
@@ -95,7 +96,7 @@ export function openControl(options: ControlOptions): {
     api,
     site,
     tokens,
-    metrics: { access: settings.metricsAccess, text: () => link.metricsText() },
+    metrics: { access: settings.metricsAccess, text: options.metricsText },
   });
   const erase = () =>
     void store

@@ -97,3 +97,49 @@ test("responses that have expired are deleted, also where storing is off and exp
     await close();
   }
 });
+
+test("receipts that an export has not delivered are kept, for at most seven days", async () => {
+  const configuration = loadConfiguration({
+    SVC_DATA_DIR: join(root, "held"),
+    SVC_CONFIG: "",
+    SVC_RECEIPTS_DAYS: "30",
+  });
+  const { store, close } = await openStore(configuration);
+  const lines: string[] = [];
+  const log = createLog({ level: "warn", pretty: false, write: (line) => lines.push(line) });
+  const clock = { ms: noonMs, nowMs: () => clock.ms };
+  const of = { destinationId: "export_1", stream: "receipts" } as const;
+  const left = () =>
+    withLedger(
+      configuration,
+      async (ledger) => (await Array.fromAsync(ledger.receipts({}))).length,
+    );
+  try {
+    await store.accounts.insert({ id: "acct_1", name: "acme", createdAtMs: 1 }, auditOf());
+    await store.ledger.addEntry(entryOf(), auditOf());
+    const rollups = await startSums(store.ledger, noonMs - 50 * dayMs);
+    await store.ledger.commit([write(receiptOf({ id: newId("req", noonMs - 40 * dayMs) }))]);
+    await rollups.flush(noonMs);
+    await store.exports.add(
+      {
+        id: of.destinationId,
+        name: "lake",
+        streams: [of.stream],
+        format: "jsonl",
+        target: { kind: "file", dir: "/nowhere" },
+        fromMs: 0,
+        createdAtMs: noonMs,
+        pausedAtMs: undefined,
+      },
+      auditOf(),
+    );
+    await store.exports.fail(of, { failure: "it returned 500", retryAtMs: 0 });
+    await runRetention({ configuration, store, clock, log });
+    expect([await left(), lines.join()]).toEqual([1, expect.stringContaining("are kept until")]);
+    clock.ms += 7 * dayMs + 1;
+    await runRetention({ configuration, store, clock, log });
+    expect([await left(), lines.join()]).toEqual([0, expect.stringContaining("are deleted that")]);
+  } finally {
+    await close();
+  }
+});

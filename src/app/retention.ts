@@ -2,6 +2,7 @@ import { type Clock, nextTurn } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Configuration } from "../config/load.ts";
 import { applyRetention, type Days } from "../ledger/retention.ts";
+import { dayMs } from "../ledger/rollups.ts";
 import { exportDay } from "../platform/requests/export/export.ts";
 import type { Store } from "../store/store.ts";
 import { withLedger } from "./store.ts";
@@ -13,7 +14,7 @@ const exportedAtOnce = 250;
 
 export interface RetentionJob {
   readonly configuration: Configuration;
-  readonly store: Pick<Store, "retention" | "responses">;
+  readonly store: Pick<Store, "retention" | "responses" | "exports" | "accounts">;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -56,8 +57,8 @@ export async function sweepResponses(
 }
 
 /** Once. Days go to a directory first, where there is one in the settings. */
-export function runRetention(job: RetentionJob, signal?: AbortSignal): Promise<void> {
-  const { configuration, store, clock, log } = job;
+export async function runRetention(job: RetentionJob, signal?: AbortSignal): Promise<void> {
+  const { configuration, store, log } = job;
   const {
     receiptsDays: days,
     receiptsExportDir: dir,
@@ -70,6 +71,44 @@ export function runRetention(job: RetentionJob, signal?: AbortSignal): Promise<v
           withLedger(configuration, async (ledger) => {
             await exportDay(ledger, { day, dir, format, receiptsAtOnce: exportedAtOnce });
           });
-  const nowMs = clock.nowMs();
+  const nowMs = await heldBack(job);
   return applyRetention({ store: store.retention, days, nowMs, exportDay: toFile, log, signal });
+}
+
+/** For how long an export that delivers nothing keeps receipts from being deleted. */
+const mostHeldMs = 7 * dayMs;
+
+/**
+ * The moment that receipts are deleted by: now, or an earlier one, so that none goes that an export
+ * has not delivered.
+ */
+async function heldBack({ configuration, store, clock, log }: RetentionJob): Promise<number> {
+  const nowMs = clock.nowMs();
+  const kept = (await store.accounts.list()).map(({ receiptsDays }) => receiptsDays);
+  const days = [...kept, configuration.settings.receiptsDays].filter((one) => one !== undefined);
+  const running = (await store.exports.list()).filter(({ pausedAtMs }) => pausedAtMs === undefined);
+  if (days.length === 0 || running.length === 0) return nowMs;
+  const fewest = Math.min(...days) * dayMs;
+  const states = await store.exports.states();
+  let atMs = nowMs;
+  for (const { id, name, createdAtMs } of running) {
+    const state = states.find((one) => one.destinationId === id && one.stream === "receipts");
+    if (state === undefined) continue;
+    // What is exported already may go, and so may all that lies before the first receipt.
+    const { failure, cursor, deliveredAtMs } = state;
+    const firstMs = await store.exports.firstMs("receipts", cursor.hourMs, nowMs);
+    const untilMs = firstMs === undefined ? nowMs : Math.min(nowMs, firstMs + fewest);
+    if (untilMs >= nowMs) continue;
+    const isGivenUp = failure !== undefined && (deliveredAtMs ?? createdAtMs) < nowMs - mostHeldMs;
+    if (isGivenUp)
+      log.error("old receipts are deleted that an export has not delivered for seven days", {
+        export: name,
+        detail: failure,
+      });
+    else {
+      log.warn("old receipts are kept until an export has delivered them", { export: name });
+      atMs = Math.min(atMs, untilMs);
+    }
+  }
+  return atMs;
 }

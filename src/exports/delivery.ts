@@ -36,5 +36,5 @@ export function partPath(part: Omit<Part, "body" | "rows">): string {
   const hour = two(new Date(hourMs).getUTCHours());
   const late = isLate ? "-late" : "";
   const name = `${stream}-${date}T${hour}-${String(number).padStart(4, "0")}${late}`;
-  return `${stream}/${date}/${hour}/${name}.${format}.gz`;
+  return `${stream}/${date}/${hour}/${name}.${format === "jsonl" ? "jsonl.gz" : "parquet"}`;
 }

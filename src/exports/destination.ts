@@ -4,7 +4,7 @@ import { checkReference, type Reference } from "./references.ts";
 export const streams = ["receipts", "audit"] as const;
 export type Stream = (typeof streams)[number];
 
-export const formats = ["jsonl"] as const;
+export const formats = ["jsonl", "parquet"] as const;
 export type Format = (typeof formats)[number];
 
 /** A directory of the machine that exports. It must exist: what was not mounted is not filled. */
@@ -74,7 +74,8 @@ export function readStreams(text: string | undefined): readonly Stream[] {
 
 export function readFormat(text: string | undefined): Format {
   const format = formats.find((known) => known === (text ?? "jsonl"));
-  if (format === undefined) throw invalid({ format: `format must be jsonl, not "${text}".` });
+  if (format === undefined)
+    throw invalid({ format: `format must be jsonl or parquet, not "${text}".` });
   return format;
 }
 

@@ -23,11 +23,14 @@ export function s3Carrier(target: S3Target, secrets: S3Secrets, call: Call): Car
     mostRows: 20_000,
     mostBytes: 16 * 1024 * 1024,
     packs: true,
-    deliver: (part, signal) => put(partPath(part), part.body, "application/gzip", signal),
+    deliver: (part, signal) => put(partPath(part), part.body, typeOf(part), signal),
     // One object, always the same: the rights that are asked for do not include deleting.
     test: (signal) => put(".svc-export-test", new Uint8Array(), "text/plain", signal),
   };
 }
+
+const typeOf = ({ format }: Part) =>
+  format === "jsonl" ? "application/gzip" : "application/vnd.apache.parquet";
 
 async function signed(
   { endpoint, region, bucket, prefix }: S3Target,

@@ -108,7 +108,7 @@ export class StreamPass {
     this.#carrier ??= openCarrier();
     const { mostRows, mostBytes, packs } = this.#carrier;
     const span = { fromMs: ofMs, toMs: ofMs + hourMs, afterId };
-    const isPacked = packs;
+    const isPacked = packs && format === "jsonl";
     const part = await read(span, { mostRows, mostBytes, format, packs: isPacked });
     if (part === undefined) return undefined;
     const { rows, body } = part;

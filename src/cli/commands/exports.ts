@@ -42,9 +42,9 @@ const add = viewCommand({
     },
     what: { about: "receipts, audit or receipts,audit (default: both)", value: "STREAMS" },
     format: {
-      about: "jsonl (default)",
+      about: "jsonl (default) or, for directories and buckets, parquet",
       value: "FORMAT",
-      choices: ["jsonl"],
+      choices: ["jsonl", "parquet"],
     },
     from: {
       about:

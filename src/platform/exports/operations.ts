@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { toDateText } from "../../base/dates.ts";
 import { newId } from "../../base/ids.ts";
-import { conflict, Problem } from "../../base/problem.ts";
+import { conflict, invalid, Problem } from "../../base/problem.ts";
 import type { Carrier } from "../../exports/delivery.ts";
 import { DeliveryFailure } from "../../exports/delivery-failure.ts";
 import {
@@ -17,6 +17,7 @@ import {
   targetText,
 } from "../../exports/destination.ts";
 import type { PassResult } from "../../exports/exporter.ts";
+import { lagOf } from "../../exports/lag.ts";
 import type { ExportStore, StreamState } from "../../exports/store.ts";
 import { type Audits, omit, type Unbound } from "../audit/author.ts";
 import { toMoment } from "../input/values.ts";
@@ -158,14 +159,18 @@ function readDestination(
   input: NewExport,
   { checkAddress, nowMs }: { readonly checkAddress: CheckAddress; readonly nowMs: number },
 ): Destination {
-  const { name, what, format, from } = input;
+  const { name, what, from } = input;
+  const format = readFormat(input.format);
+  const target = readTarget(input, checkAddress);
+  if (format === "parquet" && target.kind === "http")
+    throw invalid({ format: "format must be jsonl for an HTTP endpoint." });
   const fromMs = from === undefined ? 0 : toMoment(from, "from");
   return {
     id: newId("export", nowMs),
     name: checkName(name),
     streams: readStreams(what),
-    format: readFormat(format),
-    target: readTarget(input, checkAddress),
+    format,
+    target,
     fromMs: fromMs - (fromMs % hourMs),
     createdAtMs: nowMs,
     pausedAtMs: undefined,
@@ -220,12 +225,4 @@ function toStreamView(
     failure: failure ?? null,
     retry_at: failure === undefined ? null : toDateText(retryAtMs),
   };
-}
-
-/** For how long the hour at the cursor has been due. */
-function lagOf(
-  { cursor }: StreamState,
-  { lagMs, nowMs }: { readonly lagMs: number; readonly nowMs: number },
-): number {
-  return Math.max(0, nowMs - lagMs - (cursor.hourMs + hourMs));
 }

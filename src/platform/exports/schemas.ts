@@ -16,7 +16,7 @@ export const exportReply = Type.Object({
   name: Type.String(),
   state: oneOf(["running", "paused", "failing"]),
   to: Type.String({ description: "Where it goes. Secrets are never part of it." }),
-  format: oneOf(["jsonl"]),
+  format: oneOf(["jsonl", "parquet"]),
   from: nullable(moment("Rows from before this hour are not exported; null: all are.")),
   created_at: moment(),
   settings: Type.Record(Type.String(), Type.Union([Type.String(), Type.Boolean()]), {

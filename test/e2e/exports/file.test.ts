@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import type { ExportView } from "../../../src/platform/exports/schemas.ts";
 import { createExportsHome, type ExportsHome, filesIn, idsIn } from "../../setup/exports-home.ts";
 import { waitUntil } from "../../setup/money-home.ts";
@@ -36,6 +37,10 @@ test("a running gateway exports whole hours, and each receipt is in one file", a
       ["receipts", 6, 0, null],
     ],
   );
+  const metrics = await (await fetch(`${server.platformUrl}/metrics`)).text();
+  expect(metrics).toContain('svc_export_lag_seconds{export="archive",stream="receipts"} 0');
+  expect(metrics).toContain('svc_export_rows_total{export="archive",stream="receipts"} 6');
+  expect(metrics).toContain('svc_export_failures_total{export="archive",stream="audit"} 0');
   expect(await server.stop()).toBe(0);
 });
 
@@ -53,6 +58,44 @@ test("commands work without a gateway: add, test, run, pause, resume, remove", a
   await home.json(["exports", "remove", "archive"]);
   expect(await home.json<object>(["exports"])).toEqual({ exports: [] });
   expect(idsIn(home.dir)).toEqual(home.ids);
+});
+
+test("Parquet has typed columns: money as exact decimals of 64 bits, times as times", async () => {
+  await add("lake", "--format", "parquet");
+  await home.json(["exports", "run", "lake"]);
+  const paths = filesIn(home.dir);
+  expect(paths.every((path) => path.endsWith("-0001.parquet"))).toBe(true);
+  const rowsOf = async (stream: string) => {
+    const files = paths.filter((path) => path.startsWith(stream));
+    const rows = await Promise.all(
+      files.map(async (path) =>
+        parquetReadObjects({ file: await asyncBufferFromFile(join(home.dir, path)) }),
+      ),
+    );
+    return rows.flat();
+  };
+  const receipts = await rowsOf("receipts");
+  expect(receipts.map((row) => row["id"])).toEqual(home.ids);
+  expect(receipts[0]).toMatchObject({ charged_usd: 1e-8, began_at: expect.any(Date), input: 1n });
+  const first = paths.find((path) => path.startsWith("receipts")) ?? "";
+  const { schema } = await parquetMetadataAsync(await asyncBufferFromFile(join(home.dir, first)));
+  expect(schema.find(({ name }) => name === "charged_usd")).toMatchObject({
+    type: "INT64",
+    converted_type: "DECIMAL",
+    scale: 9,
+  });
+  const audit = (await home.json<ExportView>(["exports", "show", "lake"])).streams[0];
+  expect(await rowsOf("audit")).toHaveLength(audit?.rows ?? -1);
+  const { stderr } = await home.svc([
+    "exports",
+    "add",
+    "hook",
+    "--to",
+    "https://hook.example/",
+    "--format",
+    "parquet",
+  ]);
+  expect(stderr).toContain("be jsonl for an HTTP endpoint");
 });
 
 test("rows from before a date stay out", async () => {
@@ -103,7 +146,7 @@ test("what cannot be exported to is refused with the field and what to do", asyn
     [["x", "--to", "file:///"], "name a directory with its whole path"],
     [["x", "--to", "file:///a%zz"], "percent sign"],
     [["x", "--to", "file:///tmp", "--what", "receipts,keys"], 'not "keys"'],
-    [["x", "--to", "file:///tmp", "--format", "csv"], "be jsonl"],
+    [["x", "--to", "file:///tmp", "--format", "csv"], "be jsonl or parquet"],
     [["x", "--to", "file:///tmp", "--from", "yesterday"], "The date must be a day"],
     [["x"], "is required"],
   ];

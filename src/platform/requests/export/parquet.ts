@@ -1,11 +1,9 @@
-import { ByteWriter, type ColumnSource, ParquetWriter } from "hyparquet-writer";
 import { fromDateText } from "../../../base/dates.ts";
 import { fromUsd } from "../../../base/money.ts";
 import type { Receipt } from "../../../ledger/receipt.ts";
 import { operatorColumns, type ReceiptCell, type ReceiptNames } from "../columns.ts";
 import type { Encoder } from "./encoder.ts";
-
-type SchemaElement = ParquetWriter["schema"][number];
+import { columnsEncoder, type SchemaElement } from "./parquet-columns.ts";
 
 const texts = new Set([
   "id",
@@ -60,38 +58,12 @@ const toWhole = (cell: ReceiptCell) => (cell === null ? null : BigInt(Number(cel
 const columns = operatorColumns.names.map(toColumn);
 
 /** The same columns as CSV. Each call of `add` is a row group. */
-export function parquetEncoder(names: ReceiptNames): Encoder {
-  const bytes = new ByteWriter();
-  const writer = new ParquetWriter({
-    writer: bytes,
-    createdBy: "svc-gateway",
-    schema: [
-      { name: "receipts", num_children: columns.length },
-      ...columns.map(({ element }) => element),
-    ],
+export const parquetEncoder = (names: ReceiptNames): Encoder =>
+  columnsEncoder({
+    name: "receipts",
+    columns: columns.map(({ element, read }, at) => ({
+      element,
+      read: (cells: readonly ReceiptCell[]) => read(cells[at] ?? null),
+    })),
+    toRow: (receipt: Receipt) => operatorColumns.cells(receipt, names),
   });
-  /** What was written since the last time. The writer goes on counting where it is in the file. */
-  const take = () => {
-    const taken = new Uint8Array(bytes.buffer, 0, bytes.index).slice();
-    bytes.index = 0;
-    return taken;
-  };
-  return {
-    begin: take,
-    add(receipts: readonly Receipt[]) {
-      const rows = receipts.map((receipt) => operatorColumns.cells(receipt, names));
-      const columnData = columns.map(
-        ({ element: { name }, read }, at): ColumnSource => ({
-          name,
-          data: rows.map((cells) => read(cells[at] ?? null)),
-        }),
-      );
-      void writer.write({ columnData, rowGroupSize: rows.length });
-      return take();
-    },
-    end() {
-      void writer.finish();
-      return take();
-    },
-  };
-}

@@ -71,9 +71,9 @@ export async function openStore(
   };
   let path = databasePath(configuration);
   try {
-    path = realDatabasePath(path);
     const lock = lockDataDir(dataDir);
     undo.push(() => lock.release());
+    path = realDatabasePath(path);
     undo.push(lockDatabase(path));
     refuseMissing(path, dataDir);
     const sqlite = openSqlite(path);

@@ -71,7 +71,12 @@ function checkAccess(checks: Checks, dataDir: string, { mode, uid }: Stats): boo
     );
     return false;
   }
-  if ((mode & 0o077) !== 0)
+  if ((mode & 0o002) !== 0)
+    checks.problem(
+      `Every user of this machine can write to the data directory ${dataDir}, so the server does not start.`,
+      `Check that its files are yours, and run: chmod 700 ${dataDir}`,
+    );
+  else if ((mode & 0o077) !== 0)
     checks.warning(
       `Other users of this machine can enter the data directory ${dataDir}.`,
       `chmod 700 ${dataDir}`,

@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { Problem } from "../../base/problem.ts";
+import { refuseUnusable } from "./data-dir.ts";
 
 /** Kept here: a lock whose holder forgot it would be collected, and the lock with it. */
 const held = new Set<Database>();
@@ -28,6 +29,7 @@ export interface DataLock {
 
 /** One process owns a data directory, with its sockets. */
 export function lockDataDir(dataDir: string): DataLock {
+  refuseUnusable(dataDir);
   const ownerPath = join(dataDir, "owner.json");
   const release = lockFile(
     join(dataDir, "lock.db"),

@@ -114,6 +114,15 @@ describe("svc doctor", () => {
     ]);
   });
 
+  test("reports a directory that every user can write to, which prevents a start", async () => {
+    await (await home.serve()).stop();
+    chmodSync(home.dataDir, 0o777);
+    expect(wrong(await examine(), "files")[0]).toStartWith(
+      `problem: Every user of this machine can write to the data directory ${home.dataDir}`,
+    );
+    chmodSync(home.dataDir, 0o700);
+  });
+
   test("reports a clock that was set back behind the newest receipt", async () => {
     await (await home.serve()).stop();
     const id = newId("req", Date.now() + 3_600_000);

@@ -31,7 +31,7 @@ const outages: readonly Outage[] = [
         "-Urm",
         "sh",
         "-c",
-        'mount -t tmpfs -o size=8m none "$0" && exec "$@"',
+        'mount -t tmpfs -o size=8m,mode=0700 none "$0" && exec "$@"',
         dataDir,
       ],
     }),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pythonTool } from "../tools.ts";
@@ -104,14 +104,48 @@ test("serves with a read-only root and no rights, stops with 0, and keeps its da
   }
 });
 
-test("a folder that belongs to another user is refused with one sentence", async () => {
+interface Refusal {
+  readonly what: string;
+  readonly owner: number;
+  readonly mount: string;
+  readonly reason: string;
+}
+
+const refusals: readonly Refusal[] = [
+  {
+    what: "a folder of another user",
+    owner: 0,
+    mount: "--volume=FOLDER:/data",
+    reason: "user 10001 cannot write to it (EACCES)",
+  },
+  {
+    what: "a read-only folder",
+    owner: 10_001,
+    mount: "--volume=FOLDER:/data:ro",
+    reason: "is on a read-only file system (EROFS)",
+  },
+  {
+    what: "a full disk",
+    owner: 0,
+    mount: "--tmpfs=/data:size=4k,uid=10001,mode=0700",
+    reason: "is full (SQLITE_FULL)",
+  },
+];
+
+test.each(refusals)("$what is refused with one sentence", async ({ owner, mount, reason }) => {
   const folder = mkdtempSync(join(tmpdir(), "svc-volume-"));
   chmodSync(folder, 0o755);
+  chownSync(folder, owner, owner);
   try {
-    await engine.docker(locked("refused", folder, [freePort(), freePort()]));
+    const words = locked("refused", folder, [freePort(), freePort()]);
+    const volume = `--volume=${folder}:/data`;
+    const mounted = mount.replace("FOLDER", folder);
+    await engine.docker(words.map((word) => (word === volume ? mounted : word)));
     expect(await engine.docker(["wait", "refused"])).toBe("1");
     const { text } = await engine.run(["logs", "refused"]);
-    expect(text).toMatch(/^error: .+ not writable.+\n$/);
+    expect(text).toMatch(/^error: .+\n$/);
+    expect(text).toContain(reason);
+    expect(readdirSync(folder)).toEqual([]);
   } finally {
     await engine.run(["rm", "--force", "refused"]);
     rmSync(folder, { recursive: true });

@@ -8,6 +8,7 @@ const root = join(import.meta.dir, "..");
 /** Permissive ones. */
 const free = new Set([
   "MIT",
+  "MIT-0",
   "ISC",
   "Apache-2.0",
   "BSD-2-Clause",

@@ -79,6 +79,7 @@ export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
     people,
     factors,
     identities,
+    log,
     engine,
     exporter,
     recent: options.recent,

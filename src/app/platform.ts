@@ -73,6 +73,7 @@ export function openControl(options: ControlOptions): {
     live,
     clock,
     log,
+    sendsMail: settings.smtpUrl !== undefined,
     version,
     gatewayUrl: () => gatewayUrl,
     platformUrl: url,

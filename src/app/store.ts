@@ -45,6 +45,7 @@ import { createStore, hasLedger, otherSecret } from "../store/sqlite/store.ts";
 import { toStoreProblem } from "../store/sqlite/store-problem.ts";
 import type { Store } from "../store/store.ts";
 import { createExports } from "./exports.ts";
+import { createPost } from "./mail.ts";
 import type { Opened, StoreUser } from "./opened.ts";
 import { openSecrets, secretSource, warnOfOpenSecret } from "./secret.ts";
 import { throughStore } from "./through-store.ts";
@@ -165,6 +166,7 @@ export interface OperationsOptions {
   readonly clock?: Clock;
   /** One for the whole process. */
   readonly people?: People;
+  readonly log?: Log;
   readonly factors?: Factors;
   readonly identities?: Identities | undefined;
   /** The address of the platform; default: from the settings. */
@@ -188,6 +190,7 @@ export function operationsOn({
   people = new People(opened.store.people, clock),
   factors = createFactors(people, opened.secrets),
   identities,
+  log,
   platformUrl = () => platformAddress(configuration),
   money,
   gateway,
@@ -209,6 +212,7 @@ export function operationsOn({
     people,
     factors,
     identities,
+    post: createPost(configuration.settings, { clock, log }),
     secrets,
     clock,
     platformUrl,

@@ -5,6 +5,7 @@ export const checkGroups = [
   "files",
   "listeners",
   "certificates",
+  "mail",
   "database",
   "secret",
   "clock",

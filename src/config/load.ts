@@ -57,6 +57,7 @@ export function loadConfiguration(
     ...problems,
     ...tlsProblems(settings),
     ...together,
+    ...mailProblems(settings),
     ...engine.problems,
   ];
   if (all.length > 0) throw new Problem({ code: "invalid", message: all.join("\n") });
@@ -90,6 +91,12 @@ function tlsProblems({ tlsCert, tlsKey, publicUrl, platformUrl }: Settings): rea
   const [set, missing] =
     tlsCert === undefined ? ["SVC_TLS_KEY", "SVC_TLS_CERT"] : ["SVC_TLS_CERT", "SVC_TLS_KEY"];
   return [`${set} is set without ${missing}. Set both, or unset ${set}.`];
+}
+
+function mailProblems({ smtpUrl, mailFrom }: Settings): readonly string[] {
+  return smtpUrl !== undefined && mailFrom === undefined
+    ? ["SVC_MAIL_FROM must be set together with SVC_SMTP_URL. It is the sender of all mails."]
+    : [];
 }
 
 /** The effective values of settings that were not set, for display. */

@@ -4,7 +4,7 @@ import { readSecretFile, SecretFileTrouble } from "../base/secret-file.ts";
 import type { Environment } from "./child-environment.ts";
 
 /** Read when the settings are. */
-const readHere = ["SVC_DATABASE_URL", "SVC_OIDC_CLIENT_SECRET"] as const;
+const readHere = ["SVC_DATABASE_URL", "SVC_OIDC_CLIENT_SECRET", "SVC_SMTP_URL"] as const;
 
 /**
  * Settings with a secret can name a file in place of it, because a variable is inherited by child

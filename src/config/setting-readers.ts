@@ -1,7 +1,9 @@
 import { availableParallelism } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { readNetwork } from "../base/network/client-address.ts";
+import { readSmtpUrl } from "../base/network/smtp-url.ts";
 import { baseDir } from "../base/place.ts";
+import { readMailbox } from "../base/text/mailbox.ts";
 
 /** What a setting must be, where its text is something else. */
 export class Wrong {
@@ -59,6 +61,21 @@ export function platformUrl(text: string): string | Wrong {
   return isOrigin
     ? url.origin
     : new Wrong("an address without a path, such as https://console.example.com");
+}
+
+/** With user and password, percent-encoded. */
+export function smtpUrl(text: string): string | Wrong {
+  return readSmtpUrl(text) === undefined
+    ? new Wrong(
+        "smtps://USER:PASSWORD@HOST or smtp://USER:PASSWORD@HOST:587, with user and password percent-encoded",
+      )
+    : text;
+}
+
+export function mailbox(text: string): string | Wrong {
+  return readMailbox(text) === undefined
+    ? new Wrong("one address, such as no-reply@example.com or Models <no-reply@example.com>")
+    : text;
 }
 
 /** None by default, because any client could claim any address. */

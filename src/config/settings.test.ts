@@ -211,3 +211,26 @@ test("the metrics are open where only this machine reaches them, else they need 
     'SVC_METRICS must be one of: open, token, off, not "yes".',
   ]);
 });
+
+test("the mail server is an address whose password is never shown, or a file with it", () => {
+  const url = "smtps://svc:hunter2@mail.example.com";
+  const dir = mkdtempSync(join(tmpdir(), "svc-settings-"));
+  const file = join(dir, "mail");
+  const from = { SVC_MAIL_FROM: "Models <no-reply@example.com>" };
+  try {
+    writeFileSync(file, `${url}\n`);
+    const named = loadConfiguration({ ...from, SVC_SMTP_URL_FILE: file });
+    expect(named.settings.smtpUrl).toBe(url);
+    expect(JSON.stringify(named.inForce)).not.toContain("hunter2");
+    expect(() => loadConfiguration({ SVC_SMTP_URL: url })).toThrow(
+      "SVC_MAIL_FROM must be set together with SVC_SMTP_URL.",
+    );
+    expect(() =>
+      loadConfiguration({ ...from, SVC_SMTP_URL: url, SVC_SMTP_URL_FILE: file }),
+    ).toThrow("SVC_SMTP_URL and SVC_SMTP_URL_FILE are both set.");
+    const wrong = { ...from, SVC_SMTP_URL: "http://svc:hunter2@mail.example.com" };
+    expect(() => loadConfiguration(wrong)).toThrow(/^SVC_SMTP_URL must be(?!.*hunter2)/);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+});

@@ -2,6 +2,7 @@ import { callsSettings } from "./groups/calls.ts";
 import { dataSettings } from "./groups/data.ts";
 import { engineSettings } from "./groups/engine.ts";
 import { listenSettings } from "./groups/listen.ts";
+import { mailSettings } from "./groups/mail.ts";
 import { sessionSettings } from "./groups/sessions.ts";
 import { signInSettings } from "./groups/sign-in.ts";
 import { telemetrySettings } from "./groups/telemetry.ts";
@@ -15,6 +16,7 @@ export const settingList = {
   ...dataSettings,
   ...sessionSettings,
   ...signInSettings,
+  ...mailSettings,
   ...engineSettings,
   ...callsSettings,
   ...telemetrySettings,

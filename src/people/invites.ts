@@ -54,7 +54,7 @@ export interface Unproven {
 type ToAudit = (invite: Invite) => AuditRecord;
 type Changes = Omit<Acceptance, "inviteId" | "addSession"> & { readonly user: User };
 
-/** Single-use links. No email is sent: the creator hands the link over. */
+/** Single-use links. The creator hands the link over, or the platform mails it. */
 export class Invites {
   readonly #people: People;
 

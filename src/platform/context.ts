@@ -28,6 +28,8 @@ export interface PlatformDependencies extends KitDependencies {
   readonly catalog: CatalogStore;
   readonly reports: LedgerReports & RejectionReports;
   readonly live: Live;
+  /** Whether a mail server is set. */
+  readonly sendsMail: boolean;
   readonly version: string;
   /** Where callers reach the gateway; without /v1. */
   readonly gatewayUrl: () => string;

@@ -10,6 +10,7 @@ import { checkDatabase } from "./database.ts";
 import { checkFiles } from "./files.ts";
 import { checkListeners } from "./listeners.ts";
 import { checkMachine } from "./machine.ts";
+import { checkMail } from "./mail.ts";
 import { checkProviders } from "./providers.ts";
 import { checkSecret } from "./secret.ts";
 import { checkRoleAccounts, checkSignIn } from "./sign-in.ts";
@@ -46,6 +47,7 @@ export async function examine(
     ?.operations;
   await run("listeners", (checks) => checkListeners(checks, configuration, running));
   await run("certificates", (checks) => checkCertificates(checks, configuration));
+  await run("mail", (checks) => checkMail(checks, configuration.settings));
   const database = await run("database", (checks) => checkDatabase(checks, configuration, isDeep));
   if (database === undefined) return found;
   await run("secret", (checks) => checkSecret(checks, configuration, database.fingerprint));

@@ -1,14 +1,20 @@
 import { defined } from "../../base/defined.ts";
-import type { LinkView } from "../../platform/people/schemas.ts";
+import { toLinkReply } from "../../platform/people/views.ts";
 import { type Command, viewCommand } from "../command.ts";
 import { print, printTable, style } from "../terminal/output.ts";
 
 const invite = viewCommand({
   name: "operator invite",
   about: "Create an invitation link for another operator. It works once and expires after a week.",
-  flags: { email: { about: "only this email address can use the link", value: "EMAIL" } },
-  examples: ["svc operator invite", "svc operator invite --email ada@example.com"],
-  load: (operations, { flags: { email } }) => operations.operators.invite(defined({ email })),
+  flags: {
+    email: { about: "only this email address can use the link", value: "EMAIL" },
+    mail: { about: "send the link to that address (SVC_SMTP_URL)" },
+  },
+  examples: ["svc operator invite", "svc operator invite --email ada@example.com --mail"],
+  load: async (operations, { flags: { email }, switches }) =>
+    toLinkReply(
+      await operations.operators.invite({ ...defined({ email }), mail: switches.has("mail") }),
+    ),
   show: (view) => printLink(view, "become an operator"),
 });
 
@@ -17,8 +23,10 @@ const reset = viewCommand({
   about:
     "Create a password reset link. It works once and expires after a day. Using it signs the person out everywhere else.",
   positionals: ["EMAIL"],
-  examples: ["svc operator reset ada@example.com"],
-  load: (operations, { positionals: [email = ""] }) => operations.people.resetPassword({ email }),
+  flags: { mail: { about: "send the link to the user (SVC_SMTP_URL)" } },
+  examples: ["svc operator reset ada@example.com", "svc operator reset ada@example.com --mail"],
+  load: async (operations, { positionals: [email = ""], switches }) =>
+    toLinkReply(await operations.people.resetPassword({ email, mail: switches.has("mail") })),
   show: (view) => printLink(view, "choose a new password"),
 });
 
@@ -60,7 +68,10 @@ const list = viewCommand({
 
 export const operatorCommands: readonly Command[] = [invite, reset, resetFactors, disconnect, list];
 
-function printLink(view: LinkView, what: string): void {
-  print(style.cyan(view.link));
-  print(style.dim(`Open this link to ${what}. It works once and expires at ${view.expires_at}.`));
+function printLink(view: ReturnType<typeof toLinkReply>, what: string): void {
+  const { link, mailed_to: to, mail_problem: problem, expires_at: until } = view;
+  if (link === null) return print(`Sent the link to ${to}. It works once and expires at ${until}.`);
+  if (problem !== null) print(style.yellow(`The email was not sent. ${problem}`));
+  print(style.cyan(link));
+  print(style.dim(`Open this link to ${what}. It works once and expires at ${until}.`));
 }

@@ -1,10 +1,13 @@
 import type { Static } from "typebox";
 import { Type } from "../../base/json/type.ts";
+import { invalid } from "../../base/problem.ts";
 import { entryKinds } from "../../ledger/store.ts";
 import { checkEmail, toEmail } from "../../people/people.ts";
 import { type Context, operatorRoute, route } from "../context.ts";
 import { fields, limitBody, limitFields, nullable, oneOf, says, text } from "../http/schemas.ts";
-import { linkReply } from "../people/schemas.ts";
+import { noPost } from "../mail/post.ts";
+import { linkReply, mailWish } from "../people/schemas.ts";
+import { toLinkReply } from "../people/views.ts";
 import { accountName } from "./operations.ts";
 import {
   accountReply,
@@ -30,6 +33,7 @@ const newAccount = fields({
     Type.Boolean({ description: "Whether to create an invitation link for the owner." }),
   ),
   email: Type.Optional(text({ most: 254, about: "Email address of the owner." })),
+  mail: mailWish,
 });
 
 /** Who calls, with which balance; members see the balance of their own account, operators all the rest. */
@@ -138,10 +142,16 @@ const noLinkForTokens =
   "Only a signed-in operator can create the owner's invitation link. The account was created without one; invite the owner on the Members page of the console.";
 
 /** All that can be wrong is looked at before the account is made. */
-async function createAccount({ operations, actor }: Context, body: Static<typeof newAccount>) {
-  const { credit_usd: usd, invite_owner: withOwner = false, email: given = "", ...rest } = body;
+async function createAccount(context: Context, body: Static<typeof newAccount>) {
+  const { operations, actor } = context;
+  const { credit_usd: usd, invite_owner: withOwner = false, email: given = "", ...more } = body;
+  const { mail, ...rest } = more;
   const email = given === "" ? undefined : toEmail(given);
   if (email !== undefined) checkEmail(email);
+  // Before there is an account.
+  if (mail === true && email === undefined)
+    throw invalid({ email: "Enter the email address that the link is sent to." });
+  if (mail === true && !context.dependencies.sendsMail) throw noPost();
   const made = await operations.accounts.create(rest);
   const entry =
     usd === undefined
@@ -155,12 +165,12 @@ async function createAccount({ operations, actor }: Context, body: Static<typeof
   const wantsLink = withOwner || email !== undefined;
   const invited =
     wantsLink && actor?.kind === "person"
-      ? await operations.members.invite({ account: made.id, role: "owner", email })
+      ? await operations.members.invite({ account: made.id, role: "owner", email, mail })
       : undefined;
   return {
     ...made,
     balance_usd: entry?.balance_usd ?? made.balance_usd,
-    owner_link: invited ?? null,
+    owner_link: invited === undefined ? null : toLinkReply(invited),
     owner_link_note: wantsLink && invited === undefined ? noLinkForTokens : null,
   };
 }

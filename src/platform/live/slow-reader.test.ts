@@ -55,6 +55,7 @@ beforeAll(async () => {
     live: new Live({ watchers, rejectionWatchers: new Set(), everyMs }),
     clock,
     log: createLog({ level: "silent", pretty: false, write: () => {} }),
+    sendsMail: false,
     version: "0.0.0-test",
     gatewayUrl: () => "http://127.0.0.1:8080",
     platformUrl: () => "http://127.0.0.1:8081",

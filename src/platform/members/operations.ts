@@ -1,9 +1,13 @@
 import { toDateText } from "../../base/dates.ts";
 import { Problem } from "../../base/problem.ts";
+import type { AccountStore } from "../../ledger/account.ts";
 import { Invites } from "../../people/invites.ts";
 import { noMember, type People } from "../../people/people.ts";
 import type { AccountRole } from "../../people/role.ts";
 import { type Audits, before, makerOf, type Unbound } from "../audit/author.ts";
+import { mailDetail, toDelivery, toResetLetter } from "../mail/delivery.ts";
+import { invitationLetter, inviterName } from "../mail/letters.ts";
+import type { Post } from "../mail/post.ts";
 import type { LinkView } from "../people/schemas.ts";
 import { toInvited, toLink } from "../people/views.ts";
 import type { MembersView } from "./schemas.ts";
@@ -21,43 +25,54 @@ export interface MemberOperations {
     account: string;
     role: AccountRole;
     email?: string | undefined;
+    mail?: boolean | undefined;
   }): Promise<LinkView>;
   uninvite(input: { account: string; id: string }): Promise<void>;
   /** Forced: also where the account is left without an owner. */
   setRole(input: Member & { role: AccountRole; isForced: boolean }): Promise<void>;
   remove(input: Member & { isForced: boolean }): Promise<void>;
-  resetPassword(input: Member): Promise<LinkView>;
+  resetPassword(input: Member & { mail?: boolean | undefined }): Promise<LinkView>;
 }
 
 export const memberAudits = {
   list: null,
-  invite: { action: "member.invite", detail: ({ role }) => ({ role }) },
+  invite: {
+    action: "member.invite",
+    detail: ({ role, mail }) => ({ role, ...mailDetail({ mail }) }),
+  },
   uninvite: { action: "member.uninvite" },
   setRole: { action: "member.role", detail: ({ role }) => ({ role }) },
   remove: { action: "member.remove" },
-  resetPassword: { action: "person.reset" },
+  resetPassword: { action: "person.reset", detail: mailDetail },
 } satisfies Audits<MemberOperations>;
 
 export interface MemberDependencies {
   readonly people: People;
+  readonly accounts: Pick<AccountStore, "find">;
   readonly platformUrl: () => string;
+  readonly post?: Post | undefined;
   readonly gateway?: { endTemporaryKeys(owner: string): Promise<void> } | undefined;
 }
 
 export function memberOperations(
   dependencies: MemberDependencies,
 ): Unbound<MemberOperations, typeof memberAudits> {
-  const { people, platformUrl, gateway } = dependencies;
+  const { people, accounts, platformUrl, gateway, post } = dependencies;
   const { store } = people;
   const invites = new Invites(people);
   return {
     list: ({ account }) => listMembers(people, account),
-    async invite({ account: accountId, role, email }, { actor, audit }) {
+    async invite({ account: accountId, role, email, mail }, { actor, audit }) {
+      const delivery = toDelivery(post, { mail, email, by: actor });
       const made = await invites.member(
         { accountId, role, email, by: makerOf(actor) },
         ({ id, email: asked = id }) => audit({ subject: asked, accountId }),
       );
-      return toLink(platformUrl(), made);
+      const name = (await accounts.find(accountId))?.name ?? accountId;
+      const by = inviterName(actor);
+      return delivery(toLink(platformUrl(), made), ({ link, expires_at: expiresAt }) =>
+        invitationLetter({ by, account: { name, role }, link, expiresAt }),
+      );
     },
     async uninvite({ account: accountId, id }, { audit }) {
       const mine = (await store.invites(accountId)).find((one) => one.id === id);
@@ -81,15 +96,16 @@ export function memberOperations(
       await people.removeMember(member, audit({ subject: await people.emailOf(id), accountId }));
       await gateway?.endTemporaryKeys(id);
     },
-    async resetPassword({ account: accountId, id }, { actor, audit }) {
+    async resetPassword({ account: accountId, id, mail }, { actor, audit }) {
       const members = await store.memberships({ accountId });
       const isMember = members.some(({ userId }) => userId === id);
       const user = isMember ? await store.user(id) : undefined;
       if (user === undefined) throw noMember();
+      const delivery = toDelivery(post, { mail, email: user.email, by: actor });
       const made = await invites.reset(user, makerOf(actor), () =>
         audit({ subject: user.email, accountId }),
       );
-      return toLink(platformUrl(), made);
+      return delivery(toLink(platformUrl(), made), toResetLetter);
     },
   };
 }

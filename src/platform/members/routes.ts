@@ -2,7 +2,8 @@ import { Type } from "../../base/json/type.ts";
 import { route } from "../context.ts";
 import { isOwner } from "../http/entry.ts";
 import { done, fields, isDone, text } from "../http/schemas.ts";
-import { linkReply } from "../people/schemas.ts";
+import { linkReply, mailQuery, mailWish } from "../people/schemas.ts";
+import { toLinkReply } from "../people/views.ts";
 import { membersReply, role } from "./schemas.ts";
 
 /** Members of an account. */
@@ -21,16 +22,20 @@ export const memberRoutes = [
   }),
   // Without an area, like the next but one: what a token lets people become could do more than it.
   route("POST /api/accounts/:account/invites", {
-    about: "Creates a single-use invitation link to the account. No email is sent.",
+    about:
+      "Creates a single-use invitation link to the account. With `mail`, it is sent to the email address.",
     access: "owner",
-    body: fields({ role, email: Type.Optional(text({ most: 254 })) }),
+    body: fields({ role, email: Type.Optional(text({ most: 254 })), mail: mailWish }),
     reply: linkReply,
-    handle: ({ operations, account }, { body: { role: wanted, email = "" } }) =>
-      operations.members.invite({
+    async handle({ operations, account }, { body: { role: wanted, email = "", mail } }) {
+      const invited = await operations.members.invite({
         account: account.id,
         role: wanted,
         email: email === "" ? undefined : email,
-      }),
+        mail,
+      });
+      return toLinkReply(invited);
+    },
   }),
   route("DELETE /api/accounts/:account/invites/:id", {
     about: "Revokes an invitation and its link.",
@@ -69,8 +74,12 @@ export const memberRoutes = [
     about:
       "Creates a password reset link for a member. Operators only, because a password opens all accounts of that user.",
     access: "operator",
+    query: fields({ mail: mailQuery }),
     reply: linkReply,
-    handle: ({ operations, account }, { params }) =>
-      operations.members.resetPassword({ account: account.id, id: params.id }),
+    async handle({ operations, account }, { params, query }) {
+      const mail = query.mail === "yes";
+      const of = { account: account.id, id: params.id, mail };
+      return toLinkReply(await operations.members.resetPassword(of));
+    },
   }),
 ] as const;

@@ -7,9 +7,14 @@ import type { Challenge } from "../../people/factors/second-step.ts";
 import { Invites, type Joining } from "../../people/invites.ts";
 import { checkName, type People, toEmail } from "../../people/people.ts";
 import type { TimeZoneChoice } from "../../people/preferences.ts";
+import { mayEnterLocally } from "../../people/session-policy.ts";
 import type { User } from "../../people/store.ts";
 import type { Audits, Unbound } from "../audit/author.ts";
 import { accountNames } from "../input/values.ts";
+import { mailDetail, toDelivery, toResetLetter } from "../mail/delivery.ts";
+import { Forgotten } from "../mail/forgotten.ts";
+import { invitationLetter, inviterName } from "../mail/letters.ts";
+import type { Post } from "../mail/post.ts";
 import type { LinkView, OperatorView, PeopleView } from "./schemas.ts";
 import { toInvited, toLink, toPersonView } from "./views.ts";
 
@@ -20,12 +25,13 @@ export interface PeopleDependencies {
   readonly accounts: AccountStore;
   /** Where people reach the platform. */
   readonly platformUrl: () => string;
+  readonly post?: Post | undefined;
   readonly gateway?: { endTemporaryKeys(owner: string): Promise<void> } | undefined;
 }
 
 export interface OperatorOperations {
   /** For a further operator; the email is fixed where it is named. */
-  invite(input: { email?: string | undefined }): Promise<LinkView>;
+  invite(input: { email?: string | undefined; mail?: boolean | undefined }): Promise<LinkView>;
   /** Takes a link back, whatever it is for. */
   uninvite(input: { id: string }): Promise<void>;
   /** A link for the first operator; null once there is one. */
@@ -36,7 +42,7 @@ export interface OperatorOperations {
 }
 
 export const operatorAudits = {
-  invite: { action: "operator.invite" },
+  invite: { action: "operator.invite", detail: mailDetail },
   uninvite: { action: "operator.uninvite" },
   first: { action: "operator.invite" },
   list: null,
@@ -46,15 +52,18 @@ export const operatorAudits = {
 export function operatorOperations(
   dependencies: PeopleDependencies,
 ): Unbound<OperatorOperations, typeof operatorAudits> {
-  const { people, platformUrl, gateway } = dependencies;
+  const { people, platformUrl, gateway, post } = dependencies;
   const { store } = people;
   const invites = new Invites(people);
   return {
-    async invite({ email }, { actor, audit }) {
+    async invite({ email, mail }, { actor, audit }) {
+      const delivery = toDelivery(post, { mail, email, by: actor });
       const made = await invites.operator({ email, by: actor }, (invite) =>
         audit({ subject: invite.email ?? invite.id }),
       );
-      return toLink(platformUrl(), made);
+      return delivery(toLink(platformUrl(), made), ({ link, expires_at: expiresAt }) =>
+        invitationLetter({ by: inviterName(actor), link, expiresAt }),
+      );
     },
     async uninvite({ id }, { audit }) {
       const invite = (await store.allInvites()).find((one) => one.id === id);
@@ -102,7 +111,11 @@ export interface PeopleOperations {
   /** All users and all open links. */
   list(input: Record<never, never>): Promise<PeopleView>;
   /** A password reset link; using it ends all sessions of the user. */
-  resetPassword(input: { email: string } | { id: string }): Promise<LinkView>;
+  resetPassword(
+    input: ({ email: string } | { id: string }) & { mail?: boolean | undefined },
+  ): Promise<LinkView>;
+  /** For a visitor who may be that user: mails a reset link, and returns nothing about it. */
+  forgot(input: { email: string; network: string }): Promise<void>;
   /** Uses a link to join or to choose a new password, and signs in. */
   join(input: JoinInput): Promise<JoinView>;
   rename(input: { id: string; name: string }): Promise<void>;
@@ -120,7 +133,8 @@ export interface PeopleOperations {
 
 export const peopleAudits = {
   list: null,
-  resetPassword: { action: "person.reset" },
+  resetPassword: { action: "person.reset", detail: mailDetail },
+  forgot: { action: "person.forgot" },
   join: { action: { operator: "person.join", member: "person.join", reset: "person.password" } },
   rename: { action: "person.rename" },
   setTimeZone: { action: "person.time_zone" },
@@ -132,17 +146,35 @@ export const peopleAudits = {
 export function peopleOperations(
   dependencies: PeopleDependencies,
 ): Unbound<PeopleOperations, typeof peopleAudits> {
-  const { people, factors, platformUrl } = dependencies;
+  const { people, factors, platformUrl, post } = dependencies;
   const { store } = people;
   const invites = new Invites(people);
+  const forgotten = new Forgotten(people.clock);
   return {
     list: () => listPeople(dependencies),
     async resetPassword(who, { actor, audit }) {
       const user = await ("id" in who
         ? findPerson(people, who.id)
         : findByEmail(people, who.email));
+      const delivery = toDelivery(post, { mail: who.mail, email: user.email, by: actor });
       const made = await invites.reset(user, actor, () => audit({ subject: user.email }));
-      return toLink(platformUrl(), made);
+      return delivery(toLink(platformUrl(), made), toResetLetter);
+    },
+    async forgot({ email: given, network }, { actor, audit }) {
+      if (post?.isReady !== true)
+        throw new Problem({
+          code: "conflict",
+          message: "This server sends no mail. Ask an operator for a reset link.",
+        });
+      const email = toEmail(given);
+      forgotten.ask({ email, network }, async () => {
+        const user = await store.userByEmail(email);
+        if (user === undefined || !mayEnterLocally(user, people.policy)) return;
+        const by = { id: "", name: "forgotten password" };
+        const made = await invites.reset(user, by, () => audit({ subject: user.email }));
+        const view = toLink(platformUrl(), made);
+        await post.send(user.email, toResetLetter(view), { ...actor, id: user.id });
+      });
     },
     async join({ token, party, ...given }, { audit }) {
       const joined = await invites.accept(

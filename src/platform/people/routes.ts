@@ -3,7 +3,8 @@ import { Problem } from "../../base/problem.ts";
 import { route } from "../context.ts";
 import { actorOf } from "../http/context.ts";
 import { done, fields, isDone, oneOf, text } from "../http/schemas.ts";
-import { linkReply, peopleReply } from "./schemas.ts";
+import { linkReply, mailQuery, mailWish, peopleReply } from "./schemas.ts";
+import { toLinkReply } from "./views.ts";
 
 /**
  * Users. Changes have no area: a token that could create an operator or reset a password would give
@@ -18,12 +19,15 @@ export const peopleRoutes = [
     handle: ({ operations }) => operations.people.list({}),
   }),
   route("POST /api/people/invites", {
-    about: "Creates a single-use invitation link for an operator. No email is sent.",
+    about:
+      "Creates a single-use invitation link for an operator. With `mail`, it is sent to the email address.",
     access: "operator",
-    body: fields({ email: Type.Optional(text({ most: 254 })) }),
+    body: fields({ email: Type.Optional(text({ most: 254 })), mail: mailWish }),
     reply: linkReply,
-    handle: ({ operations }, { body: { email = "" } }) =>
-      operations.operators.invite({ email: email === "" ? undefined : email }),
+    async handle({ operations }, { body: { email = "", mail } }) {
+      const wanted = { email: email === "" ? undefined : email, mail };
+      return toLinkReply(await operations.operators.invite(wanted));
+    },
   }),
   route("DELETE /api/people/invites/:id", {
     about: "Revokes a link of any kind.",
@@ -56,8 +60,12 @@ export const peopleRoutes = [
   route("POST /api/people/:id/reset", {
     about: "Creates a password reset link for a user. Using it ends all sessions of that user.",
     access: "operator",
+    query: fields({ mail: mailQuery }),
     reply: linkReply,
-    handle: ({ operations }, { params }) => operations.people.resetPassword({ id: params.id }),
+    async handle({ operations }, { params, query }) {
+      const of = { id: params.id, mail: query.mail === "yes" };
+      return toLinkReply(await operations.people.resetPassword(of));
+    },
   }),
   route("DELETE /api/people/:id/sessions", {
     about: "Ends all sessions of a user, who must sign in again.",

@@ -5,10 +5,29 @@ import { moment, nullable, oneOf, type View } from "../http/schemas.ts";
 
 export const linkReply = Type.Object({
   id: Type.String(),
-  link: Type.String(),
+  link: nullable(
+    Type.String({
+      description: "Shown here only; null if it was mailed, and only the mail has it.",
+    }),
+  ),
+  mailed_to: nullable(Type.String({ description: "Where the link was sent." })),
+  mail_problem: nullable(
+    Type.String({ description: "Why the link could not be mailed. Share it yourself." }),
+  ),
   expires_at: moment(),
 });
-const linkView = Type.Object({ ...linkReply.properties, email: nullable(Type.String()) });
+export const mailWish = Type.Optional(
+  Type.Boolean({ description: "Whether to send the link to the email address." }),
+);
+export const mailQuery = Type.Optional(
+  oneOf(["yes"], { description: "Sends the link to the user's email address." }),
+);
+
+const linkView = Type.Object({
+  ...linkReply.properties,
+  link: Type.String(),
+  email: nullable(Type.String()),
+});
 /** A link that works once; shown here and never again. */
 export type LinkView = View<typeof linkView>;
 

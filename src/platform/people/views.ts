@@ -1,7 +1,8 @@
 import { optionalDate, toDateText } from "../../base/dates.ts";
 import type { NewInvite } from "../../people/invites.ts";
 import type { Invite, Membership, Session, User } from "../../people/store.ts";
-import type { InvitedView, LinkView, PersonView } from "./schemas.ts";
+import type { View } from "../http/schemas.ts";
+import type { InvitedView, LinkView, linkReply, PersonView } from "./schemas.ts";
 
 /** The secret is behind the #: browsers keep it to themselves, and no log has it. */
 export function toLink(platformUrl: string, { secret, invite }: NewInvite): LinkView {
@@ -10,8 +11,16 @@ export function toLink(platformUrl: string, { secret, invite }: NewInvite): Link
     link: `${platformUrl}/join#${secret}`,
     email: invite.email ?? null,
     expires_at: toDateText(invite.expiresAtMs),
+    mailed_to: null,
+    mail_problem: null,
   };
 }
+
+/** A link that was mailed is for the owner of the mailbox alone. */
+export const toLinkReply = (view: LinkView): View<typeof linkReply> => ({
+  ...view,
+  link: view.mailed_to === null ? view.link : null,
+});
 
 export function toInvited(invite: Invite): InvitedView {
   return {

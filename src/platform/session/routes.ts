@@ -5,6 +5,7 @@ import { factors } from "../../people/factors/store.ts";
 import { timeZoneChoices } from "../../people/preferences.ts";
 import { localRules } from "../../people/session-policy.ts";
 import { inviteKinds } from "../../people/store.ts";
+import { networkOf } from "../../people/throttle.ts";
 import { type Context, route } from "../context.ts";
 import { partyOf } from "../factors/routes.ts";
 import { assertion, code, requestOptions, secondFactor, ticket } from "../factors/schemas.ts";
@@ -43,6 +44,9 @@ const sessionReply = Type.Object({
       Type.String({ description: "Name of the identity provider; null: there is none." }),
     ),
     passwords: oneOf(localRules, { description: "Who may sign in without it." }),
+  }),
+  sends_mail: Type.Boolean({
+    description: "Whether links can be mailed, and users can reset a forgotten password.",
   }),
   version: Type.String(),
   gateway_url: Type.String({ description: "Base URL of the gateway; ends in /v1." }),
@@ -146,6 +150,17 @@ export const sessionRoutes = [
         ...answering(context),
       });
       return toBegun(context, begun);
+    },
+  }),
+  route("POST /api/session/forgot", {
+    about:
+      "Mails a password reset link to a user. The reply is the same for an unknown email address.",
+    access: "anyone",
+    body: fields({ email }),
+    reply: done,
+    async handle({ operations, visitor }, { body }) {
+      await operations.people.forgot({ ...body, network: networkOf(visitor.address) });
+      return isDone;
     },
   }),
   route("DELETE /api/session", {
@@ -331,6 +346,7 @@ async function view({ dependencies, actor }: Context) {
       provider: identities?.provider.name ?? null,
       passwords: people.policy.localSignIn,
     },
+    sends_mail: dependencies.sendsMail,
     version: dependencies.version,
     gateway_url: `${dependencies.gatewayUrl()}/v1`,
   };

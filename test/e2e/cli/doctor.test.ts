@@ -7,6 +7,7 @@ import { lyingClient, startLyingProvider } from "../../fake/lying-provider.ts";
 import { jsonReply } from "../../fake/recordings.ts";
 import { startFakeUpstream } from "../../fake/upstream.ts";
 import { createHome, type Environment, type Home } from "../../setup/child.ts";
+import { startMailServer } from "../../setup/mail-server.ts";
 import { freePort } from "../../setup/platform-home.ts";
 import { usePostgres } from "../../setup/use-postgres.ts";
 
@@ -70,6 +71,28 @@ describe("svc doctor", () => {
     const [found] = checks.filter(({ state }) => state === "problem");
     expect(found?.finding).toBe(`Port ${other.port} of the platform is in use by another program.`);
     expect(found?.advice).toContain("SVC_PLATFORM_PORT");
+  });
+
+  test("signs in to the mail server without sending mail, and names what is wrong with it", async () => {
+    const server = await startMailServer();
+    try {
+      const environment = { SVC_MAIL_FROM: "no-reply@example.com" };
+      const place = `127.0.0.1:${server.port}`;
+      const right = await examine({ ...environment, SVC_SMTP_URL: `smtp://${place}` });
+      expect(right.find(({ group }) => group === "mail")).toMatchObject({
+        state: "ok",
+        finding: `The mail server ${place} accepts this server (no mail was sent)`,
+      });
+      expect(server.received).toEqual([]);
+      const secret = `smtps://svc:hunter2@${place}`;
+      const failing = await examine({ ...environment, SVC_SMTP_URL: secret });
+      expect(wrong(failing, "mail")).toEqual([expect.stringContaining(`problem: ${place}: The`)]);
+      expect(JSON.stringify(failing)).not.toContain("hunter2");
+    } finally {
+      server.stop();
+    }
+    const alone = await examine({ SVC_SMTP_URL: "smtp://127.0.0.1" });
+    expect(wrong(alone, "configuration")[0]).toContain("SVC_MAIL_FROM must be set together");
   });
 
   test("reports every wrong setting, and still examines the machine", async () => {

@@ -31,7 +31,12 @@ function peopleOf({ platformUrl, newMember }: Stage) {
     const { body: setup } = await who.ask("POST /api/me/passkeys/setup", { headers: headers() });
     const response = passkey.create(setup.options);
     const body = { ticket: setup.ticket, name: "Phone", response };
-    return { who, email, passkey, add: { body, headers: headers() } };
+    return {
+      who,
+      email,
+      passkey,
+      add: { body, headers: headers() },
+    };
   };
   return {
     headers,
@@ -54,6 +59,12 @@ export function factorChanges(stage: Stage): Changes {
   const { platformUrl, operator, newMember, userOf } = stage;
   const { headers, withPasskey, withAddedPasskey, withApp } = peopleOf(stage);
   return {
+    "DELETE /api/me/sessions": async () => {
+      const email = newEmail();
+      const who = await newMember(email);
+      await nobody(platformUrl()).ask("POST /api/session", { body: { email, password } });
+      return { who, action: "session.end_others" };
+    },
     "POST /api/session/second-step": async () => {
       const { email, recoveryCodes } = await withApp();
       const { ticket, cookie } = await firstStep(platformUrl(), email);

@@ -113,13 +113,6 @@ const ownChanges: Changes = {
     const [session] = (await who.ask("GET /api/me/sessions")).body;
     return { who, action: "session.end", params: { id: session.id } };
   },
-  "DELETE /api/me/sessions": async () => {
-    const email = newEmail();
-    const who = await newMember("viewer", email);
-    const body = { email, password };
-    await nobody(gateway.platformUrl).ask("POST /api/session", { body });
-    return { who, action: "session.end_others" };
-  },
   "PATCH /api/me": async () => ({
     who: await newMember(),
     action: "person.rename",

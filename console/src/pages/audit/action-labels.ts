@@ -50,6 +50,7 @@ export const actionLabels: Readonly<Record<string, string>> = {
   "passkey.rejected": "Passkey rejected",
   "passkey.remove": "Passkey removed",
   "passkey.rename": "Passkey renamed",
+  "person.forgot": "Password forgotten",
   "person.join": "Joined",
   "person.password": "Password changed",
   "person.rename": "Name changed",

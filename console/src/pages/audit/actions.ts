@@ -55,6 +55,7 @@ export const actionWords: Readonly<Record<string, string>> = {
   "passkey.rejected": "used a passkey that may be a copy, as",
   "passkey.remove": "removed the passkey",
   "passkey.rename": "renamed a passkey to",
+  "person.forgot": "asked for a reset link for",
   "person.join": "joined",
   "person.password": "changed their password",
   "person.rename": "changed their name to",

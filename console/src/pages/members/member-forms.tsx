@@ -2,19 +2,21 @@ import { Radio, Stack, TextInput } from "@mantine/core";
 import type { Reply } from "../../api.ts";
 import { say } from "../../components/feedback/toasts.tsx";
 import { FormDialog } from "../../components/form/form-dialog.tsx";
+import { MailChoice } from "../../components/form/mail-choice.tsx";
 import { ShownLink } from "../../components/form/shown-link.tsx";
 import { useForm } from "../../components/form/use-form.ts";
-import type { Role } from "../../session.tsx";
+import { type Role, useSession } from "../../session.tsx";
 
 export type Member = Reply<"GET /api/accounts/:account/members">["members"][number];
 
 export function InviteMember({ account }: { readonly account: string }) {
+  const { sends_mail: mail } = useSession();
   const form = useForm({
     route: "POST /api/accounts/:account/invites",
-    values: { role: "developer" as Role, email: "" },
-    toInput: ({ role, email }) => ({
+    values: { role: "developer" as Role, email: "", mail },
+    toInput: ({ role, email, mail: isMailed }) => ({
       params: { account },
-      body: { role, ...(email.trim() && { email: email.trim() }) },
+      body: { role, ...(email.trim() && { email: email.trim(), mail: isMailed }) },
     }),
     onDone: () => "stay",
   });
@@ -32,6 +34,11 @@ export function InviteMember({ account }: { readonly account: string }) {
         type="email"
         autoComplete="off"
         {...form.text("email")}
+      />
+      <MailChoice
+        isOn={form.values.mail}
+        onChange={(isMailed) => form.edit({ mail: isMailed })}
+        email={form.values.email}
       />
     </FormDialog>
   );

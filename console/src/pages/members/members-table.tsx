@@ -1,12 +1,12 @@
 import { Button, Group } from "@mantine/core";
 import { IconUsers } from "@tabler/icons-react";
 import { type ReactNode, useState } from "react";
-import type { Reply } from "../../api.ts";
 import { ConfirmButton } from "../../components/feedback/confirm-button.tsx";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { say } from "../../components/feedback/toasts.tsx";
 import { Dialog } from "../../components/form/dialog.tsx";
-import { ShownLink } from "../../components/form/shown-link.tsx";
+import { ResetLink } from "../../components/form/reset-link.tsx";
+import { useForm } from "../../components/form/use-form.ts";
 import { actionsColumn, type Column, DataTable } from "../../components/table/data-table.tsx";
 import { Moment } from "../../components/table/moment.tsx";
 import { useMay, useSession, useUser } from "../../session.tsx";
@@ -126,25 +126,35 @@ function Actions({ account, member, onChangeRole }: ActionsProps) {
 /** Operators only: a password opens all of a person's accounts. */
 function PasswordLink({ account, member }: Omit<ActionsProps, "onChangeRole">) {
   const name = nameOf(member);
-  const [made, setMade] = useState<Reply<"POST /api/accounts/:account/members/:id/reset">>();
+  const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <ConfirmButton
+      <Button
+        variant="default"
         size="compact-sm"
         aria-label={`Reset password of ${name}`}
-        question={`Create a password reset link for ${name}?`}
-        consequence="Anyone with the link can set a new password, which signs this person out everywhere. Send it only to them."
-        verb="Create link"
-        route="POST /api/accounts/:account/members/:id/reset"
-        input={{ params: { account, id: member.id } }}
-        onDone={setMade}
+        onClick={() => setOpen(true)}
       >
         {" "}
         Reset password{" "}
-      </ConfirmButton>
-      <Dialog of={made} onClose={() => setMade(undefined)}>
-        {(link) => <ShownLink title={`Reset password of ${name}`} made={link} />}
+      </Button>
+      <Dialog of={isOpen} onClose={() => setOpen(false)}>
+        {() => <PasswordLinkForm account={account} member={member} />}
       </Dialog>
     </>
   );
+}
+
+function PasswordLinkForm({ account, member }: Omit<ActionsProps, "onChangeRole">) {
+  const { sends_mail: mail } = useSession();
+  const form = useForm({
+    route: "POST /api/accounts/:account/members/:id/reset",
+    values: { mail },
+    toInput: ({ mail: isMailed }) => ({
+      params: { account, id: member.id },
+      query: isMailed ? { mail: "yes" as const } : {},
+    }),
+    onDone: () => "stay",
+  });
+  return <ResetLink form={form} name={nameOf(member)} email={member.email} />;
 }

@@ -10,6 +10,7 @@ import { sessionKey, useChange, useWork } from "../../queries.ts";
 import { useSearchText } from "../../search.ts";
 import { useSession } from "../../session.tsx";
 import { Redirect } from "../../shell/signed-in.tsx";
+import { Forgotten } from "./forgotten.tsx";
 import { ProviderButton } from "./provider-button.tsx";
 import { safePath } from "./safe-path.ts";
 import { type MissingFactor, SecondStep } from "./second-step.tsx";
@@ -21,6 +22,7 @@ export function Page() {
   const [email, setEmail] = useState("");
   const [missing, setMissing] = useState<MissingFactor>();
   const [expired, setExpired] = useState<ApiProblem | null>(null);
+  const [isForgotten, setForgotten] = useState(false);
   const enter = () => void client.refetchQueries({ queryKey: sessionKey });
   if (user !== null) return <Redirect href={safePath(then)} />;
   const { provider, passwords } = signIn;
@@ -31,6 +33,8 @@ export function Page() {
         <ProviderButton name={provider} then={then} />
       </>
     );
+  if (isForgotten)
+    return <Forgotten email={email} onEmail={setEmail} onLeave={() => setForgotten(false)} />;
   if (missing === undefined)
     return (
       <FirstStep
@@ -45,6 +49,7 @@ export function Page() {
         email={email}
         onEmail={setEmail}
         problem={expired}
+        onForgotten={() => setForgotten(true)}
         onEnter={(factor) => {
           setExpired(null);
           if (factor === null) enter();
@@ -68,9 +73,12 @@ interface FirstStepProps {
   /** The button of the identity provider, if there is one. */
   readonly provider: ReactNode;
   readonly onEnter: (missing: MissingFactor | null) => void;
+  readonly onForgotten: () => void;
 }
 
-function FirstStep({ email, onEmail, problem, onEnter, provider }: FirstStepProps) {
+function FirstStep(props: FirstStepProps) {
+  const { email, onEmail, problem, onEnter, onForgotten, provider } = props;
+  const { sends_mail: sendsMail } = useSession();
   const [password, setPassword] = useState("");
   const enter = useChange("POST /api/session", {
     onDone: ({ second_factor: missing }) => onEnter(missing),
@@ -110,10 +118,16 @@ function FirstStep({ email, onEmail, problem, onEnter, provider }: FirstStepProp
           Sign in
         </Button>
         <WithPasskey onDone={() => onEnter(null)} />
-        <Text size="sm" c="var(--svc-soft)">
-          Forgot your password? Ask an operator for a reset link. First time here? Open the operator
-          link that the server printed when it first started.
-        </Text>
+        {sendsMail ? (
+          <Button variant="subtle" size="compact-sm" onClick={onForgotten}>
+            Forgot your password?
+          </Button>
+        ) : (
+          <Text size="sm" c="var(--svc-soft)">
+            Forgot your password? Ask an operator for a reset link. First time here? Open the
+            operator link that the server printed when it first started.
+          </Text>
+        )}
       </Stack>
     </form>
   );

@@ -1,27 +1,29 @@
 import { Button, Checkbox, Fieldset, Group, Stack, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { ApiProblem, type Reply } from "../../../api.ts";
-import { ShownOnce } from "../../../components/code/shown-once.tsx";
 import { DialogBody, useDialog } from "../../../components/form/dialog.tsx";
 import { FormDialog } from "../../../components/form/form-dialog.tsx";
+import { MailChoice } from "../../../components/form/mail-choice.tsx";
+import { LinkNews } from "../../../components/form/shown-link.tsx";
 import { useForm } from "../../../components/form/use-form.ts";
-import { formatExact } from "../../../format/moments.ts";
+import { useSession } from "../../../session.tsx";
 import { LimitFields } from "../account/limit-fields.tsx";
 import { noLimits, toLimitFields } from "../account/limits.ts";
 import classes from "./page.module.css";
 
 export function CreateAccount() {
+  const { sends_mail: mail } = useSession();
   const form = useForm({
     route: "POST /api/accounts",
-    values: { name: "", credit_usd: "", isInvited: true, email: "", ...noLimits },
+    values: { name: "", credit_usd: "", isInvited: true, email: "", mail, ...noLimits },
     readProblem: atName,
-    toInput: ({ name, credit_usd: credit, isInvited, email, ...limits }) => ({
+    toInput: ({ name, credit_usd: credit, isInvited, email, mail: isMailed, ...limits }) => ({
       body: {
         name: name.trim(),
         ...toLimitFields(limits),
         ...(credit.trim() !== "" && { credit_usd: credit.trim() }),
         ...(isInvited && { invite_owner: true }),
-        ...(isInvited && email.trim() !== "" && { email: email.trim() }),
+        ...(isInvited && email.trim() !== "" && { email: email.trim(), mail: isMailed }),
       },
     }),
     onDone: () => "stay",
@@ -63,6 +65,13 @@ export function CreateAccount() {
             {...form.text("email")}
           />
         )}
+        {isInvited && (
+          <MailChoice
+            isOn={form.values.mail}
+            onChange={(isMailed) => form.edit({ mail: isMailed })}
+            email={form.values.email}
+          />
+        )}
       </Stack>
       <Fieldset legend="Limits (optional)">
         <LimitFields value={form.values} onChange={form.edit} problem={form.problem} />
@@ -91,18 +100,7 @@ function Created({ account }: { readonly account: Reply<"POST /api/accounts"> })
             ? "is ready."
             : "is ready but has no credit. Add credit before its first call."}
         </p>
-        {link !== null && (
-          <>
-            <ShownOnce secret={link.link} what="the owner's link">
-              Copy the owner's link now and send it yourself. It is shown only once, and no email is
-              sent.
-            </ShownOnce>
-            <p>
-              The link works once and expires on{" "}
-              <time>{formatExact(Date.parse(link.expires_at))}</time>.
-            </p>
-          </>
-        )}
+        {link !== null && <LinkNews made={link} what="the owner's link" />}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={dialog?.close}>
             Done

@@ -1,13 +1,18 @@
 import { TextInput } from "@mantine/core";
 import { FormDialog } from "../../../components/form/form-dialog.tsx";
+import { MailChoice } from "../../../components/form/mail-choice.tsx";
 import { ShownLink } from "../../../components/form/shown-link.tsx";
 import { useForm } from "../../../components/form/use-form.ts";
+import { useSession } from "../../../session.tsx";
 
 export function InviteOperator() {
+  const { sends_mail: mail } = useSession();
   const form = useForm({
     route: "POST /api/people/invites",
-    values: { email: "" },
-    toInput: ({ email }) => ({ body: { email: email.trim() } }),
+    values: { email: "", mail },
+    toInput: ({ email, mail: isMailed }) => ({
+      body: { email: email.trim(), ...(email.trim() !== "" && { mail: isMailed }) },
+    }),
     onDone: () => "stay",
   });
   if (form.reply !== undefined) return <ShownLink title="Invite operator" made={form.reply} />;
@@ -24,6 +29,11 @@ export function InviteOperator() {
         autoComplete="off"
         data-autofocus
         {...form.text("email")}
+      />
+      <MailChoice
+        isOn={form.values.mail}
+        onChange={(isMailed) => form.edit({ mail: isMailed })}
+        email={form.values.email}
       />
     </FormDialog>
   );

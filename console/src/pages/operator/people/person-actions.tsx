@@ -1,11 +1,13 @@
+import { Button } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Reply } from "../../../api.ts";
 import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
 import { Dialog } from "../../../components/form/dialog.tsx";
-import { ShownLink } from "../../../components/form/shown-link.tsx";
-import { useUser } from "../../../session.tsx";
+import { ResetLink } from "../../../components/form/reset-link.tsx";
+import { useForm } from "../../../components/form/use-form.ts";
+import { useSession, useUser } from "../../../session.tsx";
 import { VerifiedButton } from "../../me/factors/verified-button.tsx";
 import classes from "./page.module.css";
 
@@ -34,27 +36,37 @@ export function PersonActions({ person, isLastOperator }: PersonActionsProps) {
 
 function NewPassword({ person }: { readonly person: Person }) {
   const name = nameOf(person);
-  const [made, setMade] = useState<Reply<"POST /api/people/:id/reset">>();
+  const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <ConfirmButton
+      <Button
+        variant="default"
         size="compact-sm"
         aria-label={`Reset password of ${name}`}
-        question={`Create a password reset link for ${name}?`}
-        consequence="Anyone with the link can set a new password, which signs this person out everywhere. The old password works until then. Send the link only to them."
-        verb="Create link"
-        route="POST /api/people/:id/reset"
-        input={{ params: { id: person.id } }}
-        onDone={setMade}
+        onClick={() => setOpen(true)}
       >
         {" "}
         Reset password{" "}
-      </ConfirmButton>
-      <Dialog of={made} onClose={() => setMade(undefined)}>
-        {(link) => <ShownLink title={`Reset password of ${name}`} made={link} />}
+      </Button>
+      <Dialog of={isOpen} onClose={() => setOpen(false)}>
+        {() => <NewPasswordForm person={person} />}
       </Dialog>
     </>
   );
+}
+
+function NewPasswordForm({ person }: { readonly person: Person }) {
+  const { sends_mail: mail } = useSession();
+  const form = useForm({
+    route: "POST /api/people/:id/reset",
+    values: { mail },
+    toInput: ({ mail: isMailed }) => ({
+      params: { id: person.id },
+      query: isMailed ? { mail: "yes" as const } : {},
+    }),
+    onDone: () => "stay",
+  });
+  return <ResetLink form={form} name={nameOf(person)} email={person.email} />;
 }
 
 function ResetFactors({ person }: { readonly person: Person }) {

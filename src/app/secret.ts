@@ -1,6 +1,8 @@
+import { join } from "node:path";
 import { systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Settings } from "../config/settings.ts";
+import type { MasterPlace } from "../platform/secrets/operations.ts";
 import { type DataKeyStore, type OpenedKeys, openDataKeys } from "../secrets/data-keys.ts";
 import { MasterKey } from "../secrets/master-key.ts";
 import {
@@ -67,3 +69,14 @@ export async function openSecrets(options: OpenSecretsOptions): Promise<OpenedSe
 /** The operator has not put it elsewhere. */
 export const isInDataDir = ({ secret, secretFile }: Settings): boolean =>
   secret === undefined && secretFile === undefined;
+
+/** What a rotation needs to know of this process. */
+export function masterPlace(
+  { dataKeys, master }: OpenedSecrets,
+  { secret, secretFile, dataDir }: Settings,
+): MasterPlace {
+  const found = { store: dataKeys, master, dataDir };
+  if (secret !== undefined) return { ...found, source: "SVC_SECRET", path: undefined };
+  if (secretFile !== undefined) return { ...found, source: "SVC_SECRET_FILE", path: secretFile };
+  return { ...found, source: "data directory", path: join(dataDir, "secret") };
+}

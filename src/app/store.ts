@@ -47,7 +47,7 @@ import type { Store } from "../store/store.ts";
 import { createExports } from "./exports.ts";
 import { createPost } from "./mail.ts";
 import type { Opened, StoreUser } from "./opened.ts";
-import { openSecrets, secretSource, warnOfOpenSecret } from "./secret.ts";
+import { masterPlace, openSecrets, secretSource, warnOfOpenSecret } from "./secret.ts";
 import { throughStore } from "./through-store.ts";
 import { noteThisVersion, prepareUpgrade, printUpgrade } from "./upgrade.ts";
 
@@ -214,6 +214,7 @@ export function operationsOn({
     identities,
     post: createPost(configuration.settings, { clock, log }),
     secrets,
+    masterPlace: masterPlace(opened.keys, configuration.settings),
     clock,
     platformUrl,
     money,

@@ -21,6 +21,7 @@ import { receiptCommands } from "./commands/receipt.ts";
 import { reportCommands } from "./commands/report.ts";
 import { requestCommands } from "./commands/requests.ts";
 import { responseCommands } from "./commands/responses.ts";
+import { secretCommands } from "./commands/secret.ts";
 import { storeCommands } from "./commands/store.ts";
 import { completionCommand } from "./completion.ts";
 import type { CommandGroup } from "./help.ts";
@@ -131,6 +132,7 @@ export const commandGroups: readonly CommandGroup[] = [
       doctorCommand,
       logsCommand,
       ...backupCommands,
+      ...secretCommands,
       ...storeCommands,
     ],
   },

@@ -53,6 +53,7 @@ import {
   responseAudits,
   responseOperations,
 } from "./responses/operations.ts";
+import { type SecretDependencies, secretAudits, secretOperations } from "./secrets/operations.ts";
 import { sessionAudits, sessionOperations } from "./session/operations.ts";
 import { tokenAudits, tokenOperations } from "./tokens/operations.ts";
 
@@ -73,7 +74,8 @@ export interface OperationDependencies
     NodeDependencies,
     PeopleDependencies,
     ProviderDependencies,
-    ResponseDependencies {
+    ResponseDependencies,
+    Omit<SecretDependencies, "fleet"> {
   readonly feed: ChangeFeed;
   readonly gateway?: GatewayDependencies["gateway"];
   readonly engine?: RunningEngine | undefined;
@@ -116,6 +118,7 @@ export const resources = {
   calls: [callAudits, callOperations],
   gateway: [gatewayAudits, gatewayOperations],
   nodes: [nodeAudits, nodeOperations],
+  secrets: [secretAudits, secretOperations],
   exports: [exportAudits, exportOperations],
 } as const;
 type Resources = typeof resources;

@@ -6,6 +6,7 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -16,7 +17,7 @@ import { Problem } from "../base/problem.ts";
 import { readSecretFile, SecretFileTrouble } from "../base/secret-file.ts";
 import { fingerprintOf, MasterKey } from "./master-key.ts";
 
-const fewestCharacters = 32;
+export const fewestCharacters = 32;
 
 /** The first one that is there. */
 export interface SecretSource {
@@ -73,6 +74,28 @@ export function keptSecret(dataDir: string, fingerprint: string): MasterKey | un
   }
 }
 
+/** The secret of a data directory with this fingerprint: the one in use, or one that is kept. */
+export function secretOf(dataDir: string, fingerprint: string): string | undefined {
+  const own = masterSecret({ fromEnvironment: undefined, dataDir, hasDatabase: true });
+  if (fingerprintOf(own) === fingerprint) return own;
+  if (keptSecret(dataDir, fingerprint) === undefined) return undefined;
+  return readFileSync(keptPath(dataDir, fingerprint), "utf8").trim();
+}
+
+const keptName = /^secret\.([0-9a-f]{16})$/;
+
+/** Of the secrets that are kept in the data directory. */
+export function keptFingerprints(dataDir: string): readonly string[] {
+  try {
+    return readdirSync(dataDir)
+      .flatMap((name) => keptName.exec(name)?.[1] ?? [])
+      .toSorted();
+  } catch {
+    // With PostgreSQL and SVC_SECRET there may be no such directory.
+    return [];
+  }
+}
+
 /**
  * Makes a kept secret the one of the data directory. The one that was there is kept, too, under its
  * own fingerprint: backups from its time need it. At no moment is there no file `secret`. Another
@@ -93,6 +116,7 @@ export function installKept(dataDir: string, fingerprint: string): void {
 export function keepSecret(dataDir: string, text: string): string {
   const fingerprint = fingerprintOf(text);
   const path = keptPath(dataDir, fingerprint);
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   if (keptSecret(dataDir, fingerprint) === undefined) write(path, text);
   return path;
 }

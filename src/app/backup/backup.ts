@@ -8,11 +8,11 @@ import { invalid, Problem } from "../../base/problem.ts";
 import type { BackupProgress, BackupRequest, BackupView } from "../../cli/backup-wiring.ts";
 import type { Configuration } from "../../config/load.ts";
 import { isPostgresUrl, withoutPassword } from "../../config/setting-readers.ts";
-import { fingerprintOf } from "../../secrets/master-key.ts";
-import { masterSecret } from "../../secrets/master-secret.ts";
+import { secretOf } from "../../secrets/master-secret.ts";
 import { removeDatabase, takeSnapshot } from "../../store/sqlite/backup/snapshot.ts";
 import { lockBackups } from "../../store/sqlite/lock.ts";
 import { toStoreProblem } from "../../store/sqlite/store-problem.ts";
+import { isInDataDir } from "../secret.ts";
 import { existingSqlite } from "../sqlite-file.ts";
 import { backupPath, openSink, removeOldest, standardOutput } from "./output.ts";
 
@@ -28,8 +28,8 @@ export async function backupStore(
   const file = backupPath(request.file, { nowMs: nowMs(), force: request.force });
   if (request.keep !== undefined && file === standardOutput)
     throw invalid({ keep: "keep needs a directory to keep backups in." });
-  const secret = request.passphrase === undefined ? undefined : ownSecret(configuration);
-  const written = await backupDatabase({ ...request, path, dataDir, file, secret });
+  const hasSecret = request.passphrase !== undefined && isInDataDir(configuration.settings);
+  const written = await backupDatabase({ ...request, path, dataDir, file, hasSecret });
   const removed = request.keep === undefined ? [] : removeOldest(dirname(file), request.keep);
   return { ...written, removed };
 }
@@ -39,8 +39,8 @@ export interface DatabaseBackup {
   readonly dataDir: string;
   readonly file: string;
   readonly passphrase?: string | undefined;
-  /** Of the data directory; only an encrypted backup has it. */
-  readonly secret?: string | undefined;
+  /** That of the data directory; only an encrypted backup has it. */
+  readonly hasSecret?: boolean;
   readonly onProgress?: ((progress: BackupProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -50,7 +50,7 @@ export interface DatabaseBackup {
  * backup that fails or is killed leaves no file with the name of a backup.
  */
 export async function backupDatabase(backup: DatabaseBackup): Promise<Omit<BackupView, "removed">> {
-  const { path, dataDir, file, passphrase, secret, signal } = backup;
+  const { path, dataDir, file, passphrase, signal } = backup;
   const onProgress = backup.onProgress ?? (() => {});
   const unlock = lockBackups(dataDir);
   const copy = join(dataDir, "backup-copy.db");
@@ -62,7 +62,7 @@ export async function backupDatabase(backup: DatabaseBackup): Promise<Omit<Backu
       onProgress({ step: "copy", doneBytes, totalBytes });
     const snapshot = await takeSnapshot({ path, to: copy, nowMs, onProgress: onCopied, signal });
     const { facts, atMs, sizeBytes } = snapshot;
-    if (secret !== undefined) checkOwn(secret, facts.secretFingerprint);
+    const secret = ownSecret(backup, facts.secretFingerprint);
     const key = passphrase === undefined ? undefined : await newKey(passphrase);
     const sink = openSink(file);
     try {
@@ -118,16 +118,17 @@ export function viewOf({
   };
 }
 
-/** The secret of the data directory. One from elsewhere stays where the operator keeps it. */
-function ownSecret({ settings }: Configuration): string | undefined {
-  const { secret, secretFile, dataDir } = settings;
-  const isElsewhere = secret !== undefined || secretFile !== undefined;
-  if (isElsewhere || !existsSync(join(dataDir, "secret"))) return undefined;
-  return masterSecret({ fromEnvironment: undefined, dataDir, hasDatabase: true });
-}
-
-function checkOwn(secret: string, fingerprint: string): void {
-  if (fingerprintOf(secret) === fingerprint) return;
+/**
+ * The secret of the data directory that the copy belongs to: a rotation may have replaced the file
+ * since. One from elsewhere stays where the operator keeps it.
+ */
+function ownSecret(
+  { hasSecret = false, dataDir }: DatabaseBackup,
+  fingerprint: string,
+): string | undefined {
+  if (!hasSecret || !existsSync(join(dataDir, "secret"))) return undefined;
+  const found = secretOf(dataDir, fingerprint);
+  if (found !== undefined) return found;
   throw new Problem({
     code: "failed",
     message:

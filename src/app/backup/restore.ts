@@ -26,7 +26,7 @@ import { type Configuration, loadConfiguration } from "../../config/load.ts";
 import { isPostgresUrl } from "../../config/setting-readers.ts";
 import { verifyLedger } from "../../ledger/verify/verify.ts";
 import { fingerprintOf } from "../../secrets/master-key.ts";
-import { masterSecret } from "../../secrets/master-secret.ts";
+import { keptSecret, masterSecret } from "../../secrets/master-secret.ts";
 import {
   finishRestored,
   installRestored,
@@ -180,11 +180,14 @@ function secretFor(
   const text = masterSecret({ ...secretSource(settings), hasDatabase: true });
   const fingerprint = fingerprintOf(text);
   if (fingerprint === wanted) return { text, source: isSet ? "settings" : "data directory" };
+  // A rotation has replaced it since; the first start puts it back.
+  if (!isSet && keptSecret(dataDir, wanted) !== undefined)
+    return { text, source: "data directory" };
   const where =
     fromEnvironment === undefined ? (secretFile ?? ofDirectory) : "the secret in SVC_SECRET";
   throw new Problem({
     code: "failed",
-    message: `${name} belongs to the master secret with the fingerprint ${wanted}, but ${where} has the fingerprint ${fingerprint}, so no stored key would work. Use the secret of the original, or another directory.`,
+    message: `${name} belongs to the master secret with the fingerprint ${wanted}, but ${where} has the fingerprint ${fingerprint}, so no stored key would work. Use the secret of the original as it was at the time of the backup (a rotation keeps it as secret.${wanted}), or another directory.`,
   });
 }
 

@@ -45,6 +45,8 @@ export interface DatabaseFindings {
   readonly isReady: boolean;
   /** What the database keeps of the master secret that opens it. */
   readonly fingerprint: string | undefined;
+  /** Of the secrets that open it: two during a rotation; none before data keys. */
+  readonly wrappings?: readonly string[] | undefined;
   /** When the newest receipt began. */
   readonly newestReceiptMs: number | undefined;
   /** How far the clock of the database is ahead of ours. */

@@ -77,11 +77,22 @@ function checkSqlite(
     const receiptId = readMark(path)?.receiptId ?? "";
     return {
       fingerprint: meta("secret_fingerprint"),
+      wrappings: wrappingsIn(raw),
       newestReceiptMs: receiptId === "" ? undefined : idTimeMs(receiptId),
     };
   } finally {
     raw.close();
   }
+}
+
+function wrappingsIn(raw: ReturnType<typeof openForReading>): readonly string[] | undefined {
+  const table = "select 1 from sqlite_master where type = 'table' and name = 'data_keys'";
+  // A schema from before data keys.
+  if (raw.query(table).get() === null) return undefined;
+  return raw
+    .query<{ wrapping: string }, []>("select distinct wrapping from data_keys")
+    .all()
+    .map(({ wrapping }) => wrapping);
 }
 
 function checkPages(checks: Checks, raw: ReturnType<typeof openForReading>): void {

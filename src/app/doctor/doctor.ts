@@ -50,7 +50,7 @@ export async function examine(
   await run("mail", (checks) => checkMail(checks, configuration.settings));
   const database = await run("database", (checks) => checkDatabase(checks, configuration, isDeep));
   if (database === undefined) return found;
-  await run("secret", (checks) => checkSecret(checks, configuration, database.fingerprint));
+  await run("secret", (checks) => checkSecret(checks, configuration, database));
   await run("clock", (checks) => checkClock(checks, database));
   const isUsable = running !== undefined || database.isReady;
   await run("sign-in", async (checks) => {

@@ -1,7 +1,9 @@
 import type { Configuration } from "../../config/load.ts";
 import { databasePlace } from "../../config/setting-readers.ts";
+import { wrappingsOf } from "../../secrets/data-keys.ts";
 import { openPostgres, type Postgres } from "../../store/postgres/postgres.ts";
 import { toPostgresProblem } from "../../store/postgres/store-problem.ts";
+import { createDataKeyStore } from "../../store/sql/data-keys.ts";
 import { readMeta } from "../../store/sql/meta.ts";
 import type { Checks, DatabaseFindings } from "./checks.ts";
 
@@ -40,7 +42,13 @@ export async function checkPostgres(
       checks.skipped("The database is empty; the first start creates its tables");
       return { aheadMs };
     }
-    return { aheadMs, fingerprint: await readMeta(postgres.db, "secret_fingerprint") };
+    const { db } = postgres;
+    const wrappings = await createDataKeyStore(db)
+      .read()
+      .then(wrappingsOf)
+      // A schema from before data keys.
+      .catch(() => undefined);
+    return { aheadMs, fingerprint: await readMeta(db, "secret_fingerprint"), wrappings };
   } finally {
     await postgres.close();
   }

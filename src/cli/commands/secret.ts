@@ -1,0 +1,137 @@
+import { invalid } from "../../base/problem.ts";
+import { readSecretFile, SecretFileTrouble } from "../../base/secret-file.ts";
+import type { RotatedView, SecretStatusView } from "../../platform/secrets/operations.ts";
+import { type Command, type Invocation, jsonFlag, viewCommand } from "../command.ts";
+import { print, printJson, printTable, style } from "../terminal/output.ts";
+
+const status = viewCommand({
+  name: "secret status",
+  about: "Show where the master secret is and which secrets open the database, by fingerprint.",
+  examples: ["svc secret status", "svc secret status --json"],
+  load: (operations) => operations.secrets.status({}),
+  show: printStatus,
+});
+
+const rotate: Command = {
+  name: "secret rotate",
+  about:
+    "Replace the master secret. API keys, vendor keys and sessions keep working, because the data keys stay the same and are only wrapped again.",
+  flags: {
+    "to-file": {
+      about: 'take the new secret from FILE, or from standard input with "-" (default: create one)',
+      value: "FILE",
+    },
+    finish: { about: "end a rotation: only the new secret opens the database from then on" },
+    cancel: { about: "undo a rotation that is not finished" },
+    force: { about: "with --finish: although nodes were not restarted since the rotation" },
+    ...jsonFlag,
+  },
+  examples: [
+    "svc secret rotate",
+    "svc secret rotate --to-file /run/secrets/svc-next",
+    "openssl rand -hex 32 | tee /dev/stderr | svc secret rotate --to-file -",
+    "svc secret rotate --finish",
+  ],
+  async run(invocation) {
+    const { switches, wiring } = invocation;
+    const asked = ["finish", "cancel"].filter((name) => switches.has(name));
+    if (switches.has("force") && !switches.has("finish"))
+      throw invalid({ force: "force needs --finish." });
+    if (asked.length > 1 || (asked.length > 0 && invocation.flags["to-file"] !== undefined))
+      throw invalid({ finish: "Use only one of --to-file, --finish and --cancel." });
+    if (asked.length > 0) {
+      const view = await wiring.withOperations(({ secrets }) =>
+        switches.has("finish")
+          ? secrets.finish({ force: switches.has("force") })
+          : secrets.cancel({}),
+      );
+      return switches.has("json") ? printJson(view) : printStatus(view);
+    }
+    const secret = await givenSecret(invocation);
+    const view = await wiring.withOperations(({ secrets }) =>
+      secrets.rotate(secret === undefined ? {} : { secret }),
+    );
+    if (switches.has("json")) printJson(view);
+    else printRotated(view);
+  },
+};
+
+export const secretCommands: readonly Command[] = [status, rotate];
+
+/** Never from the command line, which other users of the machine can see. */
+async function givenSecret({ flags }: Invocation): Promise<string | undefined> {
+  const file = flags["to-file"];
+  if (file === undefined) return undefined;
+  if (file === "-") return readStandardInput();
+  try {
+    return readSecretFile(file).text;
+  } catch (error) {
+    if (!(error instanceof SecretFileTrouble)) throw error;
+    throw invalid({ to_file: `to_file: ${file} ${error.message}.` });
+  }
+}
+
+const mostCharacters = 64 * 1024;
+
+async function readStandardInput(): Promise<string> {
+  if (process.stdin.isTTY === true)
+    throw invalid({ to_file: "to_file: - reads a secret from a pipe or a file, not a terminal." });
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const piece of Bun.stdin.stream()) {
+    text += decoder.decode(piece, { stream: true });
+    if (text.length > mostCharacters)
+      throw invalid({ to_file: "to_file: standard input is larger than 64 KiB." });
+  }
+  return text;
+}
+
+function printStatus(view: SecretStatusView): void {
+  print(`${style.dim("secret:")} ${view.source}${view.path === null ? "" : `, ${view.path}`}`);
+  print(`${style.dim("fingerprint:")} ${view.fingerprint}\n`);
+  printTable(
+    ["fingerprint", "wrapped", "state"],
+    view.wrappings.map((one) => [
+      one.fingerprint,
+      one.wrapped_at,
+      `${one.is_current ? "current" : "previous, still accepted"}${one.is_ours ? "; used here" : ""}`,
+    ]),
+  );
+  print(`\n${style.dim("data keys:")}`);
+  printTable(
+    ["purpose", "created"],
+    view.data_keys.map(({ purpose, created_at }) => [purpose, created_at]),
+  );
+  if (view.kept.length > 0)
+    print(
+      `\nKept for backups from their time: ${view.kept.map((one) => `secret.${one}`).join(", ")} in the data directory.`,
+    );
+  if (!view.is_finished)
+    print(
+      "\nA rotation is not finished. Give every process the new secret, restart it, and run: svc secret rotate --finish",
+    );
+}
+
+function printRotated(view: RotatedView): void {
+  print(
+    `${style.green("rotated")} the master secret: ${view.previous} is replaced by ${view.fingerprint}`,
+  );
+  if (view.previous_file !== null)
+    print(
+      `The secret of before is in ${view.previous_file}: backups from before need it. Move it to where they are.`,
+    );
+  if (view.is_finished) return print("The running gateway goes on with the same data keys.");
+  print("Both secrets open the database until the rotation is finished. Next:");
+  for (const [at, step] of nextSteps(view).entries()) print(`  ${at + 1}. ${step}`);
+}
+
+function nextSteps(view: RotatedView): readonly string[] {
+  const from = view.secret_file === null ? "the new secret" : `the text in ${view.secret_file}`;
+  const others = view.is_shared ? " on every machine" : "";
+  const put = {
+    SVC_SECRET: `Set SVC_SECRET to ${from}${others}.`,
+    SVC_SECRET_FILE: `Replace the content of ${view.path ?? "the file in SVC_SECRET_FILE"} by ${from}${others}.`,
+    "data directory": `This machine has the new secret. Put ${from} into the file secret of every other machine.`,
+  }[view.source];
+  return [put, `Restart every process${others}.`, "svc secret rotate --finish"];
+}

@@ -1,0 +1,228 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { hashKeySecret, keyHint, newKeySecret } from "../../../src/keys/secret.ts";
+import type { RotatedView, SecretStatusView } from "../../../src/platform/secrets/operations.ts";
+import { fingerprintOf } from "../../../src/secrets/master-key.ts";
+import { keepSecret } from "../../../src/secrets/master-secret.ts";
+import { createSecrets } from "../../../src/secrets/secrets.ts";
+import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
+import { createStore } from "../../../src/store/sqlite/store.ts";
+import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { createDatabase, dropDatabase } from "../../setup/postgres.ts";
+import { auditOf } from "../../store/audit-sample.ts";
+
+/** The master secret is replaced, and everything that it protects keeps working. */
+setDefaultTimeout(120_000);
+
+let home: Home;
+beforeEach(() => {
+  home = createHome();
+});
+afterEach(() => home.remove());
+
+const inData = (name: string) => join(home.dataDir, name);
+const secretText = (name = "secret") => readFileSync(inData(name), "utf8").trim();
+const status = () => home.json<SecretStatusView>(["secret", "status"]);
+const rotate = (...words: string[]) => home.json<RotatedView>(["secret", "rotate", ...words]);
+
+const statusOf = async ({ baseUrl }: ChildServer, key: string | undefined) =>
+  (await fetch(`${baseUrl}/models`, { headers: { Authorization: `Bearer ${key}` } })).status;
+
+/** As versions before data keys have left it: everything is derived from the secret. */
+async function writeOldStore(secret: string): Promise<string> {
+  writeFileSync(inData("secret"), `${secret}\n`, { mode: 0o600 });
+  const secrets = createSecrets(secret);
+  const store = await createStore(openSqlite(inData("svc.db")), secrets.fingerprint);
+  const key = newKeySecret();
+  await store.accounts.insert({ id: "acct_1", name: "acme", createdAtMs: 1 }, auditOf());
+  const hash = hashKeySecret(key, secrets.keyHashKey);
+  const record = { id: "key_1", accountId: "acct_1", name: "k", hash, hint: keyHint(key) };
+  await store.keys.insert({ ...record, createdAtMs: 1 }, auditOf());
+  await store.close();
+  return key;
+}
+
+test("an API key from before data keys works after an upgrade and two rotations", async () => {
+  const old = "0123456789abcdef".repeat(4);
+  const key = await writeOldStore(old);
+  const server = await home.serve();
+  expect(await statusOf(server, key)).toBe(200);
+  const first = await rotate();
+  expect(first).toMatchObject({ previous: fingerprintOf(old), is_finished: true });
+  expect(await statusOf(server, key)).toBe(200);
+  const second = await rotate();
+  expect(second.previous).toBe(first.fingerprint);
+  expect(await server.stop()).toBe(0);
+  expect(fingerprintOf(secretText())).toBe(second.fingerprint);
+  expect(secretText(`secret.${first.previous}`)).toBe(old);
+  for (const name of readdirSync(home.dataDir).filter((one) => one.startsWith("secret")))
+    expect([name, statSync(inData(name)).mode & 0o777]).toEqual([name, 0o600]);
+  const again = await home.serve();
+  expect(await statusOf(again, key)).toBe(200);
+  expect(await status()).toMatchObject({ fingerprint: second.fingerprint, is_finished: true });
+  expect(await again.stop()).toBe(0);
+});
+
+test("the secret of before opens nothing any more, and is not printed", async () => {
+  await home.svc(["account", "create", "acme"]);
+  const before = secretText();
+  const { code, stdout, stderr } = await home.svc(["secret", "rotate"]);
+  expect([code, stderr]).toEqual([0, ""]);
+  for (const text of [before, secretText()]) expect(stdout).not.toContain(text);
+  const refused = await home.svc(["account", "list"], { environment: { SVC_SECRET: before } });
+  expect([refused.code, refused.stderr.includes("another master secret")]).toEqual([1, true]);
+  const { stdout: log } = await home.svc(["secret", "status", "--json"]);
+  for (const text of [before, secretText()]) expect(log).not.toContain(text);
+});
+
+test("a kill at any point leaves a system that starts", async () => {
+  await home.svc(["account", "create", "acme"]);
+  const next = "fedcba9876543210".repeat(4);
+  // The file is written, the database is not.
+  keepSecret(home.dataDir, next);
+  expect((await home.svc(["account", "list"])).code).toBe(0);
+  expect(fingerprintOf(secretText())).not.toBe(fingerprintOf(next));
+  // The database is written, `secret` is not replaced.
+  const before = secretText();
+  const { fingerprint } = await rotate("--to-file", inData(`secret.${fingerprintOf(next)}`));
+  expect(fingerprint).toBe(fingerprintOf(next));
+  writeFileSync(inData("secret"), `${before}\n`);
+  keepSecret(home.dataDir, next);
+  const server = await home.serve();
+  expect(await server.stop()).toBe(0);
+  expect(secretText()).toBe(next);
+  expect(secretText(`secret.${fingerprintOf(before)}`)).toBe(before);
+  expect(existsSync(inData(`secret.${fingerprint}`))).toBe(false);
+});
+
+test("rotations at once: each succeeds or is refused, and the store stays usable", async () => {
+  const server = await home.serve();
+  const outcomes = await Promise.all([1, 2, 3].map(() => home.svc(["secret", "rotate"])));
+  expect(outcomes.map(({ code }) => code)).toContain(0);
+  expect(await statusOf(server, server.key)).toBe(200);
+  expect(await server.stop()).toBe(0);
+  const again = await home.serve();
+  expect(await statusOf(again, server.key)).toBe(200);
+  expect((await status()).is_finished).toBe(true);
+  expect(await again.stop()).toBe(0);
+});
+
+test("a secret of the environment stays valid until the rotation is finished", async () => {
+  const one = { SVC_SECRET: "1".repeat(32) };
+  const svc = (words: string[], environment: Record<string, string>) =>
+    home.svc(words, { environment });
+  expect((await svc(["account", "create", "acme"], one)).code).toBe(0);
+  const rotated = await svc(["secret", "rotate", "--json"], one);
+  const { fingerprint, secret_file } = JSON.parse(rotated.stdout) as RotatedView;
+  const two = { SVC_SECRET: readFileSync(secret_file ?? "", "utf8").trim() };
+  for (const environment of [one, two])
+    expect((await svc(["account", "list"], environment)).code).toBe(0);
+  expect((await svc(["secret", "rotate"], one)).stderr).toContain("is not finished");
+  expect((await svc(["secret", "rotate", "--finish"], one)).stderr).toContain(
+    "still uses the secret of before",
+  );
+  expect((await svc(["secret", "rotate", "--cancel"], two)).stderr).toContain(
+    "already uses the new secret",
+  );
+  expect((await svc(["secret", "rotate", "--finish"], two)).code).toBe(0);
+  expect(existsSync(inData(`secret.${fingerprint}`))).toBe(false);
+  expect((await svc(["account", "list"], one)).stderr).toContain("another master secret");
+  expect((await svc(["account", "list"], two)).code).toBe(0);
+});
+
+test("a rotation that is not finished can be undone", async () => {
+  const one = { environment: { SVC_SECRET: "1".repeat(32) } };
+  await home.svc(["account", "create", "acme"], one);
+  const { stdout } = await home.svc(["secret", "rotate", "--to-file", "-", "--json"], {
+    ...one,
+    stdin: "2".repeat(32),
+    isProcess: true,
+  });
+  expect(JSON.parse(stdout)).toMatchObject({ secret_file: null, is_finished: false });
+  expect((await home.svc(["secret", "rotate", "--cancel"], one)).code).toBe(0);
+  expect((await home.svc(["account", "list"], one)).code).toBe(0);
+  const other = { environment: { SVC_SECRET: "2".repeat(32) } };
+  expect((await home.svc(["account", "list"], other)).code).toBe(1);
+});
+
+test("a new secret that is short, missing or the present one is refused in one sentence", async () => {
+  await home.svc(["account", "create", "acme"]);
+  const short = inData("short");
+  writeFileSync(short, "hunter2");
+  for (const [file, trouble] of [
+    [short, "at least 32 random characters"],
+    [inData("none"), "does not exist"],
+    [inData("secret"), "is the one that is used now"],
+  ] as const) {
+    const { code, stderr } = await home.svc(["secret", "rotate", "--to-file", file]);
+    expect([file, code === 0, stderr.includes(trouble)]).toEqual([file, false, true]);
+    expect(stderr).not.toContain("hunter2");
+  }
+  expect(readdirSync(home.dataDir).filter((one) => one.startsWith("secret."))).toEqual([]);
+});
+
+test("a backup from before needs the secret of its time, which the data directory keeps", async () => {
+  await home.svc(["account", "create", "acme"]);
+  const file = join(home.dataDir, "..", "svc.svcbackup");
+  expect((await home.svc(["backup", file])).code).toBe(0);
+  const before = secretText();
+  await rotate();
+  const restored = join(home.dataDir, "..", "restored");
+  const restore = (secret: string) =>
+    home.svc(["restore", file, "--data-dir", restored], { environment: { SVC_SECRET: secret } });
+  const refused = await restore(secretText());
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain(`a rotation keeps it as secret.${fingerprintOf(before)}`);
+  expect((await restore(before)).code).toBe(0);
+});
+
+test("the audit log names both fingerprints, and no secret", async () => {
+  await home.svc(["account", "create", "acme"]);
+  const before = secretText();
+  const { fingerprint } = await rotate();
+  const { db, raw } = openSqlite(inData("svc.db"));
+  const rows = raw
+    .query<{ subject: string; detail: string }, []>(
+      "select subject, detail from audit where action = 'secret.rotate'",
+    )
+    .all();
+  await db.destroy();
+  expect(rows.map(({ subject }) => subject)).toEqual([fingerprint]);
+  expect(JSON.parse(rows[0]?.detail ?? "")).toEqual({
+    previous: fingerprintOf(before),
+    is_finished: true,
+  });
+});
+
+test("machines on PostgreSQL start with either secret until the rotation is finished", async () => {
+  const url = await createDatabase();
+  try {
+    const machine = (secret: string) => ({ SVC_DATABASE_URL: url, SVC_SECRET: secret });
+    const [one, two] = ["1".repeat(32), "2".repeat(32)];
+    const first = await home.serve(machine(one));
+    const { key } = first;
+    expect(await statusOf(first, key)).toBe(200);
+    const next = inData("next");
+    writeFileSync(next, two);
+    const svc = (secret: string, ...words: string[]) =>
+      home.svc(["secret", "rotate", ...words], { environment: machine(secret) });
+    expect((await svc(one, "--to-file", next)).code).toBe(0);
+    // It runs on, and its nodes are known not to have the new secret.
+    expect(await statusOf(first, key)).toBe(200);
+    expect((await svc(two, "--finish")).stderr).toContain("have not been restarted");
+    expect(await first.stop()).toBe(0);
+    for (const secret of [one, two]) {
+      const server = await home.serve(machine(secret));
+      expect(await statusOf(server, key)).toBe(200);
+      expect(await server.stop()).toBe(0);
+    }
+    expect((await svc(two, "--finish")).code).toBe(0);
+    const last = await home.serve(machine(two));
+    expect(await statusOf(last, key)).toBe(200);
+    expect(await last.stop()).toBe(0);
+    await expect(home.serve(machine(one))).rejects.toThrow("another master secret");
+  } finally {
+    await dropDatabase(url);
+  }
+});

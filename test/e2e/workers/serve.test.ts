@@ -132,8 +132,10 @@ test("the supervisor and each worker send metrics and logs as instances of their
   await waitUntil("metrics of all", () =>
     ["eu", "eu/1", "eu/2"].every((instance) => isFrom("/v1/metrics", instance)),
   );
+  const failed = () => collector.logs().filter(({ body }) => body === "request failed");
+  await waitUntil("the line of a worker", () => failed().length > 0);
+  expect(failed().length).toBe(1);
   expect(isFrom("/v1/traces", "eu")).toBe(false);
-  expect(collector.logs().filter(({ body }) => body === "request failed").length).toBe(1);
 });
 
 test("a worker that is killed is started again, and callers notice nothing", async () => {

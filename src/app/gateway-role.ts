@@ -91,7 +91,7 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
   undo.push(() => money.close());
   const retention = startRetention({ configuration, store: opened.store, clock, log });
   undo.push(() => retention.close());
-  const state = await loadState({ configuration, opened, engine, money, lookup, clock, log });
+  const state = await loadState({ configuration, opened, engine, money, lookup, clock, log, undo });
   if (otlp !== undefined) otlp.findProvider = providerFinder(state.catalog);
   const calls = new ActiveCalls(settings);
   const telemetry = otlp?.counts;

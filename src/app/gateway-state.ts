@@ -12,6 +12,7 @@ import { connectionDigest } from "../catalog/target-checks.ts";
 import { engineEntry } from "../catalog/target-states.ts";
 import type { Configuration } from "../config/load.ts";
 import { proxyCheck } from "../config/proxy.ts";
+import { fileProblem } from "../config/references.ts";
 import { createEngineProvider } from "../engine/provider.ts";
 import { KeyDirectory } from "../keys/directory.ts";
 import { SignedKeys } from "../keys/signed-keys.ts";
@@ -21,9 +22,11 @@ import { ProviderRegistry, type ProviderSettings } from "../providers/registry.t
 import { Router } from "../router/router.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import { engineModelsOf } from "./engine.ts";
+import { FileWatch, referencesOf } from "./file-references.ts";
 import type { Money } from "./ledger.ts";
 import type { Opened } from "./opened.ts";
 import { routeCheck } from "./store.ts";
+import type { Undo } from "./undo.ts";
 import { openSettings, probeTarget } from "./upstreams.ts";
 
 export interface GatewayState {
@@ -51,6 +54,7 @@ export interface StateOptions {
   readonly lookup: Lookup | undefined;
   readonly clock: Clock;
   readonly log: Log;
+  readonly undo: Undo;
 }
 
 /** When the state of a target changes: after a restart it is still known whether it works. */
@@ -82,6 +86,7 @@ export async function loadState({
   lookup,
   clock,
   log,
+  undo,
 }: StateOptions): Promise<GatewayState> {
   const signed = shared && new SignedKeys(secrets.keyHashKey);
   const keys = new KeyDirectory(store.keys, secrets.keyHashKey, signed);
@@ -98,13 +103,22 @@ export async function loadState({
       log.warn("cannot record the state of a target", { detail: String(error) }),
     );
   const router = createRouter({ configuration, providers, engine, onOutcome, log });
-  const reloadCatalog = async () => {
-    await catalog.reload();
+  const setProviders = () => {
+    files.expect(catalog.providers);
     const changed = providers.replaceAll(
       catalog.providers.flatMap((entry) => toSettings({ entry, secrets, variable, log })),
     );
     // Another key or address: what the old one did is not held against it.
     for (const one of changed) router.forget(one);
+  };
+  const files = new FileWatch(() => {
+    log.info("a file with a provider's key was replaced");
+    setProviders();
+  });
+  undo.push(async () => files.close());
+  const reloadCatalog = async () => {
+    await catalog.reload();
+    setProviders();
     router.keepOnly(catalog.served);
     engine?.need(engineModelsOf(catalog));
   };
@@ -184,6 +198,10 @@ function toSettings({ entry, secrets, variable, log }: EntryOptions): readonly P
   const isSet = (wanted: string) => (variable(wanted) ?? "") !== "";
   if (entry.isPaused === true) return [];
   for (const { message } of providerWarnings(entry, isSet)) log.warn(message);
+  for (const one of referencesOf(entry)) {
+    const problem = fileProblem(one);
+    if (problem !== undefined) log.warn(`provider ${entry.name}: ${problem}`);
+  }
   const lacks = (one: StoredOption) => "variable" in one && !isSet(one.variable);
   if (Object.values(entry.options ?? {}).some(lacks)) return [];
   const keys = keysOf(entry);

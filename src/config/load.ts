@@ -6,6 +6,7 @@ import { parseYaml, yamlValue } from "../base/text/yaml.ts";
 import { schemeOf } from "./addresses.ts";
 import { type OwnModel, readEngineSection } from "./engine-section.ts";
 import { signInProblems } from "./groups/sign-in.ts";
+import { valueOf } from "./references.ts";
 import { readSettingFiles } from "./setting-files.ts";
 import { readSettings, type SettingInForce, type Settings } from "./settings.ts";
 
@@ -27,7 +28,7 @@ export interface Configuration {
   readonly namesEngine: boolean;
   /** As it was read, for child processes. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** A variable of the environment, for `${NAME}` in the config file. */
+  /** Of `${NAME}` in the config file: a variable of the environment, or the content of `file:/PATH`. */
   readonly variable: (name: string) => string | undefined;
 }
 
@@ -74,7 +75,7 @@ export function loadConfiguration(
     engineModels: engine.models,
     namesEngine: file !== undefined && sectionOf(file, "engine") !== undefined,
     environment,
-    variable: (name) => environment[name],
+    variable: (name) => valueOf(name, environment),
   };
 }
 

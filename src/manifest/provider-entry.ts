@@ -2,7 +2,7 @@ import { Problem } from "../base/problem.ts";
 import type { ProviderEntry, ProviderKey, StoredOption, StoredSecret } from "../catalog/model.ts";
 import { defaultKey, hintOf, keepPauses, keysOf } from "../catalog/provider-keys.ts";
 import { type ProviderKind, providerKindShapes } from "../catalog/provider-kinds.ts";
-import { referencedName, type Secrets } from "../secrets/secrets.ts";
+import { type Secrets, storedReference } from "../secrets/secrets.ts";
 import { storedMark } from "./literals.ts";
 import type { ManifestProvider } from "./read-provider.ts";
 
@@ -44,7 +44,7 @@ function toOptions(options: {
 }): Readonly<Record<string, StoredOption>> {
   const { given, before, secrets } = options;
   const stored = Object.entries(given.options ?? {}).map(([name, text]) => {
-    const variable = referencedName(text);
+    const variable = storedReference(text);
     if (variable !== undefined) return [name, { variable }] as const;
     if (!isSecretOption(given.kind, name)) return [name, { text }] as const;
     const known = before?.options?.[name];
@@ -71,7 +71,7 @@ function toStored(options: {
   readonly secrets: Secrets;
 }): StoredSecret {
   const { text, place, before, secrets } = options;
-  const variable = referencedName(text);
+  const variable = storedReference(text);
   if (variable !== undefined) return { variable };
   if (text === storedMark) {
     if (before !== undefined && "sealed" in before) return before;

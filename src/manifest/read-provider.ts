@@ -7,7 +7,7 @@ import {
   providerKinds,
 } from "../catalog/provider-kinds.ts";
 import { findVendor, type Vendor, vendors } from "../catalog/vendors.ts";
-import { referencedName } from "../secrets/secrets.ts";
+import { storedReference } from "../secrets/secrets.ts";
 import type { Fields } from "./fields.ts";
 import { storedMark } from "./literals.ts";
 
@@ -161,7 +161,7 @@ function readKeys(fields: Fields): readonly ManifestKey[] {
 function problemOfKey(key: string): string | undefined {
   if (/^\$[A-Za-z_]\w*$/.test(key))
     return `must be \${${key.slice(1)}}, with braces, to refer to a variable`;
-  if (referencedName(key) !== undefined || key === storedMark) return undefined;
+  if (storedReference(key) !== undefined || key === storedMark) return undefined;
   if (!/^[\x21-\x7e]+$/.test(key))
     return "must contain only printable ASCII characters without spaces";
   return undefined;
@@ -170,10 +170,10 @@ function problemOfKey(key: string): string | undefined {
 /** Text, or `${NAME}` and nothing around it. */
 function readReference(fields: Fields, name: string): string | undefined {
   const text = fields.optionalText(name);
-  if (text?.includes("${") && referencedName(text) === undefined)
+  if (text?.includes("${") && storedReference(text) === undefined)
     fields.wrong(
       name,
-      `must be exactly \${NAME} for an environment variable, or the ${name.endsWith("key") ? "key" : "value"} itself`,
+      `must be exactly \${NAME} for an environment variable, \${file:/PATH} for a file, or the ${name.endsWith("key") ? "key" : "value"} itself`,
     );
   return text;
 }

@@ -30,7 +30,7 @@ export function providerWarnings(
           {
             kind: "missing_variable",
             subject: name,
-            message: `provider ${name}: ${stored.variable} is not set in the gateway's environment, so ${then}`,
+            message: `provider ${name}: ${absence(stored.variable)}, so ${then}`,
           },
         ]
       : [];
@@ -66,3 +66,9 @@ export function modelWarnings(model: Model, price: Price | undefined): readonly 
     },
   ];
 }
+
+/** The log of each process has what is wrong with a file there. */
+const absence = (reference: string) =>
+  reference.startsWith("file:")
+    ? `the file ${reference.slice("file:".length)} is missing or cannot be used on this machine`
+    : `${reference} is not set in the gateway's environment`;

@@ -70,3 +70,12 @@ const referenceText = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
 export function referencedName(text: string): string | undefined {
   return referenceText.exec(text)?.[1];
 }
+
+const fileText = /^\$\{(file:\/[^${}\p{Cc}]{1,4000})\}$/u;
+
+/** Also what only svc.yaml may name: `file:/PATH` when the text is exactly `${file:/PATH}`. */
+export const storedReference = (text: string): string | undefined =>
+  referencedName(text) ?? fileText.exec(text)?.[1];
+
+/** A file of the machine. Its content must not be sent to any address, as a stored key must not. */
+export const isFileReference = (reference: string): boolean => reference.startsWith("file:");

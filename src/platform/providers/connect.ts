@@ -8,7 +8,6 @@ import type { ProviderDraft } from "../../manifest/draft.ts";
 import { withLiterals } from "../../manifest/literals.ts";
 import { readDraft } from "../../manifest/manifest.ts";
 import { toEntry } from "../../manifest/provider-entry.ts";
-import { referencedName } from "../../secrets/secrets.ts";
 import type { Audits, Author, Unbound } from "../audit/author.ts";
 import { auditOfEntry, type CatalogChangeDependencies, planOn, put } from "../manifest/change.ts";
 import {
@@ -148,7 +147,7 @@ function readNew(given: NewProvider, isSet: (name: string) => boolean): NamedDra
     throw invalid({ base_url: "Base URL is missing. Set it, or choose a vendor." });
   const { keyEnv, literal } = readKey(given.api_key?.trim() ?? "");
   const texts = Object.entries(options).filter(([, value]) => value !== "");
-  for (const [option, value] of texts) checkReference(referencedName(value), option);
+  for (const [option, value] of texts) checkReference(value, option);
   const drafted = draftProvider({
     // No vendor's id: a server of one's own may be called like a vendor.
     word: vendor ?? "server",

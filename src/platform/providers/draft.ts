@@ -9,7 +9,7 @@ import { findVendor, type Vendor, vendors } from "../../catalog/vendors.ts";
 import type { ProviderDraft } from "../../manifest/draft.ts";
 import { storedMark } from "../../manifest/literals.ts";
 import { isSecretOption } from "../../manifest/provider-entry.ts";
-import { referencedName } from "../../secrets/secrets.ts";
+import { referencedName, storedReference } from "../../secrets/secrets.ts";
 
 export interface DraftOptions {
   /** A vendor id, or a name for a server of an unknown vendor. */
@@ -193,7 +193,7 @@ export function readKey(text: string): {
 } {
   if (text === "") return {};
   const keyEnv = referencedName(text);
-  checkReference(keyEnv, "api_key");
+  checkReference(text, "api_key");
   if (keyEnv !== undefined) return { keyEnv };
   if (text.includes("${") || /^\$[A-Za-z_]\w*$/.test(text))
     throw invalid({
@@ -205,8 +205,13 @@ export function readKey(text: string): {
   return { literal: text };
 }
 
-/** Otherwise an operator could send the gateway's own secrets to another server. */
-export function checkReference(variable: string | undefined, field: string): void {
+/** Otherwise an operator could send the gateway's own secrets, or any file, to another server. */
+export function checkReference(text: string, field: string): void {
+  const variable = referencedName(text);
+  if (variable === undefined && storedReference(text) !== undefined)
+    throw invalid({
+      [field]: "Only svc.yaml can refer to a file. Write ${NAME} for a variable, or the value.",
+    });
   if (variable?.startsWith("SVC_") === true)
     throw invalid({
       [field]: "Variables that start with SVC_ are reserved for the gateway. Use another variable.",

@@ -10,7 +10,6 @@ import { toProviderDraft } from "../../manifest/export.ts";
 import { readDraft } from "../../manifest/manifest.ts";
 import { toEntry } from "../../manifest/provider-entry.ts";
 import { providerWarnings } from "../../manifest/warnings.ts";
-import { referencedName } from "../../secrets/secrets.ts";
 import { type Author, before as beforeOf } from "../audit/author.ts";
 import {
   type ConnectDependencies,
@@ -137,7 +136,7 @@ function changeDraft(
   else set("api_keys", listed);
   set("allow_private", changes.allow_private);
   for (const [name, value] of Object.entries(changes.options ?? {})) {
-    if (value !== null) checkReference(referencedName(value), `options.${name}`);
+    if (value !== null) checkReference(value, `options.${name}`);
     if (Object.hasOwn(known, name)) set(name, value);
     else if (value === null && isOther) continue;
     else if (takesOptions === true) {

@@ -1,0 +1,114 @@
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { connectControl } from "../../../src/platform/control-socket.ts";
+import { chatJson } from "../../fake/openai/chat-json.ts";
+import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
+import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { standardManifest } from "../../setup/harness.ts";
+
+/** Keys of providers that an agent of a vault writes into a file. */
+setDefaultTimeout(120_000);
+
+let upstream: FakeUpstream;
+let home: Home;
+let file: string;
+beforeAll(async () => {
+  upstream = await startFakeUpstream();
+  upstream.replyWith(chatJson());
+});
+afterAll(() => upstream.stop());
+beforeEach(() => {
+  home = createHome();
+  file = join(home.dataDir, "..", "vendor-key");
+  writeFileSync(file, "key-one\n", { mode: 0o600 });
+  home.writeConfig(
+    standardManifest
+      .replaceAll("UPSTREAM", upstream.baseUrl)
+      .replaceAll("${FAKE_KEY}", `\${file:${file}}`),
+  );
+});
+afterEach(() => home.remove());
+
+async function chat(server: ChildServer): Promise<{ status: number; sent: string | null }> {
+  const { length } = upstream.requests;
+  const reply = await fetch(`${server.baseUrl}/chat/completions`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${server.key}`, "Content-Type": "application/json" },
+    body: JSON.stringify({
+      model: "svc-3-flash",
+      max_tokens: 5,
+      messages: [{ role: "user", content: "Hello" }],
+    }),
+  });
+  await reply.text();
+  const request = upstream.requests[length];
+  return { status: reply.status, sent: request?.headers["authorization"] ?? null };
+}
+
+test("a key from a file is sent, and a replaced file without a restart", async () => {
+  const server = await home.serve();
+  expect(await chat(server)).toEqual({ status: 200, sent: "Bearer key-one" });
+  const next = `${file}-next`;
+  writeFileSync(next, "key-two\n", { mode: 0o600 });
+  renameSync(next, file);
+  await server.waitForLog("a file with a provider's key was replaced");
+  expect(await chat(server)).toEqual({ status: 200, sent: "Bearer key-two" });
+  // Commands show the reference, and never the value.
+  for (const words of [["provider", "list", "--json"], ["export"]]) {
+    const { stdout } = await home.svc(words);
+    expect([words, stdout.includes(`file:${file}`)]).toEqual([words, true]);
+    expect(stdout).not.toContain("key-two");
+  }
+  for (const text of [server.stdout(), server.stderr(), readFileSync(home.configPath, "utf8")])
+    expect(text).not.toContain("key-two");
+  expect(await server.stop()).toBe(0);
+});
+
+test("a file that is missing takes its provider out with one sentence, and comes back", async () => {
+  rmSync(file);
+  const server = await home.serve();
+  await server.waitForLog(`${file} does not exist`);
+  expect((await chat(server)).status).toBeGreaterThanOrEqual(500);
+  writeFileSync(file, "key-three");
+  await server.waitForLog("a file with a provider's key was replaced");
+  expect(await chat(server)).toEqual({ status: 200, sent: "Bearer key-three" });
+  expect(await server.stop()).toBe(0);
+});
+
+test("only svc.yaml names files: providers of the console and their changes are refused", async () => {
+  const server = await home.serve();
+  const control = await connectControl(home.dataDir);
+  if (control === undefined) throw new Error("the server runs");
+  const { providers, manifest } = control.operations;
+  const stolen = "${file:/etc/passwd}";
+  const base = { base_url: upstream.baseUrl, allow_private: true };
+  await expect(
+    providers.add({ name: "evil", kind: "openai", ...base, api_key: stolen } as never),
+  ).rejects.toThrow("Only svc.yaml can refer to a file");
+  await expect(
+    providers.add({
+      name: "evil",
+      kind: "bedrock",
+      options: { region: "us-east-1", secret_access_key: stolen },
+    } as never),
+  ).rejects.toThrow("Only svc.yaml can refer to a file");
+  await expect(
+    providers.addKey({ provider: "fake", name: "evil", api_key: stolen } as never),
+  ).rejects.toThrow("Only svc.yaml can refer to a file");
+  // One that svc apply has put into the store keeps its address: else the content could be sent off.
+  const loose = `{ kind: openai, base_url: "http://127.0.0.1:9/v1", api_key: "\${file:${file}}", allow_private: true }`;
+  await manifest.apply({ text: `providers:\n  loose: ${loose}\n`, dryRun: false });
+  await expect(
+    providers.update({ name: "loose", base_url: "http://127.0.0.1:10/v1", save_anyway: true }),
+  ).rejects.toThrow("A stored key is not sent to another address");
+  expect(await server.stop()).toBe(0);
+});

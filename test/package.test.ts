@@ -149,7 +149,7 @@ test("the package has every page of the documentation that a message names", () 
 });
 
 test("the package has no test, no fixture, no secret and nothing of this machine", () => {
-  const tests = /\.test\.ts$|(^|\/)(test|fixtures|bench|node_modules|\.[^/]+)(\/|$)/;
+  const tests = /\.test\.ts$|(^|\/)(test|fixtures|bench|node_modules|\.(?!helmignore$)[^/]+)(\/|$)/;
   const secrets = /(^|\/)(svc\.yaml|secret)$|\.(env|pem|key|crt|db|log|tgz|backup)$/;
   const wrong = [...packed].filter((path) => tests.test(path) || secrets.test(path));
   expect(wrong).toEqual([]);

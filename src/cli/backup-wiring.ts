@@ -83,4 +83,6 @@ export interface RestoreView extends BackupContentView {
   readonly ledger_problems: number | null;
   /** Of an interrupted restore; removed. */
   readonly leftovers: readonly string[];
+  /** Names of exports that go on with `svc exports resume`. */
+  readonly paused_exports: readonly string[];
 }

@@ -119,7 +119,8 @@ async function restoreInto({
     const nowMs = systemClock.nowMs();
     const { keepSchema: keepsSchema } = request;
     const backupAtMs = backup.header.createdAtMs;
-    const { facts, migrated } = await finishRestored({ path, backupAtMs, nowMs, keepsSchema });
+    const finished = await finishRestored({ path, backupAtMs, nowMs, keepsSchema });
+    const { facts, migrated, paused } = finished;
     if (facts.secretFingerprint !== backup.about.secretFingerprint)
       throw new Problem({
         code: "failed",
@@ -139,6 +140,7 @@ async function restoreInto({
       database: path,
       secret: secret.source,
       migrated,
+      paused_exports: paused,
       ledger_problems: problems,
       leftovers,
     };

@@ -241,5 +241,9 @@ function printRestored(view: RestoreView): void {
   print(
     "What happened after the backup is not in it: balances are as they were, and keys that were revoked since then work again.",
   );
+  if (view.paused_exports.length > 0)
+    print(
+      `Exports are paused, so that two gateways cannot write the same files: ${view.paused_exports.join(", ")}. Start them with svc exports resume NAME.`,
+    );
   print("Never run the original as well: both would spend the same money.");
 }

@@ -29,7 +29,7 @@ const rotate: Command = {
   examples: [
     "svc secret rotate",
     "svc secret rotate --to-file /run/secrets/svc-next",
-    "openssl rand -hex 32 | tee /dev/stderr | svc secret rotate --to-file -",
+    "svc secret rotate --to-file - < /run/secrets/svc-next",
     "svc secret rotate --finish",
   ],
   async run(invocation) {

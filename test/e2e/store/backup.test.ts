@@ -128,6 +128,7 @@ test.each([
     const operator = { email: "ada@example.com" };
     await joinPlatform(server.platformUrl, server.operatorLink ?? "", operator);
     const key = await openAccount();
+    await home.json(["exports", "add", "archive", "--to", `file://${folder}`]);
     const traffic = load(server, key);
     await waitUntil("calls before", () => traffic.paid.length > 40);
     const before = traffic.paid.map(({ id }) => id);
@@ -154,6 +155,7 @@ test.each([
     const result = await home.json<RestoreView>(words, options);
     expect(result).toMatchObject({
       ledger_problems: 0,
+      paused_exports: ["archive"],
       data_dir: restored,
       created_at: view.created_at,
     });
@@ -174,6 +176,10 @@ test.each([
     await call(next, key);
     const signIn = { body: { email: operator.email, password } };
     expect((await nobody(next.platformUrl).ask("POST /api/session", signIn)).status).toBe(200);
+    const { exports } = await home.json<{ exports: { state: string }[] }>(["exports"], {
+      environment: here(),
+    });
+    expect(exports.map(({ state }) => state)).toEqual(["paused"]);
     const verified = await home.json(["ledger", "verify"], { environment: here() });
     expect(verified).toMatchObject({ ok: true, receipts: found.size + 1, problem_count: 0 });
     expect(await next.stop()).toBe(0);

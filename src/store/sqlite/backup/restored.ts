@@ -1,3 +1,4 @@
+import type { Database } from "bun:sqlite";
 import { closeSync, existsSync, fsyncSync, openSync, renameSync } from "node:fs";
 import { sql } from "kysely";
 import { Problem } from "../../../base/problem.ts";
@@ -32,6 +33,8 @@ export interface Restored {
   readonly facts: DatabaseFacts;
   /** The migrations that were applied. */
   readonly migrated: readonly string[];
+  /** The names of the exports that it has paused. */
+  readonly paused: readonly string[];
 }
 
 /** Checks what a restore has written, and makes it a database of its own. Nobody can open it yet. */
@@ -56,13 +59,26 @@ export async function finishRestored(options: RestoredOptions): Promise<Restored
     // An epoch that no process on the original has: such a process cannot take this for its own.
     await sql`insert into meta (key, value) values ('epoch', ${String(nowMs)})
       on conflict do update set value = max(cast(value as integer) + 1, ${nowMs})`.execute(db);
+    const paused = pauseExports(raw, nowMs);
     // One file, which can be renamed.
     raw.run("PRAGMA journal_mode = DELETE");
-    return { facts, migrated };
+    return { facts, migrated, paused };
   } finally {
     await db.destroy();
     raw.close();
   }
+}
+
+/** The original may still run, and both would write the same files. */
+function pauseExports(raw: Database, nowMs: number): readonly string[] {
+  const has = raw.query("select 1 from sqlite_master where type = 'table' and name = 'exports'");
+  if (has.get() === null) return [];
+  const active = raw.query<{ name: string }, []>(
+    "select name from exports where paused_at_ms is null order by name",
+  );
+  const names = active.all().map(({ name }) => name);
+  raw.run("update exports set paused_at_ms = ? where paused_at_ms is null", [nowMs]);
+  return names;
 }
 
 /** The last step: from here on the database is there, whole. */

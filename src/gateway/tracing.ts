@@ -28,7 +28,7 @@ export interface TracedEnd {
 }
 
 /**
- * The trace of one request. It is told what no receipt has; the rest is read from the receipt when
+ * The trace of one request. It gets what no receipt has; the rest is read from the receipt when
  * the call is over, so that tracing costs a call as little as possible.
  */
 export interface CallTrace {

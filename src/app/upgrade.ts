@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Log } from "../base/log.ts";
@@ -14,9 +14,11 @@ import { describePending, newestSchema } from "../store/sqlite/migrations/migrat
 import type { Sqlite } from "../store/sqlite/sqlite.ts";
 import { hasLedger } from "../store/sqlite/store.ts";
 import { backupDatabase } from "./backup/backup.ts";
+import { removeOldest } from "./backup/output.ts";
 
 /** As many upgrades can be undone. */
 const keptBackups = 3;
+const backupName = /^\d{8}T\d{6,9}Z-before-.*\.svcbackup$/;
 
 export interface SqliteUpgrade {
   readonly sqlite: Sqlite;
@@ -76,7 +78,7 @@ async function backUp({
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     await backupDatabase({ path, dataDir, file });
-    removeOldest(folder);
+    removeOldest({ folder, keep: keptBackups, written: file, pattern: backupName });
     return file;
   } catch (cause) {
     throw new Problem({
@@ -85,13 +87,6 @@ async function backUp({
       cause,
     });
   }
-}
-
-function removeOldest(folder: string): void {
-  const names = readdirSync(folder)
-    .filter((name) => /^\d{8}T\d{6,9}Z-before-.*\.svcbackup$/.test(name))
-    .toSorted();
-  for (const name of names.slice(0, -keptBackups)) rmSync(join(folder, name), { force: true });
 }
 
 /** Of the database that this process uses now; cheap where it has not changed. */

@@ -30,7 +30,9 @@ export async function backupStore(
     throw invalid({ keep: "keep needs a directory to keep backups in." });
   const hasSecret = request.passphrase !== undefined && isInDataDir(configuration.settings);
   const written = await backupDatabase({ ...request, path, dataDir, file, hasSecret });
-  const removed = request.keep === undefined ? [] : removeOldest(dirname(file), request.keep);
+  const { keep } = request;
+  const removed =
+    keep === undefined ? [] : removeOldest({ folder: dirname(file), keep, written: file });
   return { ...written, removed };
 }
 

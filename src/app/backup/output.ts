@@ -9,7 +9,7 @@ import {
   statSync,
   writeSync,
 } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { invalid, Problem } from "../../base/problem.ts";
 import { syncFolder } from "../../store/sqlite/database-file.ts";
 
@@ -41,12 +41,19 @@ export function backupPath(
   return path;
 }
 
-/** Whether `svc backup DIRECTORY` has named it. */
-export function removeOldest(folder: string, keep: number): readonly string[] {
-  const names = readdirSync(folder)
-    .filter((name) => namePattern.test(name))
-    .toSorted();
-  const old = names.slice(0, Math.max(0, names.length - keep));
+export interface Keeping {
+  readonly folder: string;
+  readonly keep: number;
+  /** It stays, whatever its name: a clock that was once wrong has named others of the future. */
+  readonly written: string;
+  /** Default: the names that `svc backup DIRECTORY` gives. */
+  readonly pattern?: RegExp;
+}
+
+export function removeOldest({ folder, keep, written, pattern }: Keeping): readonly string[] {
+  const names = readdirSync(folder).filter((name) => (pattern ?? namePattern).test(name));
+  const others = names.filter((name) => name !== basename(written)).toSorted();
+  const old = others.slice(0, Math.max(0, names.length - keep));
   for (const name of old) rmSync(join(folder, name), { force: true });
   return old.map((name) => join(folder, name));
 }

@@ -2,8 +2,10 @@ import {
   closeSync,
   createReadStream,
   existsSync,
+  lstatSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   renameSync,
   rmSync,
   statSync,
@@ -248,7 +250,7 @@ function writeSecret(dataDir: string, part: string, text: string): void {
 export async function verifyBackup(request: ReadRequest): Promise<VerifiedView> {
   const input = inputOf(request);
   const backup = await openBackup(input);
-  const folder = mkdtempSync(join(tmpdir(), "svc-backup-"));
+  const folder = unpackFolder();
   const path = join(folder, "svc.db");
   try {
     checkSpace(folder, backup.about.databaseBytes, "the unpacked database");
@@ -260,6 +262,28 @@ export async function verifyBackup(request: ReadRequest): Promise<VerifiedView> 
     rmSync(folder, { recursive: true, force: true });
   }
   return { ...viewOf(backup), file: request.file, encrypted: isEncrypted(backup.header) };
+}
+
+/** Of this process. What a killed one has left is a whole database, not encrypted, and goes first. */
+function unpackFolder(): string {
+  for (const name of readdirSync(tmpdir())) {
+    const owner = /^svc-backup-(\d+)-/.exec(name)?.[1];
+    const path = join(tmpdir(), name);
+    if (owner === undefined || isAlive(Number(owner))) continue;
+    // That of another user stays: this process may not remove it.
+    if (lstatSync(path, { throwIfNoEntry: false })?.uid !== process.getuid?.()) continue;
+    rmSync(path, { recursive: true, force: true });
+  }
+  return mkdtempSync(join(tmpdir(), `svc-backup-${process.pid}-`));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
 }
 
 function inputOf({ file, passphrase }: ReadRequest): BackupInput {

@@ -19,7 +19,8 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join, resolve } from "node:path";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
 import type { RestoreView } from "../../../src/cli/backup-wiring.ts";
 import { connectControl } from "../../../src/platform/control-socket.ts";
 import { openLedgerReader } from "../../../src/store/sqlite/ledger/reader.ts";
@@ -220,6 +221,15 @@ test("backups leave nothing beside them, and replace nothing unasked", async () 
   const kept = readdirSync(shelf).toSorted();
   expect(kept).toHaveLength(3);
   expect(kept.slice(0, 2)).toEqual(["notes", "svc-20260103T000000Z.svcbackup"]);
+  // Of a day when the clock was wrong.
+  writeFileSync(join(shelf, "svc-20990101T000000Z.svcbackup"), "old");
+  const last = await home.json<{ file: string }>(["backup", shelf, "--keep", "1", "--force"]);
+  expect(readdirSync(shelf).toSorted()).toEqual(["notes", basename(last.file)]);
+  // What a check that was killed has unpacked goes with the next one.
+  const left = join(tmpdir(), `svc-backup-${Bun.spawnSync(["true"]).pid}-left`);
+  mkdirSync(left);
+  expect((await home.svc(["backup", "verify", last.file])).code).toBe(0);
+  expect(existsSync(left)).toBe(false);
   expect((await home.svc(["backup", file, "--force"])).code).toBe(0);
   expect(existsSync(`${file}.part`)).toBe(false);
   expect(existsSync(join(home.dataDir, "backup-copy.db"))).toBe(false);

@@ -10,9 +10,10 @@ import { engineProvider, type ProviderEntry, type StoredOption } from "../catalo
 import { chosenKey, defaultKey, keysOf, withKey } from "../catalog/provider-keys.ts";
 import { connectionDigest } from "../catalog/target-checks.ts";
 import { engineEntry } from "../catalog/target-states.ts";
+import { isCommand } from "../config/key-commands.ts";
 import type { Configuration } from "../config/load.ts";
 import { proxyCheck } from "../config/proxy.ts";
-import { fileProblem } from "../config/references.ts";
+import { referenceProblem } from "../config/references.ts";
 import { createEngineProvider } from "../engine/provider.ts";
 import { KeyDirectory } from "../keys/directory.ts";
 import { SignedKeys } from "../keys/signed-keys.ts";
@@ -22,9 +23,9 @@ import { ProviderRegistry, type ProviderSettings } from "../providers/registry.t
 import { Router } from "../router/router.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import { engineModelsOf } from "./engine.ts";
-import { FileWatch, referencesOf } from "./file-references.ts";
 import type { Money } from "./ledger.ts";
 import type { Opened } from "./opened.ts";
+import { ReferenceWatch, referencesOf } from "./reference-watch.ts";
 import { routeCheck } from "./store.ts";
 import type { Undo } from "./undo.ts";
 import { openSettings, probeTarget } from "./upstreams.ts";
@@ -36,6 +37,8 @@ export interface GatewayState {
   readonly follower: FeedFollower;
   readonly origins: Set<string>;
   readonly router: Router;
+  /** Resolves when the commands that print keys have run, or take too long. */
+  whenKeysPrinted(): Promise<void>;
 }
 
 /** The embedded models, as a gateway uses them; their process may belong to another one. */
@@ -93,7 +96,7 @@ export async function loadState({
   const reloadEnded = async () =>
     signed?.setEnded((await shared?.endedOwners.ended()) ?? new Map());
   const catalog = new Catalog(store.catalog, routeCheck(configuration));
-  const { variable } = configuration;
+  const { commands } = configuration;
   const providers = new ProviderRegistry({
     lookup,
     usesProxy: proxyCheck(configuration.environment),
@@ -104,18 +107,15 @@ export async function loadState({
     );
   const router = createRouter({ configuration, providers, engine, onOutcome, log });
   const setProviders = () => {
-    files.expect(catalog.providers);
+    watch.expect(catalog.providers);
     const changed = providers.replaceAll(
-      catalog.providers.flatMap((entry) => toSettings({ entry, secrets, variable, log })),
+      catalog.providers.flatMap((entry) => toSettings({ entry, secrets, configuration, log })),
     );
     // Another key or address: what the old one did is not held against it.
     for (const one of changed) router.forget(one);
   };
-  const files = new FileWatch(() => {
-    log.info("a file with a provider's key was replaced");
-    setProviders();
-  });
-  undo.push(async () => files.close());
+  const watch = new ReferenceWatch({ commands, log, onChange: setProviders });
+  undo.push(() => watch.close());
   const reloadCatalog = async () => {
     await catalog.reload();
     setProviders();
@@ -141,7 +141,9 @@ export async function loadState({
     },
   });
   await follower.start();
-  return { keys, catalog, providers, router, follower, origins: new Set() };
+  const whenKeysPrinted = () => watch.started();
+  await whenKeysPrinted();
+  return { keys, catalog, providers, router, follower, origins: new Set(), whenKeysPrinted };
 }
 
 /** Another process put targets back in service, or tested one. */
@@ -186,7 +188,7 @@ function createRouter(options: {
 interface EntryOptions {
   readonly entry: ProviderEntry;
   readonly secrets: Secrets;
-  readonly variable: Configuration["variable"];
+  readonly configuration: Configuration;
   readonly log: Log;
 }
 
@@ -194,12 +196,16 @@ interface EntryOptions {
  * One for each key in use. Skips what is paused and what has no key: the log has the reason, and
  * models without another target return 502.
  */
-function toSettings({ entry, secrets, variable, log }: EntryOptions): readonly ProviderSettings[] {
+function toSettings(options: EntryOptions): readonly ProviderSettings[] {
+  const { entry, secrets, configuration, log } = options;
+  const { variable, commands } = configuration;
   const isSet = (wanted: string) => (variable(wanted) ?? "") !== "";
   if (entry.isPaused === true) return [];
-  for (const { message } of providerWarnings(entry, isSet)) log.warn(message);
-  for (const one of referencesOf(entry)) {
-    const problem = fileProblem(one);
+  // A command that runs for the first time is not missing yet.
+  const isExpected = (one: string) => isSet(one) || (isCommand(one) && !commands.hasRun(one));
+  for (const { message } of providerWarnings(entry, isExpected)) log.warn(message);
+  for (const one of new Set(referencesOf(entry))) {
+    const problem = referenceProblem(one, commands);
     if (problem !== undefined) log.warn(`provider ${entry.name}: ${problem}`);
   }
   const lacks = (one: StoredOption) => "variable" in one && !isSet(one.variable);

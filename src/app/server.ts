@@ -83,6 +83,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const { operations } = platform;
     // Only now: a start that finds its port taken must leave the store as it was.
     const applied = await applyAtStart({ configuration, opened, operations, log });
+    // The file may have named other commands than the store.
+    await gateway.state.whenKeysPrinted();
     if (engine !== undefined)
       await addEmbedded({ configuration, opened, follower: gateway.state.follower, clock });
     opened.lock.describe({ pid: process.pid, address: gateway.url });

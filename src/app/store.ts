@@ -7,6 +7,7 @@ import { toUsd } from "../base/money.ts";
 import { inFile, Problem } from "../base/problem.ts";
 import { engineProvider, type Route } from "../catalog/model.ts";
 import { ownGatewayUrl, ownPlatformUrl } from "../config/addresses.ts";
+import { isCommand } from "../config/key-commands.ts";
 import type { Configuration } from "../config/load.ts";
 import { proxyCheck } from "../config/proxy.ts";
 import { isPostgresUrl } from "../config/setting-readers.ts";
@@ -224,7 +225,9 @@ export function operationsOn({
       rejections: live.rejectionWatchers,
       listening: live.listening,
     },
-    variable: configuration.variable,
+    // A command runs where calls are made: it is not missing where it has not run yet.
+    variable: (name) =>
+      isCommand(name) && !configuration.commands.hasRun(name) ? "…" : configuration.variable(name),
     checkAddress: addressProblem,
     isUsable: routeCheck(configuration),
     engineFile: configuration.namesEngine ? basename(configuration.filePath) : undefined,

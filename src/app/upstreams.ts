@@ -2,8 +2,10 @@ import type { Trial } from "../call/trial.ts";
 import type { ProviderEntry, StoredOption, StoredSecret } from "../catalog/model.ts";
 import { hasPublicList } from "../catalog/model-lists.ts";
 import { quirksOf } from "../catalog/vendors.ts";
+import { isCommand } from "../config/key-commands.ts";
 import type { Configuration } from "../config/load.ts";
 import { proxyCheck } from "../config/proxy.ts";
+import { referenceProblem } from "../config/references.ts";
 import { isSecretOption, optionPlace } from "../manifest/provider-entry.ts";
 import type { TrialView } from "../platform/providers/schemas.ts";
 import type { Upstreams } from "../platform/providers/views.ts";
@@ -15,7 +17,7 @@ import type { ProbedTarget } from "../router/router.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 
 export interface UpstreamsOptions {
-  readonly configuration: Pick<Configuration, "variable" | "environment">;
+  readonly configuration: Pick<Configuration, "variable" | "environment" | "commands">;
   readonly secrets: Secrets;
 }
 
@@ -23,7 +25,7 @@ export interface UpstreamsOptions {
 export function createUpstreams(options: UpstreamsOptions): Upstreams {
   return {
     async offer(entry, isNew) {
-      const connection = connect(options, { entry, isNew });
+      const connection = await connect(options, { entry, isNew });
       try {
         return { models: await connection.offered() };
       } catch (error) {
@@ -31,7 +33,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       }
     },
     async check(entry, trial) {
-      const connection = connect(options, { entry, isNew: true });
+      const connection = await connect(options, { entry, isNew: true });
       const vendor = vendorOf(entry)?.id;
       const isListOpen = hasPublicList(vendor);
       const found = await connection.check(trial, isListOpen);
@@ -50,7 +52,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       return isKey ? { verdict: "failed", problem: called.problem } : { verdict: "untested" };
     },
     async tryOut(entry, trials) {
-      const connection = connect(options, { entry, isNew: false });
+      const connection = await connect(options, { entry, isNew: false });
       if (trials.length === 0) return [{ ...(await connection.list()), ...plainView }];
       const views: TrialView[] = [];
       // One after another: some vendors let a new key do one thing at a time.
@@ -62,10 +64,12 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
 
 const plainView = { key: null, unlisted: [] };
 
-function connect(
-  { configuration: { variable, environment }, secrets }: UpstreamsOptions,
+async function connect(
+  { configuration: { variable, environment, commands }, secrets }: UpstreamsOptions,
   { entry, isNew }: { readonly entry: ProviderEntry; readonly isNew: boolean },
-): Connection {
+): Promise<Connection> {
+  const references = secretsOf(entry).flatMap((one) => ("variable" in one ? [one.variable] : []));
+  await commands.refresh(references, { retries: true });
   const settings = openSettings({ entry, secrets, variable });
   const { kind, apiKey = "" } = settings;
   const secretOptions = Object.entries(settings.options).filter(([name]) =>
@@ -73,9 +77,9 @@ function connect(
   );
   return new Connection({
     settings,
-    missingVariable: secretsOf(entry)
-      .flatMap((one) => ("variable" in one ? [one.variable] : []))
-      .find((name) => (variable(name) ?? "") === ""),
+    missing: references
+      .filter((name) => (variable(name) ?? "") === "")
+      .map((name) => missingText(name, commands))[0],
     secretValues: [apiKey, ...secretOptions.map(([, value]) => value)],
     circumstances: {
       keyVariable: keyVariable(entry),
@@ -123,6 +127,19 @@ export function openSettings(options: {
   const told = texts["responses"];
   const quirks = told === undefined ? known : { ...known, hasResponses: told === "true" };
   return { name, kind, baseUrl, apiKey: key, allowPrivate, options: texts, quirks };
+}
+
+function missingText(reference: string, commands: Configuration["commands"]) {
+  const problem = referenceProblem(reference, commands);
+  if (problem === undefined)
+    return {
+      what: `${reference} is not set in the gateway's environment.`,
+      advice: "Set it in the environment of svc serve and restart the gateway.",
+    };
+  const advice = isCommand(reference)
+    ? "Run it as the gateway's user to see why. It is tried again every 30 seconds."
+    : "Fix the file on the gateway's machine. No restart is needed.";
+  return { what: `${problem}.`, advice };
 }
 
 const isSecret = (one: StoredOption): one is StoredSecret => !("text" in one);

@@ -51,3 +51,11 @@ test("an installer gets npm's settings as well, and no other secret", () => {
   const environment = { ...needed, ...secrets, ...registry };
   expect(childEnvironment(environment, "installer")).toEqual({ ...needed, ...registry });
 });
+
+test("a command that prints a key gets nothing of the gateway's own", () => {
+  const given = childEnvironment({ ...needed, ...secrets, ...registry }, "command");
+  const ours = Object.keys(needed).filter((name) => name.startsWith("SVC_"));
+  expect(ours.length).toBeGreaterThan(0);
+  const machine = Object.entries(needed).filter(([name]) => !ours.includes(name));
+  expect(given).toEqual(Object.fromEntries(machine));
+});

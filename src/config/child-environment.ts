@@ -52,16 +52,17 @@ const secret = /key|token|secret|password|passwd|credential|auth/i;
  * The variables that a process of ours is started with. The engine runs native libraries and
  * packages of third parties: it gets what it needs by name, and never the master secret, a
  * vendor's key or the address of a database. An installer also gets npm's settings, with the
- * tokens of a registry.
+ * tokens of a registry; a command that prints a key gets none of our settings.
  */
 export function childEnvironment(
   environment: Environment,
-  purpose: "engine" | "installer",
+  purpose: "engine" | "installer" | "command",
 ): Record<string, string> {
   const passed: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
     const isPassed =
-      isNamed(name) ||
+      isOfMachine(name) ||
+      (purpose !== "command" && engine.includes(name)) ||
       (tuning.test(name) && !secret.test(name)) ||
       (purpose === "installer" && npm.test(name));
     if (isPassed && value !== undefined) passed[name] = value;
@@ -69,5 +70,5 @@ export function childEnvironment(
   return passed;
 }
 
-const isNamed = (name: string) =>
-  engine.includes(name) || machine.includes(name) || /^(https?|all|no)_proxy$/.test(name);
+const isOfMachine = (name: string) =>
+  machine.includes(name) || /^(https?|all|no)_proxy$/.test(name);

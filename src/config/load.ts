@@ -6,6 +6,7 @@ import { parseYaml, yamlValue } from "../base/text/yaml.ts";
 import { schemeOf } from "./addresses.ts";
 import { type OwnModel, readEngineSection } from "./engine-section.ts";
 import { signInProblems } from "./groups/sign-in.ts";
+import { KeyCommands } from "./key-commands.ts";
 import { valueOf } from "./references.ts";
 import { readSettingFiles } from "./setting-files.ts";
 import { readSettings, type SettingInForce, type Settings } from "./settings.ts";
@@ -28,7 +29,9 @@ export interface Configuration {
   readonly namesEngine: boolean;
   /** As it was read, for child processes. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Of `${NAME}` in the config file: a variable of the environment, or the content of `file:/PATH`. */
+  /** What commands of `${command:…}` have printed for this process. */
+  readonly commands: KeyCommands;
+  /** Of `${NAME}` in the config file: a variable, the content of `file:/PATH`, or of a command. */
   readonly variable: (name: string) => string | undefined;
 }
 
@@ -63,6 +66,7 @@ export function loadConfiguration(
   ];
   if (all.length > 0) throw new Problem({ code: "invalid", message: all.join("\n") });
   const derived = derivedValues(settings, file?.path);
+  const commands = new KeyCommands(environment, settings.keyCommandMs);
   return {
     settings,
     inForce: inForce.map((one) => ({ ...one, value: one.value ?? derived[one.name] ?? null })),
@@ -75,7 +79,8 @@ export function loadConfiguration(
     engineModels: engine.models,
     namesEngine: file !== undefined && sectionOf(file, "engine") !== undefined,
     environment,
-    variable: (name) => valueOf(name, environment),
+    commands,
+    variable: (name) => valueOf(name, { environment, commands }),
   };
 }
 

@@ -1,19 +1,34 @@
 import { statSync } from "node:fs";
 import { readSecretFile, SecretFileTrouble } from "../base/secret-file.ts";
 
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from "./child-environment.ts";
+import { commandPath, isCommand, type KeyCommands } from "./key-commands.ts";
 
 const ofFiles = "file:";
 
-/** The value of a reference on this machine: a variable, or the content of `file:/PATH`. */
-export function valueOf(reference: string, environment: Environment): string | undefined {
+export interface ReferenceSources {
+  readonly environment: Environment;
+  readonly commands: KeyCommands;
+}
+
+/** The value on this machine: a variable, the content of `file:/PATH`, or what a command printed. */
+export function valueOf(
+  reference: string,
+  { environment, commands }: ReferenceSources,
+): string | undefined {
+  if (isCommand(reference)) return commands.valueOf(reference);
   if (!reference.startsWith(ofFiles)) return environment[reference];
   const found = read(reference.slice(ofFiles.length));
   return typeof found === "string" ? found : undefined;
 }
 
-/** Why a file gives no value; undefined for variables, and for files that are right. */
-export function fileProblem(reference: string): string | undefined {
+/** Why a file or a command gives no value; undefined for variables, and for what is right. */
+export function referenceProblem(reference: string, commands: KeyCommands): string | undefined {
+  if (isCommand(reference)) {
+    const problem = commands.problemOf(reference);
+    const isLacking = problem !== undefined && commands.valueOf(reference) === undefined;
+    return isLacking ? `${commandPath(reference)} ${problem}` : undefined;
+  }
   if (!reference.startsWith(ofFiles)) return undefined;
   const path = reference.slice(ofFiles.length);
   const found = read(path);
@@ -29,8 +44,9 @@ function read(path: string): string | SecretFileTrouble {
   }
 }
 
-/** Differs once a file was replaced: agents of vaults rotate them. Nothing is read for it. */
-export function fileMark(reference: string): string | undefined {
+/** Differs once a file was replaced or a command printed another value. Nothing is read for it. */
+export function referenceMark(reference: string, commands: KeyCommands): string | undefined {
+  if (isCommand(reference)) return commands.markOf(reference);
   if (!reference.startsWith(ofFiles)) return undefined;
   try {
     const { ino, size, mtimeMs } = statSync(reference.slice(ofFiles.length));

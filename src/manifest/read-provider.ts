@@ -173,7 +173,9 @@ function readReference(fields: Fields, name: string): string | undefined {
   if (text?.includes("${") && storedReference(text) === undefined)
     fields.wrong(
       name,
-      `must be exactly \${NAME} for an environment variable, \${file:/PATH} for a file, or the ${name.endsWith("key") ? "key" : "value"} itself`,
+      text.startsWith("${command:")
+        ? `must be exactly \${command:/PATH WORDS}, with an absolute path and words between spaces: no shell runs it, so quotes, $, {, |, <, > and \\ are not possible. Write a script for them, and name the script`
+        : `must be exactly \${NAME} for an environment variable, \${file:/PATH} for a file, \${command:/PATH WORDS} for a command, or the ${name.endsWith("key") ? "key" : "value"} itself`,
     );
   return text;
 }

@@ -67,8 +67,11 @@ export function modelWarnings(model: Model, price: Price | undefined): readonly 
   ];
 }
 
-/** The log of each process has what is wrong with a file there. */
-const absence = (reference: string) =>
-  reference.startsWith("file:")
-    ? `the file ${reference.slice("file:".length)} is missing or cannot be used on this machine`
-    : `${reference} is not set in the gateway's environment`;
+/** The log of each process has what is wrong there. The words of a command may be secret. */
+function absence(reference: string): string {
+  if (reference.startsWith("file:"))
+    return `the file ${reference.slice("file:".length)} is missing or cannot be used on this machine`;
+  if (reference.startsWith("command:"))
+    return `the command ${reference.slice("command:".length).split(" ", 1)[0]} printed no key on this machine`;
+  return `${reference} is not set in the gateway's environment`;
+}

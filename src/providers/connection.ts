@@ -10,7 +10,8 @@ import { listOffered, runTrial } from "./trial.ts";
 export interface ConnectionOptions {
   readonly settings: ProviderSettings;
   /** A variable that should hold a secret of it, and is not set. */
-  readonly missingVariable: string | undefined;
+  /** Of a variable, file or command without a value. */
+  readonly missing: Pick<Trouble, "what" | "advice"> | undefined;
   /** Values that must not appear in what it reports. */
   readonly secretValues: readonly string[];
   readonly circumstances: Pick<Circumstances, "keyVariable" | "isNew" | "isUsualAddress" | "file">;
@@ -115,8 +116,8 @@ export class Connection {
       error instanceof NotSet
         ? {
             trouble: "bad_key",
-            what: `${error.variable} is not set in the gateway's environment.`,
-            advice: "Set it in the environment of svc serve and restart the gateway.",
+            what: error.missing.what,
+            advice: error.missing.advice,
           }
         : error instanceof Problem
           ? { trouble: "failed", what: error.message, advice: "" }
@@ -131,8 +132,8 @@ export class Connection {
   }
 
   #provider(): Provider {
-    const { settings, missingVariable } = this.#options;
-    if (missingVariable !== undefined) throw new NotSet(missingVariable);
+    const { settings, missing } = this.#options;
+    if (missing !== undefined) throw new NotSet(missing);
     return (this.#built ??= this.#registry.build(settings));
   }
 
@@ -192,11 +193,11 @@ export class Connection {
 }
 
 class NotSet extends Error {
-  readonly variable: string;
+  readonly missing: Pick<Trouble, "what" | "advice">;
 
-  constructor(variable: string) {
-    super(`${variable} is not set`);
-    this.variable = variable;
+  constructor(missing: Pick<Trouble, "what" | "advice">) {
+    super(missing.what);
+    this.missing = missing;
   }
 }
 

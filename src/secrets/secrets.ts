@@ -73,9 +73,13 @@ export function referencedName(text: string): string | undefined {
 
 const fileText = /^\$\{(file:\/[^${}\p{Cc}]{1,4000})\}$/u;
 
-/** Also what only svc.yaml may name: `file:/PATH` when the text is exactly `${file:/PATH}`. */
-export const storedReference = (text: string): string | undefined =>
-  referencedName(text) ?? fileText.exec(text)?.[1];
+/** No shell runs it: what only a shell understands is refused rather than passed on. */
+const commandText = /^\$\{(command:\/[^${}'"`|<>\\\p{Cc}]{1,4000})\}$/u;
 
-/** A file of the machine. Its content must not be sent to any address, as a stored key must not. */
-export const isFileReference = (reference: string): boolean => reference.startsWith("file:");
+/** Also what only svc.yaml may name, such as `file:/PATH` when the text is exactly `${file:/PATH}`. */
+export const storedReference = (text: string): string | undefined =>
+  referencedName(text) ?? fileText.exec(text)?.[1] ?? commandText.exec(text)?.[1];
+
+/** A file or command of the machine. What it gives must not be sent to any address, as a stored key. */
+export const isMachineReference = (reference: string): boolean =>
+  reference.startsWith("file:") || reference.startsWith("command:");

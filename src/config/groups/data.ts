@@ -75,6 +75,12 @@ export const dataSettings = {
     read: path,
     inFile: false,
   },
+  keyCommandMs: {
+    env: "SVC_KEY_COMMAND_S",
+    about: "seconds after which a command that prints a provider's key is run again",
+    fallback: "300",
+    read: seconds,
+  },
   databaseConnections: {
     env: "SVC_DATABASE_CONNECTIONS",
     about: "maximum connections of one process to PostgreSQL",

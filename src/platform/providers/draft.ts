@@ -205,12 +205,16 @@ export function readKey(text: string): {
   return { literal: text };
 }
 
-/** Otherwise an operator could send the gateway's own secrets, or any file, to another server. */
+/**
+ * Otherwise an operator could send the gateway's own secrets, or any file, to another server, or run
+ * any program.
+ */
 export function checkReference(text: string, field: string): void {
   const variable = referencedName(text);
   if (variable === undefined && storedReference(text) !== undefined)
     throw invalid({
-      [field]: "Only svc.yaml can refer to a file. Write ${NAME} for a variable, or the value.",
+      [field]:
+        "Only svc.yaml can refer to a file or a command. Write ${NAME} for a variable, or the value.",
     });
   if (variable?.startsWith("SVC_") === true)
     throw invalid({

@@ -2,7 +2,7 @@ import { invalid, Problem } from "../../base/problem.ts";
 import type { ProviderEntry, StoredOption } from "../../catalog/model.ts";
 import { defaultKey, keysOf } from "../../catalog/provider-keys.ts";
 import { providerKindShapes } from "../../catalog/provider-kinds.ts";
-import { isFileReference } from "../../secrets/secrets.ts";
+import { isMachineReference } from "../../secrets/secrets.ts";
 import type { ProviderChanges } from "./schemas.ts";
 
 /**
@@ -43,9 +43,9 @@ export function checkKeptSecrets(options: {
     });
 }
 
-/** The file of a reference is read on the machine of the gateway: it is as secret. */
+/** A file is read, and a command is run, on the machine of the gateway: it is as secret. */
 const isSealed = (secret: StoredOption) =>
-  "sealed" in secret || ("variable" in secret && isFileReference(secret.variable));
+  "sealed" in secret || ("variable" in secret && isMachineReference(secret.variable));
 const isKept = (before: ProviderEntry, name: string) =>
   keysOf(before).some((key) => key.name === name);
 /** Options of a package have a prefix in the store. */

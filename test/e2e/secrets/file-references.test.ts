@@ -14,6 +14,7 @@ import { chatJson } from "../../fake/openai/chat-json.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
+import { sentKey } from "./sent-key.ts";
 
 /** Keys of providers that an agent of a vault writes into a file. */
 setDefaultTimeout(120_000);
@@ -38,21 +39,7 @@ beforeEach(() => {
 });
 afterEach(() => home.remove());
 
-async function chat(server: ChildServer): Promise<{ status: number; sent: string | null }> {
-  const { length } = upstream.requests;
-  const reply = await fetch(`${server.baseUrl}/chat/completions`, {
-    method: "POST",
-    headers: { Authorization: `Bearer ${server.key}`, "Content-Type": "application/json" },
-    body: JSON.stringify({
-      model: "svc-3-flash",
-      max_tokens: 5,
-      messages: [{ role: "user", content: "Hello" }],
-    }),
-  });
-  await reply.text();
-  const request = upstream.requests[length];
-  return { status: reply.status, sent: request?.headers["authorization"] ?? null };
-}
+const chat = (server: ChildServer) => sentKey(server, upstream);
 
 test("a key from a file is sent, and a replaced file without a restart", async () => {
   const server = await home.serve();

@@ -20,8 +20,14 @@ const mostGroups = 1_000;
 const longestGroup = 300;
 const longestSubject = 255;
 
-/** How providers name sign-ins with more than a password (RFC 8176). */
-const strongMethods = new Set(["mfa", "otp", "hwk", "fpt", "sc", "swk", "pop", "mca"]);
+/** How providers name what was proved (RFC 8176): what a user knows, has or is. */
+const methodKinds: readonly ReadonlySet<string>[] = [
+  new Set(["pwd", "pin", "kba"]),
+  new Set(["otp", "hwk", "swk", "sms", "tel", "sc", "pop"]),
+  new Set(["fpt", "face", "iris", "vbm", "retina"]),
+];
+/** These two say by themselves that there were several. */
+const manyMethods = new Set(["mfa", "mca"]);
 
 /** Both have been checked by the library; what the ID token says goes before the other. */
 export function readClaims(options: {
@@ -44,9 +50,15 @@ export function readClaims(options: {
     isEmailVerified: verified(source["email_verified"]),
     name: text(all["name"]),
     groups: groupsOf(all, groupsClaim),
-    hasManyFactors: texts(token["amr"]).some((method) => strongMethods.has(method)),
+    hasManyFactors: areManyFactors(texts(token["amr"])),
     idToken,
   };
+}
+
+/** One method alone is one factor, whatever it is, and so are two of one kind. */
+function areManyFactors(methods: readonly string[]): boolean {
+  if (methods.some((method) => manyMethods.has(method))) return true;
+  return methodKinds.filter((kind) => methods.some((method) => kind.has(method))).length > 1;
 }
 
 /** Whether a claim is there at all: else the userinfo endpoint may have it. */

@@ -133,6 +133,10 @@ describe("a second factor", () => {
       const view = async (amr: readonly string[]) =>
         (await viewOf(home, await signIn(home, { claims: { amr } }))).must_add_factor;
       expect([await view(["pwd"]), await view(["pwd", "otp"])]).toEqual([true, false]);
+      const alone = ["otp", "hwk", "swk", "pop", "fpt", "sc", "rba"];
+      for (const method of alone) expect([method, await view([method])]).toEqual([method, true]);
+      expect([await view(["otp", "hwk"]), await view(["pwd", "pin"])]).toEqual([true, true]);
+      expect([await view(["mfa"]), await view(["hwk", "face"])]).toEqual([false, false]);
     }));
 });
 

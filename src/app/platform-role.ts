@@ -57,6 +57,7 @@ export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
     requireFactor: configuration.settings.requireSecondFactor,
     trustsIdentity: configuration.settings.oidcSecondFactor !== "require",
     localSignIn: configuration.settings.oidcPasswords,
+    identityName: configuration.settings.oidcName,
   };
   const passwords = new Passwords(passwordCost);
   const people = new People(opened.store.people, clock, { passwords, limits, policy });

@@ -14,6 +14,7 @@ import {
   type Membership,
   type User,
 } from "./store.ts";
+import type { LinkMaker } from "./user.ts";
 
 const dayMs = 86_400_000;
 const inviteMs = 7 * dayMs;
@@ -122,7 +123,12 @@ export class Invites {
         pending: { hash: invite.hash, passwordHash: changes.newPassword?.passwordHash },
       };
     const { visitor, isBound } = given;
-    const { secret, session } = this.#people.newSession({ userId: user.id, visitor, isBound });
+    const { secret, session } = this.#people.newSession({
+      userId: user.id,
+      visitor,
+      isBound,
+      link: makerOf(invite, user),
+    });
     const acceptance = { inviteId: invite.id, ...changes, addSession: session };
     checkUse(await this.#people.store.accept(acceptance, audit({ user, invite })));
     return { user, invite, secret };
@@ -140,6 +146,7 @@ export class Invites {
       visitor,
       isBound,
       factor: proof.factor,
+      link: makerOf(invite, user),
     });
     const { passwordHash } = pending;
     const outcome = await this.#people.store.accept(
@@ -162,6 +169,8 @@ export class Invites {
     const user = await store.user(invite.userId ?? "");
     if (user === undefined)
       throw new Problem({ code: "not_found", message: "This user no longer exists." });
+    if (!(await this.#people.mayEnterWith(makerOf(invite, user), user)))
+      throw this.#people.localSignInOff();
     checkPassword(password, user.email);
     const passwordHash = await passwords.hash(password);
     return { user, newPassword: { userId: user.id, passwordHash } };
@@ -172,6 +181,7 @@ export class Invites {
     const known = await store.userByEmail(given.email);
     if (known !== undefined) {
       const user = await this.#people.authenticate(given, given.visitor);
+      if (makerOf(invite, user) === undefined) await this.#people.checkLocal(user);
       return { user, ...this.#changes(invite, user) };
     }
     checkName(given.name);
@@ -225,6 +235,12 @@ export class Invites {
     await this.#people.store.addInvite(invite, audit(invite));
     return { secret, invite };
   }
+}
+
+/** Only the command line has no id. A user's own link allows no more than the password does. */
+function makerOf({ createdById }: Invite, { id }: User): LinkMaker | undefined {
+  if (createdById === "") return "machine";
+  return createdById === id ? undefined : "person";
 }
 
 function checkUse(outcome: AcceptOutcome): void {

@@ -4,10 +4,10 @@ import { newId } from "../base/ids.ts";
 import { invalid, Problem } from "../base/problem.ts";
 import { hasInvisible } from "../base/text/visible-text.ts";
 import { type Factor, hasFactor } from "./factors/store.ts";
+import { goesOn, type Rights, rightsIn } from "./local-rights.ts";
 import { checkPassword, Passwords } from "./passwords.ts";
 import type { AccountRole } from "./role.ts";
 import {
-  mayEnterLocally,
   needsFactor,
   provesFactor,
   type SessionPolicy,
@@ -48,6 +48,7 @@ export interface NewSession {
   readonly factor?: Factor | undefined;
   /** Of the identity provider, where it signed the user in. */
   readonly issuer?: string | undefined;
+  readonly link?: Session["link"];
 }
 
 export interface Visitor {
@@ -124,8 +125,29 @@ export class People {
   }
 
   /** For a user who has proved who they are with what is known here alone. */
-  checkLocal(user: User): void {
-    if (!mayEnterLocally(user, this.policy)) throw new LocalSignInOff();
+  async checkLocal(user: User): Promise<void> {
+    if (!(await this.mayEnterWith(undefined, user))) throw this.localSignInOff();
+  }
+
+  /** With a link, or else with a password or a passkey. */
+  async mayEnterWith(link: Session["link"], user: User): Promise<boolean> {
+    return (await this.#rightsIn({ link, createdAtMs: this.clock.nowMs() }, user)) !== undefined;
+  }
+
+  localSignInOff(): LocalSignInOff {
+    return new LocalSignInOff(this.policy.identityName);
+  }
+
+  /** Undefined: such a session would not go on. */
+  async #rightsIn(
+    session: Partial<Pick<Session, "issuer" | "link" | "createdAtMs">>,
+    user: User,
+  ): Promise<Rights | undefined> {
+    const memberships = await this.store.memberships({ userId: user.id });
+    const rights = rightsIn(session, { user, memberships });
+    if (rights === undefined) return undefined;
+    const nowMs = this.clock.nowMs();
+    return goesOn(session, rights.user, { policy: this.policy, nowMs }) ? rights : undefined;
   }
 
   /** All unknown email addresses are one subject, so that guessing cannot fill the log. */
@@ -144,7 +166,7 @@ export class People {
 
   /** Not stored yet; the secret is for the cookie. */
   newSession(options: NewSession): { readonly secret: string; readonly session: Session } {
-    const { userId, visitor, isBound, factor, issuer } = options;
+    const { userId, visitor, isBound, factor, issuer, link } = options;
     const nowMs = this.clock.nowMs();
     const secret = newSessionSecret(isBound);
     const session: Session = {
@@ -159,6 +181,7 @@ export class People {
       factor,
       verifiedAtMs: nowMs,
       issuer,
+      link,
     };
     return { secret, session };
   }
@@ -168,8 +191,10 @@ export class People {
     const session = await this.store.sessionByHash(hashSecret(secret));
     const nowMs = this.clock.nowMs();
     if (session === undefined || this.endOf(session) <= nowMs) return undefined;
-    const user = await this.store.user(session.userId);
-    if (user === undefined) return undefined;
+    const known = await this.store.user(session.userId);
+    const rights = known && (await this.#rightsIn(session, known));
+    if (rights === undefined) return undefined;
+    const { user, memberships } = rights;
     if (nowMs - session.lastSeenMs >= seenEveryMs) {
       const { createdAtMs } = session;
       const expiresAtMs = sessionEndMs({ createdAtMs, lastSeenMs: nowMs }, this.policy);
@@ -179,7 +204,6 @@ export class People {
       needsFactor(user, this.policy) &&
       !provesFactor(session, this.policy) &&
       !hasFactor(await this.store.factors(user.id));
-    const memberships = await this.store.memberships({ userId: user.id });
     return { user, session, memberships, mustAddFactor };
   }
 
@@ -260,12 +284,8 @@ export class WrongPassword extends Problem {
 }
 
 export class LocalSignInOff extends Problem {
-  constructor() {
-    super({
-      code: "conflict",
-      message:
-        "Passwords and passkeys of this platform do not sign you in. Use the identity provider of your company.",
-    });
+  constructor(identityName: string) {
+    super({ code: "conflict", message: `Sign in through ${identityName}.` });
   }
 }
 

@@ -18,6 +18,8 @@ export interface SessionPolicy {
   readonly trustsIdentity: boolean;
   /** Who may sign in with what is known here alone: a password or a passkey. */
   readonly localSignIn: (typeof localRules)[number];
+  /** Of the identity provider, for messages. */
+  readonly identityName: string;
 }
 
 export const usualPolicy: SessionPolicy = {
@@ -26,6 +28,7 @@ export const usualPolicy: SessionPolicy = {
   requireFactor: "off",
   trustsIdentity: true,
   localSignIn: "on",
+  identityName: "single sign-on",
 };
 
 export function sessionEndMs(

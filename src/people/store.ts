@@ -15,6 +15,8 @@ export interface Membership {
   readonly createdAtMs: number;
   /** Whether groups at the identity provider give the role, and take it away again. */
   readonly isByIdentity?: boolean | undefined;
+  /** The lower role that was given by hand besides. */
+  readonly handRole?: AccountRole | undefined;
 }
 
 export const inviteKinds = ["operator", "member", "reset"] as const;

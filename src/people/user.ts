@@ -8,8 +8,14 @@ export interface User {
   /** "": none, since the user came through the identity provider. */
   readonly passwordHash: string;
   readonly isOperator: boolean;
+  /** Whether groups at the identity provider alone give that role. */
+  readonly isOperatorByIdentity?: boolean | undefined;
   readonly createdAtMs: number;
 }
+
+/** Who created a link: the command line of this machine, or a user. */
+export const linkMakers = ["machine", "person"] as const;
+export type LinkMaker = (typeof linkMakers)[number];
 
 /** One browser that has signed in. Of its secret only a hash is kept. */
 export interface Session {
@@ -27,4 +33,6 @@ export interface Session {
   readonly verifiedAtMs?: number | undefined;
   /** Of the identity provider that it began with. */
   readonly issuer?: string | undefined;
+  /** Whose link it began with. */
+  readonly link?: LinkMaker | undefined;
 }

@@ -7,7 +7,6 @@ import type { Challenge } from "../../people/factors/second-step.ts";
 import { Invites, type Joining } from "../../people/invites.ts";
 import { checkName, type People, toEmail } from "../../people/people.ts";
 import type { TimeZoneChoice } from "../../people/preferences.ts";
-import { mayEnterLocally } from "../../people/session-policy.ts";
 import type { User } from "../../people/store.ts";
 import type { Audits, Unbound } from "../audit/author.ts";
 import { accountNames } from "../input/values.ts";
@@ -156,6 +155,8 @@ export function peopleOperations(
       const user = await ("id" in who
         ? findPerson(people, who.id)
         : findByEmail(people, who.email));
+      // Else a session of the provider could become one that the provider cannot end.
+      if (user.id === actor.id) await people.checkLocal(user);
       const delivery = toDelivery(post, { mail: who.mail, email: user.email, by: actor });
       const made = await invites.reset(user, actor, () => audit({ subject: user.email }));
       return delivery(toLink(platformUrl(), made), toResetLetter);
@@ -169,8 +170,8 @@ export function peopleOperations(
       const email = toEmail(given);
       forgotten.ask({ email, network }, async () => {
         const user = await store.userByEmail(email);
-        if (user === undefined || !mayEnterLocally(user, people.policy)) return;
-        const by = { id: "", name: "forgotten password" };
+        if (user === undefined || !(await mayReset(people, user))) return;
+        const by = { id: user.id, name: "forgotten password" };
         const made = await invites.reset(user, by, () => audit({ subject: user.email }));
         const view = toLink(platformUrl(), made);
         await post.send(user.email, toResetLetter(view), { ...actor, id: user.id });
@@ -214,6 +215,13 @@ export function peopleOperations(
       };
     },
   };
+}
+
+/** Users of the identity provider ask there, or an operator: a mailbox must not open a second way. */
+async function mayReset(people: People, user: User): Promise<boolean> {
+  const identity = await people.store.identityOf(user.id);
+  if (identity !== undefined || user.passwordHash === "") return false;
+  return people.mayEnterWith(undefined, user);
 }
 
 async function listPeople({ people, accounts }: PeopleDependencies): Promise<PeopleView> {

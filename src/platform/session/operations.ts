@@ -4,7 +4,7 @@ import type { Factors } from "../../people/factors/factors.ts";
 import type { RelyingParty } from "../../people/factors/passkeys.ts";
 import type { Proven } from "../../people/factors/second-step.ts";
 import { Invites } from "../../people/invites.ts";
-import { LocalSignInOff, type People, type Visitor } from "../../people/people.ts";
+import type { People, Visitor } from "../../people/people.ts";
 import type { User } from "../../people/store.ts";
 import type { Audits, Author, Unbound } from "../audit/author.ts";
 
@@ -93,8 +93,8 @@ export function sessionOperations(
     async beginWithPasskey(given, author) {
       let begun: Begun | undefined;
       await factors.secondStep.finishPasskey(given, async (proven) => {
-        people.checkLocal(proven.user);
-        if (proven.user.passwordHash === "") throw new LocalSignInOff();
+        await people.checkLocal(proven.user);
+        if (proven.user.passwordHash === "") throw people.localSignInOff();
         const outcome = await beginSession(people, { ...given, proven }, author);
         if (typeof outcome === "string") return outcome;
         begun = outcome;

@@ -93,7 +93,7 @@ export const sessionRoutes = [
     async handle(context, { body }) {
       const { people, factors: known } = context.dependencies;
       const found = await people.authenticate(body, context.visitor);
-      people.checkLocal(found);
+      await people.checkLocal(found);
       context.admitSession(found);
       const challenge = await known.secondStep.challenge(found, { party: context.party });
       if (challenge !== undefined)

@@ -6,6 +6,7 @@ import {
   startLyingProvider,
 } from "../../fake/lying-provider.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { startMailServer } from "../../setup/mail-server.ts";
 import {
   type Answer,
   freePort,
@@ -94,6 +95,113 @@ describe("SVC_OIDC_PASSWORDS", () => {
       const back = await join(home.gateway.platformUrl, link, { email });
       expect((await back.ask("GET /api/people")).status).toBe(200);
     }));
+});
+
+describe("a session that has begun without the provider", () => {
+  test("ends at the next request once the rules forbid it", () =>
+    withHome({ SVC_OIDC_PASSWORDS: "operators" }, async (home) => {
+      const { link } = (await home.operator.ask("POST /api/people/invites", { body: {} })).body;
+      const email = "second@example.com";
+      await join(home.gateway.platformUrl, link, { email });
+      const second = sessionOf(home, await withPassword(home, email));
+      const { id } = (await second.ask("GET /api/session")).body.user;
+      expect((await second.ask("GET /api/me/sessions")).status).toBe(200);
+      await home.operator.ask("DELETE /api/people/:id/operator", { params: { id } });
+      expect((await second.ask("GET /api/me/sessions")).status).toBe(401);
+    }));
+
+  test("lasts an hour after a user's link and longer after one of the machine", () =>
+    withHome({ SVC_OIDC_PASSWORDS: "off" }, async (home) => {
+      const who = await member(home, "maria@example.com");
+      const list = (one: Visitor) => one.ask("GET /api/me/sessions").then(({ status }) => status);
+      expect([await list(who), await list(home.operator)]).toEqual([200, 200]);
+      home.clock.ms += 61 * 60_000;
+      expect([await list(who), await list(home.operator)]).toEqual([401, 200]);
+      const { id } = (await home.operator.ask("GET /api/session")).body.user;
+      const own = await home.operator.ask("POST /api/people/:id/reset", { params: { id } });
+      expect([own.status, own.body.error.code]).toEqual([403, "identity_required"]);
+    }));
+});
+
+describe("rights that groups give", () => {
+  const roles = { SVC_OIDC_ROLES: "team=operator" };
+  const email = "honest@example.com";
+
+  /** A user of the provider who has got a password, and has signed out. */
+  const withLink = async (home: Home) => {
+    expect((await signIn(home)).body.ok).toBe(true);
+    const { people } = home.gateway.server.operations;
+    return join(home.gateway.platformUrl, (await people.resetPassword({ email })).link, { email });
+  };
+
+  test("do not count with a password, and without others it signs no user in", () =>
+    withHome({ ...roles, SVC_OIDC_NAME: "Example Corp" }, async (home) => {
+      // The link comes from the machine: it is the way back while the provider is down.
+      expect((await (await withLink(home)).ask("GET /api/people")).status).toBe(200);
+      home.clock.ms += 100 * 86_400_000;
+      const { status, body } = await withPassword(home, email);
+      expect([status, body.error.code]).toEqual([403, "identity_required"]);
+      expect(body.error.message).toBe("Sign in through Example Corp.");
+    }));
+
+  test("do not count beside a role that was given by hand", () =>
+    withHome({ SVC_OIDC_ROLES: "team=operator; team=test:owner" }, async (home) => {
+      const who = await member(home, email);
+      const begun = await who.ask("POST /api/me/identity");
+      expect(begun.status).toBe(200);
+      provider.lie = {};
+      await who.ask("POST /api/me/identity/finish", {
+        body: { ticket: begun.body.ticket, search: provider.answer(begun.body.url) },
+        headers: { cookie: `${who.cookie}; ${cookieOf(begun, "svc_sign_in")}` },
+      });
+      const groups = (await viewOf(home, await signIn(home))).user;
+      expect([groups.is_operator, groups.accounts[0].role]).toEqual([true, "owner"]);
+      const { user } = await viewOf(home, await withPassword(home, email));
+      expect([user.is_operator, user.accounts[0].role]).toEqual([false, "viewer"]);
+      expect((await who.ask("GET /api/people")).status).toBe(403);
+    }));
+
+  test("do not come back by a link of an operator", () =>
+    withHome(roles, async (home) => {
+      const own = sessionOf(home, await signIn(home));
+      const { id } = (await own.ask("GET /api/session")).body.user;
+      const reset = { params: { id } };
+      expect((await own.ask("POST /api/people/:id/reset", reset)).body.error.message).toBe(
+        "Sign in through single sign-on.",
+      );
+      const { link } = (await home.operator.ask("POST /api/people/:id/reset", reset)).body;
+      const used = await nobody(home.gateway.platformUrl).ask("POST /api/invites/accept", {
+        body: { token: link.split("#")[1], name: "", email: "", password },
+      });
+      expect([used.status, used.body.error.code]).toEqual([403, "identity_required"]);
+    }));
+
+  test("a forgotten password: users of the provider get no link, and the same answer", async () => {
+    const mail = await startMailServer();
+    const smtp = { SVC_SMTP_URL: `smtp://127.0.0.1:${mail.port}`, SVC_MAIL_FROM: "no@example.com" };
+    try {
+      await withHome({ ...roles, ...smtp }, async (home) => {
+        await signIn(home);
+        await withLink(home);
+        await signIn(home, { claims: { sub: "person-2", email: "new@example.com" } });
+        await member(home, "maria@example.com");
+        const who = nobody(home.gateway.platformUrl);
+        const came = mail.next();
+        for (const one of [email, "new@example.com", "nobody@example.com", "maria@example.com"]) {
+          const { status, body } = await who.ask("POST /api/session/forgot", {
+            body: { email: one },
+          });
+          expect([status, body]).toEqual([200, { ok: true }]);
+        }
+        await came;
+        expect(mail.received.map(({ to }) => to)).toEqual([["maria@example.com"]]);
+        const { invited } = (await home.operator.ask("GET /api/people")).body;
+        expect(invited.map((one: { email: string }) => one.email)).toEqual(["maria@example.com"]);
+      });
+    } finally {
+      mail.stop();
+    }
+  });
 });
 
 describe("a second factor", () => {

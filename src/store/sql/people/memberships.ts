@@ -163,5 +163,6 @@ function toMembership(row: Tables["memberships"]): Membership {
     role: toRole(row.role),
     createdAtMs: row.created_at_ms,
     isByIdentity: row.by_identity === 1,
+    handRole: row.hand_role === null ? undefined : toRole(row.hand_role),
   };
 }

@@ -1,4 +1,5 @@
 import type { PeopleStore, Session } from "../../../people/store.ts";
+import { linkMakers } from "../../../people/user.ts";
 import { addAudit, countAudit } from "../audit.ts";
 import { lockFor } from "../dialect.ts";
 import type { Db, Tables } from "../schema.ts";
@@ -76,6 +77,7 @@ function toSession(row: Tables["sessions"]): Session {
     factor: toFactor(row.factor),
     verifiedAtMs: row.verified_at_ms ?? undefined,
     issuer: row.issuer ?? undefined,
+    link: linkMakers.find((maker) => maker === row.link),
   };
 }
 
@@ -92,5 +94,6 @@ function fromSession(session: Session): Tables["sessions"] {
     factor: session.factor ?? null,
     verified_at_ms: session.verifiedAtMs ?? null,
     issuer: session.issuer ?? null,
+    link: session.link ?? null,
   };
 }

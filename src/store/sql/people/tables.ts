@@ -45,6 +45,8 @@ export interface PeopleTables {
     factor: string | null;
     verified_at_ms: number | null;
     issuer: string | null;
+    /** Whose link began it; null: none. */
+    link: string | null;
   };
   totps: { user_id: string; sealed_secret: string; last_step: number; created_at_ms: number };
   recovery_codes: { user_id: string; hash: string };

@@ -8,6 +8,7 @@ export function toUser(row: Tables["users"]): User {
     name: row.name,
     passwordHash: row.password_hash,
     isOperator: row.is_operator === 1,
+    isOperatorByIdentity: row.operator_by_identity === 1 || undefined,
     createdAtMs: row.created_at_ms,
   };
 }

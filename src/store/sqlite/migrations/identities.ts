@@ -2,6 +2,7 @@ import { type Kysely, sql } from "kysely";
 
 const statements = [
   "alter table sessions add column issuer text",
+  "alter table sessions add column link text",
   "alter table users add column operator_by_identity integer not null default 0",
   "alter table memberships add column by_identity integer not null default 0",
   "alter table memberships add column hand_role text",

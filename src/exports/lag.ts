@@ -8,6 +8,6 @@ export interface Lag {
   readonly nowMs: number;
 }
 
-/** For how long the hour at the cursor has been due. */
+/** For how long the hour at the cursor has been due; 0 before the first pass has found an hour. */
 export const lagOf = ({ cursor }: Pick<StreamState, "cursor">, { lagMs, nowMs }: Lag): number =>
-  Math.max(0, nowMs - lagMs - (cursor.hourMs + hourMs));
+  cursor.hourMs === 0 ? 0 : Math.max(0, nowMs - lagMs - (cursor.hourMs + hourMs));

@@ -20,7 +20,7 @@ interface Change {
 
 /**
  * Wraps all data keys with another secret, in one transaction. Where other processes still have the
- * secret of before, both wrappings stay until `finishRotation`.
+ * previous secret, both wrappings stay until `finishRotation`.
  */
 export async function rotateKeys(
   options: Change & {
@@ -58,21 +58,21 @@ export async function finishRotation({ store, master, audit }: Change): Promise<
     if (state.fingerprint !== master.fingerprint)
       throw new Problem({
         code: "conflict",
-        message: `This process still uses the secret of before (fingerprint ${master.fingerprint}). Give it the new one (fingerprint ${state.fingerprint}) and restart it first.`,
+        message: `This process still uses the previous secret (fingerprint ${master.fingerprint}). Give it the new one (fingerprint ${state.fingerprint}) and restart it first.`,
         command: "secret status",
       });
     return keepOnly(state, { storeId, wrapping: master.fingerprint, audit });
   });
 }
 
-/** The secret of before is the only one again. */
+/** The previous secret is the only one again. */
 export async function cancelRotation({ store, master, audit }: Change): Promise<void> {
   await store.change((state) => {
     const storeId = ownRotation(state, master);
     if (state.fingerprint === master.fingerprint)
       throw new Problem({
         code: "conflict",
-        message: `This process already uses the new secret (fingerprint ${master.fingerprint}). Finish the rotation, or give the process the secret of before and restart it.`,
+        message: `This process already uses the new secret (fingerprint ${master.fingerprint}). Finish the rotation, or give the process the previous secret and restart it.`,
         command: "secret status",
       });
     return keepOnly(state, { storeId, wrapping: master.fingerprint, audit });

@@ -1,5 +1,5 @@
-import { createReadStream, existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { createReadStream, existsSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import packageJson from "../../../package.json" with { type: "json" };
 import { newKey } from "../../backup/protection.ts";
 import { chunkBytes, writeBackup } from "../../backup/writer.ts";
@@ -14,7 +14,7 @@ import { lockBackups } from "../../store/sqlite/lock.ts";
 import { toStoreProblem } from "../../store/sqlite/store-problem.ts";
 import { isInDataDir } from "../secret.ts";
 import { existingSqlite } from "../sqlite-file.ts";
-import { backupPath, openSink, removeOldest, standardOutput } from "./output.ts";
+import { backupPath, openSink, removeOldest } from "./output.ts";
 
 /** `svc backup`: of SQLite, beside a running gateway or without one. */
 export async function backupStore(
@@ -25,9 +25,11 @@ export async function backupStore(
   if (isPostgresUrl(databaseUrl)) throw withPostgres(databaseUrl);
   const { nowMs } = systemClock;
   const path = existingSqlite(configuration);
+  if (request.keep !== undefined && !isDirectory(resolve(request.file)))
+    throw invalid({
+      keep: `keep needs a directory to keep backups in, and ${request.file} is none. Create the directory first.`,
+    });
   const file = backupPath(request.file, { nowMs: nowMs(), force: request.force });
-  if (request.keep !== undefined && file === standardOutput)
-    throw invalid({ keep: "keep needs a directory to keep backups in." });
   const hasSecret = request.passphrase !== undefined && isInDataDir(configuration.settings);
   const written = await backupDatabase({ ...request, path, dataDir, file, hasSecret });
   const { keep } = request;
@@ -35,6 +37,9 @@ export async function backupStore(
     keep === undefined ? [] : removeOldest({ folder: dirname(file), keep, written: file });
   return { ...written, removed };
 }
+
+const isDirectory = (path: string) =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 export interface DatabaseBackup {
   readonly path: string;

@@ -104,7 +104,7 @@ function checkChain(checks: Checks, { own, chain }: Certificate): void {
   if (last.checkIssued(last)) {
     if (chain.length === 0)
       checks.warning(
-        "The certificate is signed by itself, so clients refuse it unless they were given it.",
+        "The certificate is self-signed, so clients refuse it unless they were given it.",
         "Use one of an authority, or give the file to each client.",
       );
     return;

@@ -55,7 +55,7 @@ export function checkSecret(
   checks.ok(`The master secret (${source}) is the one of the database`);
   if (wrappings.length > 1)
     checks.warning(
-      "A rotation of the master secret is not finished: the secret of before still opens the database.",
+      "A rotation of the master secret is not finished: the previous secret still opens the database.",
       "Restart every process with the new secret, then run svc secret rotate --finish.",
     );
   if (isPostgresUrl(settings.databaseUrl) && !isSet)

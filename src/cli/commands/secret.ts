@@ -102,9 +102,11 @@ function printStatus(view: SecretStatusView): void {
     ["purpose", "created"],
     view.data_keys.map(({ purpose, created_at }) => [purpose, created_at]),
   );
-  if (view.kept.length > 0)
+  // During a rotation, the new secret may be in such a file, too.
+  const kept = view.kept.filter((name) => view.wrappings.every((one) => one.fingerprint !== name));
+  if (kept.length > 0)
     print(
-      `\nKept for backups from their time: ${view.kept.map((one) => `secret.${one}`).join(", ")} in the data directory.`,
+      `\nKept for backups from their time: ${kept.map((one) => `secret.${one}`).join(", ")} in the data directory.`,
     );
   if (!view.is_finished)
     print(
@@ -118,7 +120,7 @@ function printRotated(view: RotatedView): void {
   );
   if (view.previous_file !== null)
     print(
-      `The secret of before is in ${view.previous_file}: backups from before need it. Move it to where they are.`,
+      `The previous secret is in ${view.previous_file}: backups from before need it. Move it to where they are.`,
     );
   if (view.is_finished) return print("The running gateway goes on with the same data keys.");
   print("Both secrets open the database until the rotation is finished. Next:");

@@ -53,7 +53,7 @@ export interface RotatedView {
   readonly is_finished: boolean;
   /** The file that has the new secret; null: the caller has it. */
   readonly secret_file: string | null;
-  /** The file that has the secret of before, for its backups. */
+  /** The file that has the previous secret, for its backups. */
   readonly previous_file: string | null;
   /** Whether several processes share the database. */
   readonly is_shared: boolean;
@@ -194,7 +194,7 @@ async function statusOf({
   };
 }
 
-/** They were started with the secret of before: where it is in their environment, they still have it. */
+/** They were started with the previous secret: where it is in their environment, they still have it. */
 async function refuseOldNodes(
   fleet: SecretDependencies["fleet"],
   rotatedAtMs: number,
@@ -206,7 +206,7 @@ async function refuseOldNodes(
   if (old.length === 0) return;
   const names = old.slice(0, 5).map(({ name }) => name);
   throw conflict({
-    finish: `These nodes have not been restarted since the rotation, so they may not start again without the secret of before: ${names.join(", ")}${old.length > names.length ? `, and ${old.length - names.length} more` : ""}. Restart them with the new secret, or add --force.`,
+    finish: `These nodes have not been restarted since the rotation, so they may not start again without the previous secret: ${names.join(", ")}${old.length > names.length ? `, and ${old.length - names.length} more` : ""}. Restart them with the new secret, or add --force.`,
   });
 }
 

@@ -207,6 +207,7 @@ test("backups leave nothing beside them, and replace nothing unasked", async () 
   expect(readFileSync(file).equals(bytes)).toBe(true);
   expect((await home.svc(["backup", file, "--force"])).code).toBe(0);
   expect(readFileSync(file).equals(bytes)).toBe(false);
+  expect(await refusalOf(["backup", join(folder, "x"), "--keep", "1"])).toContain("needs a directory");
   expect(await refusalOf(["backup", join(folder, "no", "x")])).toContain("no does not exist");
   // What a backup that was killed has left is in nobody's way.
   writeFileSync(join(home.dataDir, "backup-copy.db"), "half");
@@ -221,7 +222,6 @@ test("backups leave nothing beside them, and replace nothing unasked", async () 
   const kept = readdirSync(shelf).toSorted();
   expect(kept).toHaveLength(3);
   expect(kept.slice(0, 2)).toEqual(["notes", "svc-20260103T000000Z.svcbackup"]);
-  // Of a day when the clock was wrong.
   writeFileSync(join(shelf, "svc-20990101T000000Z.svcbackup"), "old");
   const last = await home.json<{ file: string }>(["backup", shelf, "--keep", "1", "--force"]);
   expect(readdirSync(shelf).toSorted()).toEqual(["notes", basename(last.file)]);

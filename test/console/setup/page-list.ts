@@ -20,6 +20,7 @@ export function consolePages({ account, served, failed }: Demo): readonly Consol
   });
   return [
     { name: "sign-in", who: "nobody", path: "/sign-in" },
+    { name: "sign-in-callback", who: "nobody", path: "/sign-in/callback?error=access_denied" },
     { name: "join", who: "nobody", path: "/join#gone" },
     { name: "changelog", who: "nobody", path: "/changelog" },
     { name: "reference", who: "nobody", path: "/reference" },

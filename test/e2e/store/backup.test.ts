@@ -207,7 +207,7 @@ test("backups leave nothing beside them, and replace nothing unasked", async () 
   expect(readFileSync(file).equals(bytes)).toBe(true);
   expect((await home.svc(["backup", file, "--force"])).code).toBe(0);
   expect(readFileSync(file).equals(bytes)).toBe(false);
-  expect(await refusalOf(["backup", join(folder, "x"), "--keep", "1"])).toContain("needs a directory");
+  expect(await refusalOf(["backup", `${file}2`, "--keep", "1"])).toContain("needs a directory");
   expect(await refusalOf(["backup", join(folder, "no", "x")])).toContain("no does not exist");
   // What a backup that was killed has left is in nobody's way.
   writeFileSync(join(home.dataDir, "backup-copy.db"), "half");

@@ -10,6 +10,7 @@ import type { TryCounter } from "../people/tries.ts";
 import type { RunningGateway } from "../platform/gateway/operations.ts";
 import type { LiveOptions } from "../platform/live/live.ts";
 import type { Secrets } from "../secrets/secrets.ts";
+import type { DirectoryUser } from "../store/sqlite/data-dir.ts";
 import type { DataLock } from "../store/sqlite/lock.ts";
 import type { Store } from "../store/store.ts";
 import type { OpenedSecrets } from "./secret.ts";
@@ -19,6 +20,9 @@ export type StoreUser = StoreRole & {
   /** Shows what an upgrade does before it does it; absent: it is printed. */
   readonly onUpgrade?: OnUpgrade | undefined;
 };
+
+export const directoryUser = ({ kind }: StoreUser): DirectoryUser =>
+  kind === "command" || kind === "copy" ? "command" : "server";
 
 type StoreRole =
   | { readonly kind: "server" | "supervisor" | "platform" | "command" | "copy" }

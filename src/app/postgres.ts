@@ -211,7 +211,7 @@ export function takePlace(settings: Settings, user: StoreUser): ProcessPlace {
 }
 
 function lockPlace(name: string, dir: string, instance = () => instanceOf(dir)): ProcessPlace {
-  const lock = lockDataDir(dir);
+  const lock = lockDataDir(dir, "server");
   try {
     return { name, dir, lock, instance: instance() };
   } catch (error) {

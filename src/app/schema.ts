@@ -72,7 +72,7 @@ async function migrateSqlite(
   };
   // Only reading, which a running server allows.
   if (dryRun) return withSqlite(path, lookAt);
-  const lock = lockDataDir(settings.dataDir);
+  const lock = lockDataDir(settings.dataDir, "command");
   try {
     const unlock = lockDatabase(path);
     try {

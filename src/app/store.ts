@@ -47,7 +47,7 @@ import { toStoreProblem } from "../store/sqlite/store-problem.ts";
 import type { Store } from "../store/store.ts";
 import { createExports } from "./exports.ts";
 import { createPost } from "./mail.ts";
-import type { Opened, StoreUser } from "./opened.ts";
+import { directoryUser, type Opened, type StoreUser } from "./opened.ts";
 import { masterPlace, openSecrets, secretSource, warnOfOpenSecret } from "./secret.ts";
 import { throughStore } from "./through-store.ts";
 import { noteThisVersion, prepareUpgrade, printUpgrade } from "./upgrade.ts";
@@ -73,7 +73,7 @@ export async function openStore(
   };
   let path = databasePath(configuration);
   try {
-    const lock = lockDataDir(dataDir);
+    const lock = lockDataDir(dataDir, directoryUser(user));
     undo.push(() => lock.release());
     path = realDatabasePath(path);
     undo.push(lockDatabase(path));

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Log } from "../base/log.ts";
+import { giveToOwner } from "../base/owned-file.ts";
 import { Problem } from "../base/problem.ts";
 import type { OnUpgrade, UpgradeNotice } from "../cli/store-wiring.ts";
 import { stepText, upgradeLines } from "../cli/upgrade-text.ts";
@@ -76,7 +77,7 @@ async function backUp({
   const moment = new Date().toISOString().replaceAll(/[-:.]/g, "");
   const file = join(folder, `${moment}-before-${before}.svcbackup`);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) giveToOwner(folder);
     await backupDatabase({ path, dataDir, file });
     removeOldest({ folder, keep: keptBackups, written: file, pattern: backupName });
     return file;

@@ -1,5 +1,6 @@
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { giveToOwner } from "../base/owned-file.ts";
 import { type Carrier, type Part, partPath } from "./delivery.ts";
 import { DeliveryFailure } from "./delivery-failure.ts";
 import type { FileTarget } from "./destination.ts";
@@ -29,6 +30,7 @@ async function write(dir: string, name: string, body: Part["body"]): Promise<voi
   const path = join(dir, name);
   const folder = dirname(path);
   const firstNew = await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (firstNew !== undefined) giveFolders(firstNew, folder);
   const partial = join(folder, `.${basename(path)}.part`);
   await rm(partial, { force: true });
   // Receipts are for their owners alone.
@@ -39,12 +41,20 @@ async function write(dir: string, name: string, body: Part["body"]): Promise<voi
   } finally {
     await file.close();
   }
+  // A command of root must not leave the server a file or folder that it cannot replace.
+  giveToOwner(partial);
   await rename(partial, path);
   // Names survive a power cut, too: of the file, and of folders that are new.
   for (let above = folder; ; above = dirname(above)) {
     await syncFolder(above);
     if (firstNew === undefined || above === dirname(firstNew)) return;
   }
+}
+
+/** The topmost first: each gets the owner of the one above it. */
+function giveFolders(firstNew: string, folder: string): void {
+  if (folder !== firstNew && folder !== dirname(folder)) giveFolders(firstNew, dirname(folder));
+  giveToOwner(folder);
 }
 
 async function syncFolder(folder: string): Promise<void> {

@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { createOwned, toAccessProblem } from "../base/owned-file.ts";
 import { Problem } from "../base/problem.ts";
 import { readSecretFile, SecretFileTrouble } from "../base/secret-file.ts";
 import { fingerprintOf, MasterKey } from "./master-key.ts";
@@ -45,10 +46,9 @@ export function masterSecret(options: MasterSecretOptions): string {
         message: `The master secret of this database is missing. Set SVC_SECRET or SVC_SECRET_FILE, or restore ${path}.`,
       });
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    writeFileSync(path, `${randomBytes(32).toString("hex")}\n`, { mode: 0o600, flag: "wx" });
+    create(path, randomBytes(32).toString("hex"));
   }
-  chmodSync(path, 0o600);
-  const secret = readFileSync(path, "utf8").trim();
+  const secret = readOwn(path);
   if (secret.length < fewestCharacters)
     throw new Problem({
       code: "failed",
@@ -125,9 +125,27 @@ export function keepSecret(dataDir: string, text: string): string {
 function write(path: string, text: string): void {
   const part = `${path}.part-${process.pid}`;
   rmSync(part, { force: true });
-  writeFileSync(part, `${text}\n`, { mode: 0o600, flag: "wx", flush: true });
+  create(part, text);
   renameSync(part, path);
   syncDirectory(dirname(path));
+}
+
+function create(path: string, text: string): void {
+  const fd = createOwned(path);
+  try {
+    writeFileSync(fd, `${text}\n`, { flush: true });
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function readOwn(path: string): string {
+  try {
+    chmodSync(path, 0o600);
+    return readFileSync(path, "utf8").trim();
+  } catch (error) {
+    throw toAccessProblem(error, path);
+  }
 }
 
 function syncDirectory(path: string): void {

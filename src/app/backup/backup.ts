@@ -71,7 +71,7 @@ export async function backupDatabase(backup: DatabaseBackup): Promise<Omit<Backu
     const { facts, atMs, sizeBytes } = snapshot;
     const secret = ownSecret(backup, facts.secretFingerprint);
     const key = passphrase === undefined ? undefined : await newKey(passphrase);
-    const sink = openSink(file);
+    const sink = openSink(file, dataDir);
     try {
       const hasSecret = secret !== undefined;
       const about = { ...facts, databaseBytes: sizeBytes, hasSecret };

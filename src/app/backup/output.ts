@@ -4,12 +4,14 @@ import {
   fsyncSync,
   openSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
   writeSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { createOwned } from "../../base/owned-file.ts";
 import { invalid, Problem } from "../../base/problem.ts";
 import { syncFolder } from "../../store/sqlite/database-file.ts";
 
@@ -66,8 +68,10 @@ export interface BackupSink {
   undo(): void;
 }
 
-export function openSink(path: string): BackupSink {
-  return path === standardOutput ? standardOutputSink() : fileSink(path);
+/** A file in the data directory belongs to its owner; elsewhere, to the user of the command. */
+export function openSink(path: string, dataDir: string): BackupSink {
+  if (path === standardOutput) return standardOutputSink();
+  return fileSink(path, `${realpathSync(dirname(path))}/`.startsWith(`${realpathSync(dataDir)}/`));
 }
 
 function standardOutputSink(): BackupSink {
@@ -82,12 +86,12 @@ function standardOutputSink(): BackupSink {
 }
 
 /** Under another name until it is whole: what has the name of a backup is one. */
-function fileSink(path: string): BackupSink {
+function fileSink(path: string, isOwned: boolean): BackupSink {
   const part = `${path}.part`;
   return inFile(path, () => {
     // Left by a backup that was killed.
     rmSync(part, { force: true });
-    const fd = openSync(part, "wx", 0o600);
+    const fd = isOwned ? createOwned(part) : openSync(part, "wx", 0o600);
     let isOpen = true;
     const close = () => {
       if (isOpen) closeSync(fd);

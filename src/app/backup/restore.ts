@@ -2,14 +2,13 @@ import {
   closeSync,
   createReadStream,
   existsSync,
+  fsyncSync,
   lstatSync,
   mkdtempSync,
-  openSync,
   readdirSync,
   renameSync,
   rmSync,
   statSync,
-  writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -17,6 +16,7 @@ import { damaged } from "../../backup/header.ts";
 import { isEncrypted } from "../../backup/protection.ts";
 import { type BackupInput, type OpenBackup, openBackup } from "../../backup/reader.ts";
 import { systemClock } from "../../base/clock.ts";
+import { createOwned } from "../../base/owned-file.ts";
 import { invalid, Problem } from "../../base/problem.ts";
 import type {
   ReadRequest,
@@ -63,7 +63,7 @@ export async function restoreStore(
   try {
     path = realDatabasePath(path);
     refuseExisting(path);
-    const lock = lockDataDir(dataDir);
+    const lock = lockDataDir(dataDir, "command");
     try {
       const unlock = lockDatabase(path);
       try {
@@ -210,7 +210,7 @@ async function writeDatabase(
   { onProgress, signal }: ReadRequest,
 ): Promise<void> {
   const totalBytes = backup.about.databaseBytes;
-  const fd = openSync(path, "wx", 0o600);
+  const fd = createOwned(path);
   try {
     let doneBytes = 0;
     for await (const piece of backup.database()) {
@@ -241,7 +241,13 @@ async function ledgerProblems(
 /** Before the database has its name: without the secret it would not start. */
 function writeSecret(dataDir: string, part: string, text: string): void {
   const path = join(dataDir, "secret");
-  writeFileSync(part, `${text}\n`, { mode: 0o600, flag: "wx", flush: true });
+  const fd = createOwned(part);
+  try {
+    writeAll(fd, Buffer.from(`${text}\n`));
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
   renameSync(part, path);
   syncFolder(path);
 }

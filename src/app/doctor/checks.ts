@@ -47,6 +47,8 @@ export interface DatabaseFindings {
   readonly fingerprint: string | undefined;
   /** Of the secrets that open it: two during a rotation; none before data keys. */
   readonly wrappings?: readonly string[] | undefined;
+  /** It exists, or has existed, and its secret could not be found out. */
+  readonly isUnreadable: boolean;
   /** When the newest receipt began. */
   readonly newestReceiptMs: number | undefined;
   /** How far the clock of the database is ahead of ours. */

@@ -13,6 +13,7 @@ import { type Checks, type DatabaseFindings, gibibyte, sizeText } from "./checks
 
 const nothing: DatabaseFindings = {
   isReady: false,
+  isUnreadable: false,
   fingerprint: undefined,
   newestReceiptMs: undefined,
   aheadMs: undefined,
@@ -26,8 +27,9 @@ export async function checkDatabase(
   isDeep: boolean,
 ): Promise<DatabaseFindings> {
   const { databaseUrl } = configuration.settings;
+  let found: Partial<DatabaseFindings> | undefined;
   try {
-    const found = isPostgresUrl(databaseUrl)
+    found = isPostgresUrl(databaseUrl)
       ? await (await import("./postgres.ts")).checkPostgres(checks, configuration, databaseUrl)
       : checkSqlite(checks, configuration, isDeep);
     if (found.fingerprint === undefined) return { ...nothing, ...found };
@@ -36,7 +38,7 @@ export async function checkDatabase(
     return { ...nothing, ...found, isReady: isCurrent };
   } catch (error) {
     checks.failed(error);
-    return nothing;
+    return { ...nothing, ...found, isUnreadable: found?.fingerprint === undefined };
   }
 }
 
@@ -48,12 +50,14 @@ function checkSqlite(
   const { databaseUrl, dataDir } = settings;
   const path = realDatabasePath(databaseUrl ?? join(dataDir, "svc.db"));
   if (!existsSync(path)) {
-    if (existsSync(join(dataDir, "secret")) || existsSync(`${path}-mark`))
+    if (existsSync(join(dataDir, "secret")) || existsSync(`${path}-mark`)) {
       checks.problem(
         `The database ${path} is missing, although this data directory had one.`,
         "Restore it from a backup.",
       );
-    else checks.skipped(`${path} does not exist yet; the first start creates it`);
+      return { isUnreadable: true };
+    }
+    checks.skipped(`${path} does not exist yet; the first start creates it`);
     return {};
   }
   checks.ok(`SQLite, ${sizeText(statSync(path).size)} in ${path}`);

@@ -52,7 +52,8 @@ export async function examine(
   if (database === undefined) return found;
   await run("secret", (checks) => checkSecret(checks, configuration, database));
   await run("clock", (checks) => checkClock(checks, database));
-  const isUsable = running !== undefined || database.isReady;
+  const isOpened = !found.some(({ group, state }) => group === "secret" && state === "problem");
+  const isUsable = running !== undefined || (database.isReady && isOpened);
   await run("sign-in", async (checks) => {
     await checkSignIn(checks, configuration);
     if (isUsable && configuration.settings.oidcRoles !== undefined)
@@ -61,7 +62,7 @@ export async function examine(
       );
   });
   await run("providers", async (checks) => {
-    if (!isUsable) return checks.skipped("Not checked, because the database cannot be read");
+    if (!isUsable) return checks.skipped("Not checked, because the database cannot be opened");
     await withOperations(configuration, running, (operations) =>
       checkProviders(checks, operations),
     );

@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { ownUid } from "../../base/network/listen.ts";
+import { asOwner, toAccessProblem } from "../../base/owned-file.ts";
 import type { Configuration } from "../../config/load.ts";
 import { isPostgresUrl } from "../../config/setting-readers.ts";
 import { type Checks, gibibyte, sizeText } from "./checks.ts";
@@ -36,7 +37,7 @@ const lostOnRestart: Readonly<Record<number, string>> = {
 /** The data directory: its disk, and who may read it. */
 export function checkFiles(checks: Checks, { settings }: Configuration): void {
   const { dataDir, databaseUrl } = settings;
-  const found = statSync(dataDir, { throwIfNoEntry: false });
+  const found = lookAt(dataDir);
   if (found === undefined) return checkParent(checks, dataDir);
   if (!found.isDirectory())
     return checks.problem(
@@ -47,6 +48,14 @@ export function checkFiles(checks: Checks, { settings }: Configuration): void {
   checkFileSystem(checks, dataDir, !isPostgresUrl(databaseUrl));
   if (isWritable) checkSync(checks, dataDir);
   for (const name of ["secret", "svc.db"]) checkPrivate(checks, join(dataDir, name));
+}
+
+function lookAt(dataDir: string): Stats | undefined {
+  try {
+    return statSync(dataDir, { throwIfNoEntry: false });
+  } catch (error) {
+    throw toAccessProblem(error, dataDir);
+  }
 }
 
 /** The first start creates it. */
@@ -67,7 +76,7 @@ function checkAccess(checks: Checks, dataDir: string, { mode, uid }: Stats): boo
   if (!canWrite(dataDir)) {
     checks.problem(
       `The data directory ${dataDir} is not writable for this user (${ownUid()}).`,
-      `Run the command as the user who runs the server, or: chown -R ${ownUid()} ${dataDir}`,
+      asOwner(uid),
     );
     return false;
   }
@@ -92,6 +101,8 @@ function checkAccess(checks: Checks, dataDir: string, { mode, uid }: Stats): boo
 
 /** Files that only their owner may read. */
 function checkPrivate(checks: Checks, path: string): void {
+  // What this user cannot reach, other users can hardly read.
+  if (!existsSync(path)) return;
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined || (found.mode & 0o077) === 0) return;
   checks.warning(`Other users of this machine may read ${path}.`, `chmod 600 ${path}`);

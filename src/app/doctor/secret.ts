@@ -12,8 +12,9 @@ import type { Checks, DatabaseFindings } from "./checks.ts";
 export function checkSecret(
   checks: Checks,
   { settings }: Configuration,
-  { fingerprint, wrappings = [] }: DatabaseFindings,
+  { fingerprint, wrappings = [], isUnreadable }: DatabaseFindings,
 ): void {
+  if (isUnreadable) return checks.skipped("Not checked, because the database cannot be read");
   const path = join(settings.dataDir, "secret");
   const { secret, secretFile } = settings;
   const isSet = secret !== undefined || secretFile !== undefined;
@@ -31,7 +32,7 @@ export function checkSecret(
     master = masterSecret({ ...secretSource(settings), hasDatabase: true });
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    return checks.problem(error.message, "Restore it from a backup.");
+    return checks.failed(error);
   }
   if (fingerprint === undefined)
     return checks.ok(`There is a master secret (${source}); the database is not created yet`);

@@ -1,13 +1,17 @@
 import { accessSync, constants, lstatSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { ownUid } from "../../base/network/listen.ts";
+import { asOwner } from "../../base/owned-file.ts";
 import { Problem } from "../../base/problem.ts";
+
+/** A server may be given the directory of another user; a command must not take it from a server. */
+export type DirectoryUser = "server" | "command";
 
 /**
  * Refuses a data directory that cannot be used, or that other users could change, before anything in
  * it is created or opened.
  */
-export function refuseUnusable(dataDir: string): void {
+export function refuseUnusable(dataDir: string, user: DirectoryUser): void {
   const found = lookAt(dataDir);
   if (found === undefined) return refuseUncreatable(dataDir);
   if (!found.isDirectory())
@@ -18,7 +22,7 @@ export function refuseUnusable(dataDir: string): void {
   if (trouble === "EROFS") throw readOnly(`The data directory ${dataDir} is`);
   if (trouble !== undefined)
     throw problem(
-      `The data directory ${dataDir} belongs to user ${found.uid}, and user ${ownUid()} cannot write to it (${trouble}). Run the server as its owner, or run: chown -R ${ownUid()} ${dataDir}`,
+      `The data directory ${dataDir} belongs to user ${found.uid}, and user ${ownUid()} cannot write to it (${trouble}). ${user === "server" ? `Run the server as its owner, or run: chown -R ${ownUid()} ${dataDir}` : asOwner(found.uid)}`,
     );
   if ((found.mode & 0o002) !== 0)
     throw problem(

@@ -10,6 +10,7 @@ import {
   statSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { toAccessProblem } from "../../base/owned-file.ts";
 import { Problem } from "../../base/problem.ts";
 import { readMark } from "./mark.ts";
 
@@ -29,9 +30,13 @@ export function realDatabasePath(path: string): string {
 }
 
 function linkTarget(path: string): string | undefined {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
-    ? readlinkSync(path)
-    : undefined;
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+      ? readlinkSync(path)
+      : undefined;
+  } catch (error) {
+    throw toAccessProblem(error, path);
+  }
 }
 
 /** Where a restore writes before the database is whole. */

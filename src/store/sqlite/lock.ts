@@ -4,14 +4,14 @@ import {
   closeSync,
   existsSync,
   mkdirSync,
-  openSync,
   readFileSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { createOwned, toAccessProblem } from "../../base/owned-file.ts";
 import { Problem } from "../../base/problem.ts";
-import { refuseUnusable } from "./data-dir.ts";
+import { type DirectoryUser, refuseUnusable } from "./data-dir.ts";
 
 /** Kept here: a lock whose holder forgot it would be collected, and the lock with it. */
 const held = new Set<Database>();
@@ -28,8 +28,8 @@ export interface DataLock {
 }
 
 /** One process owns a data directory, with its sockets. */
-export function lockDataDir(dataDir: string): DataLock {
-  refuseUnusable(dataDir);
+export function lockDataDir(dataDir: string, user: DirectoryUser = "server"): DataLock {
+  refuseUnusable(dataDir, user);
   const ownerPath = join(dataDir, "owner.json");
   const release = lockFile(
     join(dataDir, "lock.db"),
@@ -101,9 +101,15 @@ function lockFile(path: string, busyText: () => string): () => void {
 
 /** Another local user who may read a lock file can lock it as well. */
 function createPrivate(path: string): void {
-  // A file that exists is not opened here: closing it again would drop this process's own lock.
-  if (existsSync(path)) chmodSync(path, 0o600);
-  else closeSync(openSync(path, "a", 0o600));
+  try {
+    // A file that exists is not opened here: closing it again would drop this process's own lock.
+    if (existsSync(path)) chmodSync(path, 0o600);
+    else closeSync(createOwned(path));
+  } catch (error) {
+    // Another process has just created it.
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return;
+    throw toAccessProblem(error, path);
+  }
 }
 
 function whereIs(ownerPath: string): string {

@@ -1,4 +1,5 @@
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { createOwned } from "../../base/owned-file.ts";
 
 /** The newest of what the disk has confirmed; kept outside the database, to be compared with it. */
 export interface LedgerMark {
@@ -104,7 +105,7 @@ function openMark(path: string): number {
 
 function openExclusive(path: string): number | undefined {
   try {
-    return openSync(path, "wx+", 0o600);
+    return createOwned(path, "wx+");
   } catch {
     return undefined;
   }

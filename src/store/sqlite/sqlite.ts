@@ -1,7 +1,8 @@
 import { type Changes, Database, type SQLQueryBindings } from "bun:sqlite";
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { Kysely, SqliteAdapter, SqliteDialect } from "kysely";
+import { createOwned } from "../../base/owned-file.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Db } from "../sql/schema.ts";
 
@@ -58,6 +59,7 @@ class Dialect extends SqliteDialect {
 function openFile(path: string): Database {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    if (!existsSync(path)) closeSync(createOwned(path));
     const database = new Database(path, { create: true, strict: true });
     chmodSync(path, 0o600);
     return database;

@@ -14,7 +14,7 @@ export function toStoreProblem(error: unknown, path: string, dataDir = dirname(p
   if (/^(SQLITE_FULL|ENOSPC|EDQUOT)/.test(code))
     return say(`The disk that holds ${path} is full`, "Free some space and try again.");
   if (/^SQLITE_(CORRUPT|NOTADB|FORMAT)/.test(code))
-    return say(`The database ${path} is damaged`, "Restore it from a backup.");
+    return say(`The database ${path} is damaged`, "Restore a backup (docs/deploy/backup.md).");
   // Its message is complete already.
   if (error instanceof Problem) return error;
   if (/^(SQLITE_(READONLY|CANTOPEN|PERM)|EACCES|EPERM|EROFS)/.test(code))

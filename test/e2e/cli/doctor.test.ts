@@ -1,5 +1,6 @@
+import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, existsSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newId } from "../../../src/base/ids.ts";
 import type { Check } from "../../../src/cli/doctor-wiring.ts";
@@ -105,6 +106,7 @@ describe("svc doctor", () => {
   test("reports a secret that is missing, and one of another database", async () => {
     await (await home.serve()).stop();
     const other = await examine({ SVC_SECRET: "another secret of enough characters" });
+    expect(other.filter(({ state }) => state === "problem")).toHaveLength(1);
     expect(wrong(other, "secret")).toEqual([
       "problem: The master secret (SVC_SECRET) is not the one of this database.",
     ]);
@@ -112,6 +114,36 @@ describe("svc doctor", () => {
     expect(wrong(await examine(), "secret")).toEqual([
       "problem: The master secret of this database is missing.",
     ]);
+  });
+
+  test("reports a damaged database, and does not take it for one that is still to be created", async () => {
+    await (await home.serve()).stop();
+    const path = join(home.dataDir, "svc.db");
+    const bytes = readFileSync(path);
+    writeFileSync(path, bytes.fill(0x2a, 0, 4_096));
+    const checks = await examine();
+    expect(wrong(checks, "database")).toEqual([
+      `problem: The database ${path} is damaged (SQLITE_NOTADB). Restore a backup (docs/deploy/backup.md).`,
+    ]);
+    expect(checks.filter(({ group }) => group === "secret")).toEqual([
+      {
+        group: "secret",
+        state: "skipped",
+        finding: "Not checked, because the database cannot be read",
+      },
+    ]);
+  });
+
+  test("checks the secret of a database that a newer version has written", async () => {
+    await (await home.serve()).stop();
+    const raw = new Database(join(home.dataDir, "svc.db"));
+    raw.run("insert into kysely_migration (name, timestamp) values ('9999-newer', '')");
+    raw.close();
+    const checks = await examine();
+    expect(wrong(checks, "database")).toHaveLength(1);
+    expect(checks.find(({ group }) => group === "secret")?.finding).toContain(
+      "is the one of the database",
+    );
   });
 
   test("reports a database that is missing where there was one", async () => {

@@ -1,4 +1,5 @@
 import { Database, type SQLQueryBindings } from "bun:sqlite";
+import { existsSync } from "node:fs";
 import { Kysely, SqliteDialect } from "kysely";
 import { idFloor } from "../../../base/ids.ts";
 import { Problem } from "../../../base/problem.ts";
@@ -12,6 +13,7 @@ import { readMark } from "../mark.ts";
 import { pendingOf } from "../migrations/migrations.ts";
 import { readSums } from "../reports/rollups.ts";
 import { asKyselyExpects } from "../sqlite.ts";
+import { toStoreProblem } from "../store-problem.ts";
 import { readBudgetSpends, readEntries, readLeases } from "./ledger.ts";
 
 /**
@@ -104,6 +106,8 @@ export function openForReading(path: string): Database {
     return raw;
   } catch (cause) {
     raw?.close();
+    const known = existsSync(path) ? toStoreProblem(cause, path) : cause;
+    if (known instanceof Problem) throw known;
     throw new Problem({
       code: "failed",
       message: `The ledger cannot be read from ${path}: ${cause instanceof Error ? cause.message : String(cause)}. Check that the gateway has been started here before.`,

@@ -12,6 +12,7 @@ import {
   provesFactor,
   type SessionPolicy,
   sessionEndMs,
+  trustsSession,
   usualPolicy,
 } from "./session-policy.ts";
 import { type Device, hashSecret, newSessionSecret } from "./session-secrets.ts";
@@ -200,11 +201,20 @@ export class People {
       const expiresAtMs = sessionEndMs({ createdAtMs, lastSeenMs: nowMs }, this.policy);
       await this.store.touchSession(session.id, nowMs, expiresAtMs);
     }
-    const mustAddFactor =
-      needsFactor(user, this.policy) &&
-      !provesFactor(session, this.policy) &&
-      !hasFactor(await this.store.factors(user.id));
+    const mustAddFactor = await this.#mustAddFactor(user, session);
+    if (mustAddFactor === undefined) return undefined;
     return { user, session, memberships, mustAddFactor };
+  }
+
+  /** Undefined: the user has a factor that was not proved in this session. */
+  async #mustAddFactor(user: User, session: Session): Promise<boolean | undefined> {
+    if (trustsSession(session, this.policy)) return false;
+    const isNeeded = needsFactor(user, this.policy);
+    const isProved = provesFactor(session, this.policy);
+    if (isProved && !isNeeded) return false;
+    const isThere = hasFactor(await this.store.factors(user.id));
+    if (isThere && !isProved) return undefined;
+    return isNeeded && !isThere;
   }
 
   /** By today's policy, whatever it was when the session began. */

@@ -42,9 +42,13 @@ export function needsFactor({ isOperator }: User, { requireFactor }: SessionPoli
   return requireFactor === "all" || (requireFactor === "operators" && isOperator);
 }
 
-/** Whether the session itself shows that there was one. */
-export const provesFactor = ({ factor }: Session, { trustsIdentity }: SessionPolicy): boolean =>
+/** Whether the identity provider has stood for a second factor of the session. */
+export const trustsSession = ({ factor }: Session, { trustsIdentity }: SessionPolicy): boolean =>
   factor === "identity" && trustsIdentity;
+
+/** Whether a factor was proved in the session; only then is it of use to a user who has one. */
+export const provesFactor = (session: Session, policy: SessionPolicy): boolean =>
+  session.factor === "identity" ? trustsSession(session, policy) : session.factor !== undefined;
 
 export const mayEnterLocally = ({ isOperator }: User, { localSignIn }: SessionPolicy): boolean =>
   localSignIn === "on" || (localSignIn === "operators" && isOperator);

@@ -7,6 +7,8 @@ import { inviteOf, sessionOf, userOf } from "./people-samples.ts";
 import type { CreateTables, OpenTables } from "./tables-contract.ts";
 
 const userId = "user_1";
+/** The one that adds factors. */
+const sessionId = "s0";
 const totp = { userId, sealedSecret: "sealed", lastStep: 7, createdAtMs: 1 };
 const passkeyOf = (id: string, rest: Partial<Passkey> = {}): Passkey => ({
   id,
@@ -36,15 +38,16 @@ export function factorsContract(name: string, create: CreateTables): void {
     afterEach(() => tables.remove());
     const people = () => tables.store.people;
     factorTests(people);
+    firstFactorTests(people);
     codeTests(people);
     proofTests(people);
   });
 }
 
 const addTotp = (people: PeopleStore, hashes: readonly string[] = ["h1", "h2"]) =>
-  people.addTotp({ totp, recoveryHashes: hashes, ticket: ticketOf() }, auditOf());
+  people.addTotp({ totp, recoveryHashes: hashes, ticket: ticketOf(), sessionId }, auditOf());
 const addPasskey = (people: PeopleStore, passkey: Passkey, hashes: readonly string[] = ["h3"]) =>
-  people.addPasskey({ passkey, recoveryHashes: hashes, ticket: ticketOf() }, auditOf());
+  people.addPasskey({ passkey, recoveryHashes: hashes, ticket: ticketOf(), sessionId }, auditOf());
 
 function factorTests(people: () => PeopleStore): void {
   test("recovery codes come with the first factor and go with the last", async () => {
@@ -88,7 +91,10 @@ function factorTests(people: () => PeopleStore): void {
   test("a ticket adds one factor", async () => {
     const ticket = ticketOf();
     const add = (id: string) =>
-      people().addPasskey({ passkey: passkeyOf(id), recoveryHashes: ["h"], ticket }, auditOf());
+      people().addPasskey(
+        { passkey: passkeyOf(id), recoveryHashes: ["h"], ticket, sessionId },
+        auditOf(),
+      );
     const both = await Promise.all([add("p1"), add("p2")]);
     expect(both.filter((one) => one === "ticket-used")).toHaveLength(1);
     expect((await people().factors(userId)).passkeys).toHaveLength(1);
@@ -109,6 +115,24 @@ function factorTests(people: () => PeopleStore): void {
     expect(await people().withFactors()).toEqual(new Set(["user_2"]));
     expect((await people().factors(userId)).recoveryCodes).toBe(0);
   });
+}
+
+function firstFactorTests(people: () => PeopleStore): void {
+  for (const [factor, add] of [
+    ["totp", addTotp],
+    ["passkey", (to: PeopleStore) => addPasskey(to, passkeyOf("first"))],
+  ] as const)
+    test(`a first factor (${factor}) ends the other sessions of its user, a second one none`, async () => {
+      const begun = (id: string, rest = {}) => people().addSession(sessionOf(id, rest), auditOf());
+      for (const id of [sessionId, "s1", "s2"]) await begun(id);
+      await begun("other", { userId: "user_2" });
+      await add(people());
+      expect(await people().sessions(userId)).toEqual([sessionOf(sessionId, { factor })]);
+      expect(await people().sessions("user_2")).toHaveLength(1);
+      await begun("s3");
+      await addPasskey(people(), passkeyOf("second"));
+      expect(await people().sessions(userId)).toHaveLength(2);
+    });
 }
 
 const begin = (people: PeopleStore, id: string, proof: Proof) =>
@@ -193,7 +217,10 @@ function proofTests(people: () => PeopleStore): void {
     expect(await verify("s1", totpProof(7))).toBe("spent");
     expect((await people().sessionByHash("hash of s1"))?.verifiedAtMs).toBeUndefined();
     expect(await verify("s1", totpProof(8))).toBe("accepted");
-    expect((await people().sessionByHash("hash of s1"))?.verifiedAtMs).toBe(50);
+    expect(await people().sessionByHash("hash of s1")).toMatchObject({
+      verifiedAtMs: 50,
+      factor: "totp",
+    });
     expect(await verify("gone", totpProof(9))).toBe("spent");
     expect(await verify("s1", totpProof(9))).toBe("accepted");
   });

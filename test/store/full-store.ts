@@ -121,7 +121,10 @@ async function fillFactors(people: Store["people"]): Promise<void> {
   const userId = "user_1";
   const ticketOf = (id: string) => ({ id, expiresAtMs: noonMs });
   const totp = { userId, sealedSecret: "sealed", lastStep: 7, createdAtMs: 1 };
-  await people.addTotp({ totp, recoveryHashes: ["h1", "h2"], ticket: ticketOf("t1") }, auditOf());
+  await people.addTotp(
+    { totp, recoveryHashes: ["h1", "h2"], ticket: ticketOf("t1"), sessionId: "session_1" },
+    auditOf(),
+  );
   const passkey = {
     id: "passkey_1",
     userId,
@@ -133,7 +136,10 @@ async function fillFactors(people: Store["people"]): Promise<void> {
     isBackedUp: true,
     createdAtMs: 1,
   };
-  await people.addPasskey({ passkey, recoveryHashes: [], ticket: ticketOf("t2") }, auditOf());
+  await people.addPasskey(
+    { passkey, recoveryHashes: [], ticket: ticketOf("t2"), sessionId: "session_1" },
+    auditOf(),
+  );
   const identity = {
     issuer: "https://login.example",
     subject: "person-1",

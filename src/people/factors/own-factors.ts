@@ -4,7 +4,7 @@ import type {
   RegistrationResponseJSON,
 } from "@simplewebauthn/server";
 import type { AuditRecord } from "../../base/audit.ts";
-import { Problem } from "../../base/problem.ts";
+import { invalid, Problem } from "../../base/problem.ts";
 import { checkName, type People, type Person } from "../people.ts";
 import { needsFactor } from "../session-policy.ts";
 import {
@@ -16,7 +16,7 @@ import {
 } from "./passkeys.ts";
 import { type Asking, type Prover, totpPlace, WrongCode } from "./prover.ts";
 import { newRecoveryCodes, recoveryHashes } from "./recovery-codes.ts";
-import { mostPasskeys } from "./store.ts";
+import { hasFactor, mostPasskeys } from "./store.ts";
 import { type Sealing, TicketExpired, type Tickets } from "./tickets.ts";
 import { matchingStep, newTotpSecret, totpUri } from "./totp.ts";
 
@@ -79,7 +79,7 @@ export class OwnFactors {
     };
     const hashes = recoveryHashes(userId, codes);
     const added = await this.#people.store.addTotp(
-      { totp, recoveryHashes: hashes, ticket: used },
+      { totp, recoveryHashes: hashes, ticket: used, sessionId: session.id },
       audit,
     );
     if (added === "taken") throw hasTotp();
@@ -141,6 +141,7 @@ export class OwnFactors {
         passkey: { ...made, userId, name: name.trim(), rpId: party.id, createdAtMs: now.nowMs },
         recoveryHashes: recoveryHashes(userId, codes),
         ticket: used,
+        sessionId: session.id,
       },
       audit,
     );
@@ -189,7 +190,10 @@ export class OwnFactors {
     return { ticket, options: await requestOptions({ party, challenge, allowed }) };
   }
 
-  /** With the password, a code or a passkey: the session may then change how its person signs in. */
+  /**
+   * With a code or a passkey, or with the password where there is no factor: the session may then
+   * change how its person signs in.
+   */
   async verify(
     { user, session }: Who,
     given: Asking & {
@@ -202,6 +206,11 @@ export class OwnFactors {
     const { store } = this.#people;
     const { password, ticket: text, ...asking } = given;
     if (password !== undefined) {
+      if (hasFactor(await store.factors(user.id)))
+        throw invalid({
+          password:
+            "You have a second factor, so the password is not enough. Send a code or a passkey.",
+        });
       await this.#people.authenticate({ email: user.email, password });
       await store.verifySession({ id: session.id, atMs: now.nowMs }, audit);
       return;

@@ -75,12 +75,14 @@ export interface NewTotp {
   /** Kept only if the person has no codes yet. */
   readonly recoveryHashes: readonly string[];
   readonly ticket: UsedTicket;
+  readonly sessionId: string;
 }
 
 export interface NewPasskey {
   readonly passkey: Passkey;
   readonly recoveryHashes: readonly string[];
   readonly ticket: UsedTicket;
+  readonly sessionId: string;
 }
 
 export interface Added {
@@ -94,7 +96,10 @@ export interface FactorStore {
   /** Everybody who has a factor. */
   withFactors(): Promise<ReadonlySet<string>>;
   passkey(id: string): Promise<Passkey | undefined>;
-  /** Refused where there is one already, or where the ticket was used. */
+  /**
+   * Refused where there is one already, or where the ticket was used. The first factor ends all other
+   * sessions of the user; in the one that adds it, it is proved.
+   */
   addTotp(added: NewTotp, audit: AuditRecord): Promise<Added | "taken" | "ticket-used">;
   /** Recovery codes go with the last factor. */
   removeTotp(userId: string, audit: AuditRecord): Promise<boolean>;
@@ -103,6 +108,7 @@ export interface FactorStore {
     hashes: readonly string[],
     audit: AuditRecord,
   ): Promise<boolean>;
+  /** The first factor ends sessions: see `addTotp`. */
   addPasskey(
     added: NewPasskey,
     audit: AuditRecord,
@@ -118,7 +124,7 @@ export interface FactorStore {
   ): Promise<boolean>;
   /** Of a person who has lost them: all factors, all codes, and all sessions. */
   resetFactors(userId: string, audit: AuditRecord): Promise<boolean>;
-  /** Notes that the person of a session has just proved who they are. */
+  /** Notes that the person of a session has just proved who they are, and with what factor. */
   verifySession(
     verified: { readonly id: string; readonly atMs: number; readonly proof?: Proof | undefined },
     audit: AuditRecord,

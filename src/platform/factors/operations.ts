@@ -27,7 +27,7 @@ export interface FactorOperations {
   ): Codes;
   renamePasskey(input: Own & { id: string; name: string }): Promise<void>;
   removePasskey(input: Own & { id: string }): Promise<void>;
-  /** Proves once more who they are: with the password, a code or a passkey. */
+  /** Proves once more who they are: with a factor, or the password of a user who has none. */
   verify(
     input: Own & {
       password?: string | undefined;

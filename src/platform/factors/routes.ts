@@ -29,7 +29,7 @@ export const factorRoutes = [
   }),
   route("POST /api/me/verify", {
     about:
-      "Proves once more who you are, with your password, a code or a passkey. Some changes require that you did so within ten minutes.",
+      "Proves once more who you are, with a code or a passkey, or with your password if you have no second factor. Some changes require that you did so within ten minutes.",
     access: "person",
     isForSetup: true,
     body: verifyBody,

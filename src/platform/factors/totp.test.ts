@@ -188,7 +188,10 @@ test("changing how one signs in needs a proof from the last ten minutes", async 
   }
   const verify = (body: object) => who.ask("POST /api/me/verify", { body });
   expect((await verify({})).status).toBe(400);
-  expect((await verify({ password: "wrong" })).status).toBe(401);
+  for (const given of [password, "wrong"]) {
+    const refused = await verify({ password: given });
+    expect([refused.status, refused.body.error.field]).toEqual([400, "password"]);
+  }
   expect((await verify({ code: "000" })).status).toBe(401);
   expect((await who.ask("DELETE /api/me/totp")).status).toBe(403);
   expect((await verify({ code: app.code() })).status).toBe(200);
@@ -199,6 +202,7 @@ test("changing how one signs in needs a proof from the last ten minutes", async 
     recovery_codes: 0,
   });
   clock.ms += 10 * 60_000;
+  expect((await verify({ password: "wrong" })).status).toBe(401);
   expect((await verify({ password })).status).toBe(200);
   expect((await who.ask("POST /api/me/totp/setup")).status).toBe(200);
 });

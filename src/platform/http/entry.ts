@@ -124,7 +124,7 @@ export function checkRecent(route: Route, actor: Actor | undefined, nowMs: numbe
     status: 403,
     code: "verification_required",
     message:
-      "Confirm first that it is you: send your password, a code or a passkey to POST /api/me/verify.",
+      "Confirm first that it is you: send a code, a passkey, or your password if you have no second factor, to POST /api/me/verify.",
   });
 }
 

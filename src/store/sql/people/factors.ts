@@ -1,5 +1,6 @@
 import type { Transaction } from "kysely";
 import {
+  type Factor,
   mostPasskeys,
   type Passkey,
   type ProofOutcome,
@@ -76,7 +77,7 @@ function proofWriters(db: Db) {
           if (proof !== undefined) await useUp(transaction, proof);
           const { numUpdatedRows } = await transaction
             .updateTable("sessions")
-            .set({ verified_at_ms: atMs })
+            .set({ verified_at_ms: atMs, ...(proof && { factor: proof.factor }) })
             .where("id", "=", id)
             .executeTakeFirstOrThrow();
           if (numUpdatedRows !== 1n) throw new NotProven("spent");
@@ -105,10 +106,11 @@ function proofWriters(db: Db) {
 
 function totpWriters(db: Db) {
   return {
-    addTotp: ({ totp, recoveryHashes, ticket }, audit) =>
+    addTotp: ({ totp, recoveryHashes, ticket, sessionId }, audit) =>
       outcomeOf(
         db.transaction().execute(async (transaction) => {
           await lockFor(transaction, "people");
+          const isFirst = !(await hasAny(transaction, totp.userId));
           const { numInsertedOrUpdatedRows } = await transaction
             .insertInto("totps")
             .values(fromTotp(totp))
@@ -117,6 +119,8 @@ function totpWriters(db: Db) {
           if (numInsertedOrUpdatedRows !== 1n) return "taken" as const;
           await useTicket(transaction, ticket);
           const hasNewCodes = await addFirstCodes(transaction, totp.userId, recoveryHashes);
+          if (isFirst)
+            await keepSession(transaction, { userId: totp.userId, sessionId, factor: "totp" });
           await addAudit(transaction, audit);
           return { hasNewCodes };
         }),
@@ -147,14 +151,16 @@ function totpWriters(db: Db) {
 
 function passkeyWriters(db: Db) {
   return {
-    addPasskey: ({ passkey, recoveryHashes, ticket }, audit) =>
+    addPasskey: ({ passkey, recoveryHashes, ticket, sessionId }, audit) =>
       outcomeOf(
         db.transaction().execute(async (transaction) => {
           await lockFor(transaction, "people");
+          const { userId } = passkey;
+          const isFirst = !(await hasAny(transaction, userId));
           const known = await transaction
             .selectFrom("passkeys")
             .select("id")
-            .where("user_id", "=", passkey.userId)
+            .where("user_id", "=", userId)
             .execute();
           if (known.length >= mostPasskeys) return "full" as const;
           const { numInsertedOrUpdatedRows } = await transaction
@@ -164,7 +170,8 @@ function passkeyWriters(db: Db) {
             .executeTakeFirstOrThrow();
           if (numInsertedOrUpdatedRows !== 1n) return "taken" as const;
           await useTicket(transaction, ticket);
-          const hasNewCodes = await addFirstCodes(transaction, passkey.userId, recoveryHashes);
+          const hasNewCodes = await addFirstCodes(transaction, userId, recoveryHashes);
+          if (isFirst) await keepSession(transaction, { userId, sessionId, factor: "passkey" });
           await addAudit(transaction, audit);
           return { hasNewCodes };
         }),
@@ -211,6 +218,25 @@ async function hasAny(transaction: Transaction<Tables>, userId: string): Promise
     if (row !== undefined) return true;
   }
   return false;
+}
+
+interface KeptSession {
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly factor: Factor;
+}
+
+/** With the first factor: others may have begun a session with the password alone. */
+async function keepSession(
+  transaction: Transaction<Tables>,
+  { userId, sessionId, factor }: KeptSession,
+): Promise<void> {
+  await transaction
+    .deleteFrom("sessions")
+    .where("user_id", "=", userId)
+    .where("id", "!=", sessionId)
+    .execute();
+  await transaction.updateTable("sessions").set({ factor }).where("id", "=", sessionId).execute();
 }
 
 async function dropUselessCodes(transaction: Transaction<Tables>, userId: string): Promise<void> {

@@ -47,7 +47,8 @@ interface VerifyProps {
 }
 
 function Verify({ factors, onDone }: VerifyProps) {
-  const [usesCode, setUsesCode] = useState(false);
+  // The password is not enough for a user who has a factor.
+  const usesCode = factors.totp !== null || factors.passkeys.length > 0;
   const [text, setText] = useState("");
   const verify = useWork(
     async (isPasskey: boolean) => {
@@ -61,18 +62,12 @@ function Verify({ factors, onDone }: VerifyProps) {
     },
     { onDone },
   );
-  const hasCode = factors.totp !== null || factors.recovery_codes > 0;
   const hasPasskey =
     passkeyPlace().kind === "ready" &&
     factors.passkeys.some(({ host }) => host === location.hostname);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     verify.mutate(false);
-  };
-  const change = () => {
-    setUsesCode(!usesCode);
-    setText("");
-    verify.reset();
   };
   return (
     <Framed title="Confirm that it is you">
@@ -82,11 +77,6 @@ function Verify({ factors, onDone }: VerifyProps) {
           <ProofField usesCode={usesCode} text={text} onText={setText} problem={verify.error} />
           <FormProblem problem={verify.error} fields={[usesCode ? "code" : "password"]} />
           <Group justify="flex-end" gap="xs">
-            {hasCode && (
-              <Button variant="subtle" onClick={change}>
-                {usesCode ? "Use your password" : "Use a code"}
-              </Button>
-            )}
             {hasPasskey && (
               <Button variant="default" onClick={() => verify.mutate(true)}>
                 Use passkey

@@ -38,15 +38,19 @@ test("a session of before there were bindings opens no more", () => {
 });
 
 test("a device names its person, until it was not used for more than a year", () => {
-  const text = secrets.newDevice("user_1", nowMs);
+  const text = secrets.newDevice("user_1", nowMs, false);
   const device = secrets.readDevice(text, nowMs + yearMs);
-  expect(device?.userId).toBe("user_1");
-  expect(device?.id).not.toBe(secrets.readDevice(secrets.newDevice("user_1", nowMs), nowMs)?.id);
+  expect(device).toMatchObject({ userId: "user_1", hasProof: false });
+  const proved = secrets.readDevice(secrets.newDevice("user_1", nowMs, true), nowMs);
+  expect(proved).toMatchObject({ userId: "user_1", hasProof: true });
+  expect(device?.id).not.toBe(
+    secrets.readDevice(secrets.newDevice("user_1", nowMs, false), nowMs)?.id,
+  );
   expect(secrets.readDevice(text, nowMs + 2 * yearMs)).toBeUndefined();
 });
 
 test("a device that was changed, made up, or signed by another server is none", () => {
-  const text = secrets.newDevice("user_1", nowMs);
+  const text = secrets.newDevice("user_1", nowMs, false);
   const wrong = [
     "",
     ".",
@@ -54,7 +58,7 @@ test("a device that was changed, made up, or signed by another server is none", 
     text.replace("user_1", "user_2"),
     text.slice(0, -1),
     `${text}x`,
-    others.newDevice("user_1", nowMs),
+    others.newDevice("user_1", nowMs, false),
     "x".repeat(10_000),
   ];
   for (const given of wrong) expect(secrets.readDevice(given, nowMs)).toBeUndefined();

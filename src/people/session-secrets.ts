@@ -8,11 +8,14 @@ const plainPrefix = "program-";
 /** Renewed with each sign-in; after this time without one, a browser is unknown again. */
 const deviceMs = 400 * 86_400_000;
 const longestDevice = 300;
+const proofMark = "proof";
 
 /** A browser that a person has signed in with. */
 export interface Device {
   readonly id: string;
   readonly userId: string;
+  /** Whether the sign-in proved a factor. */
+  readonly hasProof: boolean;
 }
 
 /** Of 256 random bits: what is kept of it, a plain hash, can be guessed by nobody. */
@@ -57,8 +60,8 @@ export class SessionSecrets {
     return right !== null && isSame(right, binding);
   }
 
-  newDevice(userId: string, nowMs: number): string {
-    const body = `${userId}.${newSecret()}.${nowMs + deviceMs}`;
+  newDevice(userId: string, nowMs: number, hasProof: boolean): string {
+    const body = `${userId}.${newSecret()}.${nowMs + deviceMs}${hasProof ? `.${proofMark}` : ""}`;
     return `${body}.${this.#sign("device", body)}`;
   }
 
@@ -67,8 +70,9 @@ export class SessionSecrets {
     const at = text.lastIndexOf(".");
     const body = text.slice(0, Math.max(at, 0));
     if (!isSame(this.#sign("device", body), text.slice(at + 1))) return undefined;
-    const [userId = "", id = "", expiresAtMs] = body.split(".");
-    return Number(expiresAtMs) > nowMs ? { userId, id } : undefined;
+    const [userId = "", id = "", expiresAtMs, mark] = body.split(".");
+    if (!(Number(expiresAtMs) > nowMs)) return undefined;
+    return { userId, id, hasProof: mark === proofMark };
   }
 
   #sign(purpose: "binding" | "device", text: string): string {

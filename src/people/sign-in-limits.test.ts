@@ -110,7 +110,7 @@ describe.each(["in memory", "in PostgreSQL"] as const)("counted %s", (where) => 
     await expect(signIn(ada, from("198.51.100.1"))).rejects.toThrow("Too many failed attempts");
     expect(await signIn(ada, home)).toBeString();
     const person = await store.people.userByEmail(ada.email);
-    const device = { id: "a browser", userId: person?.id ?? "" };
+    const device = { id: "a browser", hasProof: false, userId: person?.id ?? "" };
     expect(await signIn(ada, { ...from("198.51.100.1"), device })).toBeString();
   });
 
@@ -119,7 +119,7 @@ describe.each(["in memory", "in PostgreSQL"] as const)("counted %s", (where) => 
     let known: Visitor;
     beforeEach(async () => {
       const user = await store.people.userByEmail(ada.email);
-      known = { ...home, device: { id: "a browser", userId: user?.id ?? "" } };
+      known = { ...home, device: { id: "a browser", hasProof: false, userId: user?.id ?? "" } };
     });
 
     test("is let in whatever others of its network have failed", async () => {
@@ -141,7 +141,10 @@ describe.each(["in memory", "in PostgreSQL"] as const)("counted %s", (where) => 
     });
 
     test("is nobody's for another person", async () => {
-      const others = { ...known, device: { id: "a browser", userId: "user_other" } };
+      const others = {
+        ...known,
+        device: { id: "a browser", hasProof: false, userId: "user_other" },
+      };
       for (let at = 0; at < 10; at++)
         await expect(signIn(wrong, others)).rejects.toThrow("Incorrect email address or password");
       await expect(signIn(ada, others)).rejects.toThrow("Too many failed attempts");

@@ -187,6 +187,26 @@ test("an operator sees who has a second factor, and removes it for a person who 
   );
 });
 
+test("an operator who signed in long ago proves who they are, and the form is sent again", async () => {
+  clock.ms += 11 * 60_000;
+  await home.withWindow(
+    async (window) => {
+      const { page } = window;
+      await window.goto("/operator/people");
+      await page.getByRole("button", { name: "Invite operator" }).click();
+      const form = await openedDialog(window, "Invite operator");
+      await form.getByLabel("Email (optional)").fill("new@example.com");
+      await form.getByRole("button", { name: "Create link" }).click();
+      const proof = await openedDialog(window, "Confirm that it is you");
+      await proof.getByLabel("Your password").fill(password);
+      await proof.getByRole("button", { name: "Confirm" }).click();
+      await page.getByText("/join#").waitFor();
+      await expectRefusal(window, 403);
+    },
+    { platformUrl: home.gateway.platformUrl, cookie: home.operator.cookie },
+  );
+});
+
 describe("where a second factor is required", () => {
   let strict: TestGateway;
   beforeAll(async () => {

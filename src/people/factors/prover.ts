@@ -64,7 +64,8 @@ export class Prover {
       {
         userId: user.id,
         network: networkOf(address),
-        device: device?.userId === user.id ? device.id : undefined,
+        // Who knew the password before there was a factor has no tries of their own.
+        device: device?.userId === user.id && device.hasProof ? device.id : undefined,
       },
       this.#people.clock.nowMs(),
     );

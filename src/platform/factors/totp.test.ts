@@ -5,6 +5,7 @@ import {
   joinOperator,
   nobody,
   password,
+  prove,
   type Visitor,
   visitor,
 } from "../../../test/setup/platform-home.ts";
@@ -118,8 +119,12 @@ test("each recovery code works once, also when it is used twice at the same mome
 });
 
 test("who knows the password has ten tries at the code, from wherever and at once; the person's own browser is let in", async () => {
-  const { email, app } = await newPerson();
+  const email = `${crypto.randomUUID()}@example.com`;
+  const options = { account: gateway.account, role: "developer", email };
+  const who = await joinMember(gateway, operator, options);
   const browser = visitor(url, { "sec-fetch-site": "same-origin" });
+  const early = await browser.ask("POST /api/session", { body: { email, password } });
+  const { app } = await addApp(who, clock);
   const known = await (await firstStep(url, email, browser)).finish({ code: app.code() });
   clock.next();
   const wrong = ["000000", "000001", "000002", "000003"].find(
@@ -132,11 +137,12 @@ test("who knows the password has ten tries at the code, from wherever and at onc
   expect(statuses.filter((status) => status === 429)).toHaveLength(20);
   const right = await finish({ code: app.code() });
   expect([right.status, right.body.error.code]).toEqual([429, "too_many_tries"]);
-  const own = visitor(url, {
-    "sec-fetch-site": "same-origin",
-    "x-svc-device": known.body.device,
-  });
-  expect((await (await firstStep(url, email, own)).finish({ code: app.code() })).status).toBe(200);
+  const withDevice = (device: string) =>
+    visitor(url, { "sec-fetch-site": "same-origin", "x-svc-device": device });
+  const before = await firstStep(url, email, withDevice(early.body.device));
+  expect((await before.finish({ code: app.code() })).status).toBe(429);
+  const own = await firstStep(url, email, withDevice(known.body.device));
+  expect((await own.finish({ code: app.code() })).status).toBe(200);
 });
 
 test("a wrong password looks the same whether there is a second factor or not", async () => {
@@ -219,6 +225,7 @@ test("a link for a new password, or for another account, needs the second factor
       nobody(url).ask("POST /api/session/second-step", { body: { ticket, code }, headers });
     return { accepted, finish };
   };
+  await prove(operator);
   const { body: reset } = await operator.ask("POST /api/people/:id/reset", { params: { id } });
   const word = "a password of a thief";
   const { accepted, finish } = await use(reset.link, word);

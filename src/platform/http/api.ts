@@ -29,6 +29,7 @@ import {
   noAccount,
   pageOrigin,
   readCookie,
+  requireRecent,
   toCookie,
 } from "./entry.ts";
 import { FairQueue } from "./fair-queue.ts";
@@ -133,6 +134,7 @@ export class Api {
       inTurn: (question) => this.#reportQueue.run(actorOf(actor).id, question),
       admitSession: (user) =>
         this.#changeLimits.admitSession(user, this.#dependencies.clock.nowMs()),
+      requireRecent: () => requireRecent(actor, this.#dependencies.clock.nowMs()),
       origin,
       party: relyingPartyOf(origin),
       signInCookie: readCookie(request, "signIn", isSecure) ?? "",

@@ -6,6 +6,7 @@ import {
   joinOperator,
   nobody,
   password,
+  prove,
   type Visitor,
 } from "../../../test/setup/platform-home.ts";
 import { TestClock } from "../../../test/setup/second-factor.ts";
@@ -34,8 +35,9 @@ beforeAll(async () => {
   operator = await joinOperator(gateway);
 });
 // What is limited per hour begins again.
-beforeEach(() => {
+beforeEach(async () => {
   clock.ms += 3_600_000;
+  await prove(operator);
 });
 afterAll(async () => {
   await gateway.stop();

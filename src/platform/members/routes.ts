@@ -3,7 +3,7 @@ import { route } from "../context.ts";
 import { isOwner } from "../http/entry.ts";
 import { done, fields, isDone, text } from "../http/schemas.ts";
 import { linkReply, mailQuery, mailWish } from "../people/schemas.ts";
-import { toLinkReply } from "../people/views.ts";
+import { checkOther, toLinkReply } from "../people/views.ts";
 import { membersReply, role } from "./schemas.ts";
 
 /** Members of an account. */
@@ -27,7 +27,9 @@ export const memberRoutes = [
     access: "owner",
     body: fields({ role, email: Type.Optional(text({ most: 254 })), mail: mailWish }),
     reply: linkReply,
-    async handle({ operations, account }, { body: { role: wanted, email = "", mail } }) {
+    async handle(context, { body: { role: wanted, email = "", mail } }) {
+      if (wanted === "owner") context.requireRecent();
+      const { operations, account } = context;
       const invited = await operations.members.invite({
         account: account.id,
         role: wanted,
@@ -53,7 +55,9 @@ export const memberRoutes = [
     access: "owner",
     body: fields({ role }),
     reply: done,
-    async handle({ operations, account, isOperator: isForced }, { params, body }) {
+    async handle(context, { params, body }) {
+      if (body.role === "owner") context.requireRecent();
+      const { operations, account, isOperator: isForced } = context;
       const member = { account: account.id, id: params.id };
       await operations.members.setRole({ ...member, role: body.role, isForced });
       return isDone;
@@ -72,11 +76,13 @@ export const memberRoutes = [
   }),
   route("POST /api/accounts/:account/members/:id/reset", {
     about:
-      "Creates a password reset link for a member. Operators only, because a password opens all accounts of that user.",
+      "Creates a password reset link for another member. Operators only, because a password opens all accounts of that user.",
     access: "operator",
+    needsRecent: true,
     query: fields({ mail: mailQuery }),
     reply: linkReply,
-    async handle({ operations, account }, { params, query }) {
+    async handle({ operations, account, actor }, { params, query }) {
+      checkOther(actor, params.id);
       const mail = query.mail === "yes";
       const of = { account: account.id, id: params.id, mail };
       return toLinkReply(await operations.members.resetPassword(of));

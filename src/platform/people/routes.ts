@@ -4,7 +4,7 @@ import { route } from "../context.ts";
 import { actorOf } from "../http/context.ts";
 import { done, fields, isDone, oneOf, text } from "../http/schemas.ts";
 import { linkReply, mailQuery, mailWish, peopleReply } from "./schemas.ts";
-import { toLinkReply } from "./views.ts";
+import { checkOther, toLinkReply } from "./views.ts";
 
 /**
  * Users. Changes have no area: a token that could create an operator or reset a password would give
@@ -22,6 +22,7 @@ export const peopleRoutes = [
     about:
       "Creates a single-use invitation link for an operator. With `mail`, it is sent to the email address.",
     access: "operator",
+    needsRecent: true,
     body: fields({ email: Type.Optional(text({ most: 254 })), mail: mailWish }),
     reply: linkReply,
     async handle({ operations }, { body: { email = "", mail } }) {
@@ -42,6 +43,7 @@ export const peopleRoutes = [
     about:
       "Removes the operator role from a user; account memberships stay. At least one operator must remain.",
     access: "operator",
+    needsRecent: true,
     query: fields({
       oneself: Type.Optional(oneOf(["yes"], { description: "Required to remove your own role." })),
     }),
@@ -58,11 +60,14 @@ export const peopleRoutes = [
     },
   }),
   route("POST /api/people/:id/reset", {
-    about: "Creates a password reset link for a user. Using it ends all sessions of that user.",
+    about:
+      "Creates a password reset link for another user. Using it ends all sessions of that user.",
     access: "operator",
+    needsRecent: true,
     query: fields({ mail: mailQuery }),
     reply: linkReply,
-    async handle({ operations }, { params, query }) {
+    async handle({ operations, actor }, { params, query }) {
+      checkOther(actor, params.id);
       const of = { id: params.id, mail: query.mail === "yes" };
       return toLinkReply(await operations.people.resetPassword(of));
     },

@@ -1,6 +1,8 @@
 import { optionalDate, toDateText } from "../../base/dates.ts";
+import { Problem } from "../../base/problem.ts";
 import type { NewInvite } from "../../people/invites.ts";
 import type { Invite, Membership, Session, User } from "../../people/store.ts";
+import { type Actor, actorOf } from "../http/context.ts";
 import type { View } from "../http/schemas.ts";
 import type { InvitedView, LinkView, linkReply, PersonView } from "./schemas.ts";
 
@@ -21,6 +23,15 @@ export const toLinkReply = (view: LinkView): View<typeof linkReply> => ({
   ...view,
   link: view.mailed_to === null ? view.link : null,
 });
+
+/** Whoever borrows a session must not get a password with it. */
+export function checkOther(actor: Actor | undefined, userId: string): void {
+  if (actorOf(actor).id === userId)
+    throw new Problem({
+      code: "conflict",
+      message: "You cannot reset your own password. Change it in your profile instead.",
+    });
+}
 
 export function toInvited(invite: Invite): InvitedView {
   return {

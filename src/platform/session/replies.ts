@@ -26,14 +26,14 @@ export const signInReply = Type.Object({
 });
 
 /** Sets the cookie; what a browser must keep beside it is in the reply, where no other site reads. */
-export function signIn(context: Context, userId: string, secret: string) {
+export function signIn(context: Context, userId: string, secret: string, hasProof = false) {
   const { dependencies, setCookie, isBrowser } = context;
   const { longestMs } = dependencies.people.policy;
   setCookie({ kind: "session", value: secret, ageMs: longestMs });
   return {
     binding: dependencies.sessionSecrets.bindingOf(secret),
     device: isBrowser
-      ? dependencies.sessionSecrets.newDevice(userId, dependencies.clock.nowMs())
+      ? dependencies.sessionSecrets.newDevice(userId, dependencies.clock.nowMs(), hasProof)
       : null,
   };
 }

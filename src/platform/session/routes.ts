@@ -329,7 +329,7 @@ function toBegun(
 ) {
   context.setCookie(endedCookie("signIn"));
   const { userId, secret, account } = begun;
-  return { ...isDone, account, ...signIn(context, userId, secret) };
+  return { ...isDone, account, ...signIn(context, userId, secret, true) };
 }
 
 const answering = (context: Context) => ({

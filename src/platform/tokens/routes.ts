@@ -46,6 +46,7 @@ export const tokenRoutes = [
   route("POST /api/tokens", {
     about: "Creates a token with the operator role and scopes. The secret is shown only once.",
     access: "operator",
+    needsRecent: true,
     body: fields(shared),
     reply: newTokenReply,
     handle: ({ operations }, { body }) => operations.tokens.create({ ...body, role: "operator" }),

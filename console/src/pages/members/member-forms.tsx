@@ -6,6 +6,7 @@ import { MailChoice } from "../../components/form/mail-choice.tsx";
 import { ShownLink } from "../../components/form/shown-link.tsx";
 import { useForm } from "../../components/form/use-form.ts";
 import { type Role, useSession } from "../../session.tsx";
+import { VerifiedForm } from "../me/factors/verified.tsx";
 
 export type Member = Reply<"GET /api/accounts/:account/members">["members"][number];
 
@@ -22,25 +23,27 @@ export function InviteMember({ account }: { readonly account: string }) {
   });
   if (form.reply !== undefined) return <ShownLink title="Invite member" made={form.reply} />;
   return (
-    <FormDialog title="Invite member" form={form} submit="Create link">
-      <RoleChoice
-        value={form.values.role}
-        onChange={(role) => form.edit({ role })}
-        error={form.error("role")}
-      />
-      <TextInput
-        label="Email (optional)"
-        description="Only this address can use the link."
-        type="email"
-        autoComplete="off"
-        {...form.text("email")}
-      />
-      <MailChoice
-        isOn={form.values.mail}
-        onChange={(isMailed) => form.edit({ mail: isMailed })}
-        email={form.values.email}
-      />
-    </FormDialog>
+    <VerifiedForm form={form}>
+      <FormDialog title="Invite member" form={form} submit="Create link">
+        <RoleChoice
+          value={form.values.role}
+          onChange={(role) => form.edit({ role })}
+          error={form.error("role")}
+        />
+        <TextInput
+          label="Email (optional)"
+          description="Only this address can use the link."
+          type="email"
+          autoComplete="off"
+          {...form.text("email")}
+        />
+        <MailChoice
+          isOn={form.values.mail}
+          onChange={(isMailed) => form.edit({ mail: isMailed })}
+          email={form.values.email}
+        />
+      </FormDialog>
+    </VerifiedForm>
   );
 }
 
@@ -58,18 +61,20 @@ export function ChangeRole({ account, member }: ChangeRoleProps) {
   });
   const { role } = form.values;
   return (
-    <FormDialog
-      title={`Role of ${nameOf(member)}`}
-      form={form}
-      submit="Change role"
-      isDisabled={role === member.role}
-    >
-      <RoleChoice
-        value={role}
-        onChange={(chosen) => form.edit({ role: chosen })}
-        error={form.error("role")}
-      />
-    </FormDialog>
+    <VerifiedForm form={form}>
+      <FormDialog
+        title={`Role of ${nameOf(member)}`}
+        form={form}
+        submit="Change role"
+        isDisabled={role === member.role}
+      >
+        <RoleChoice
+          value={role}
+          onChange={(chosen) => form.edit({ role: chosen })}
+          error={form.error("role")}
+        />
+      </FormDialog>
+    </VerifiedForm>
   );
 }
 

@@ -10,6 +10,7 @@ import { useForm } from "../../components/form/use-form.ts";
 import { actionsColumn, type Column, DataTable } from "../../components/table/data-table.tsx";
 import { Moment } from "../../components/table/moment.tsx";
 import { useMay, useSession, useUser } from "../../session.tsx";
+import { VerifiedForm } from "../me/factors/verified.tsx";
 import { ChangeRole, type Member, nameOf, roleWords } from "./member-forms.tsx";
 
 interface MembersTableProps {
@@ -156,5 +157,9 @@ function PasswordLinkForm({ account, member }: Omit<ActionsProps, "onChangeRole"
     }),
     onDone: () => "stay",
   });
-  return <ResetLink form={form} name={nameOf(member)} email={member.email} />;
+  return (
+    <VerifiedForm form={form}>
+      <ResetLink form={form} name={nameOf(member)} email={member.email} />
+    </VerifiedForm>
+  );
 }

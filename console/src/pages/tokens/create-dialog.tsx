@@ -3,6 +3,7 @@ import type { Scope } from "../../../../src/people/role.ts";
 import { FormDialog } from "../../components/form/form-dialog.tsx";
 import { useForm } from "../../components/form/use-form.ts";
 import { type Role, useAccountId } from "../../session.tsx";
+import { VerifiedForm } from "../me/factors/verified.tsx";
 import { CreatedToken } from "./created-token.tsx";
 import { ScopeGrid } from "./scope-grid.tsx";
 
@@ -58,42 +59,44 @@ export function CreateToken() {
   const { scopes } = form.values;
   if (form.reply !== undefined) return <CreatedToken token={form.reply} />;
   return (
-    <FormDialog title="Create token" form={form} submit="Create token">
-      <TextInput
-        label="Name"
-        description="The script or service that will use this token."
-        withAsterisk
-        maxLength={100}
-        placeholder="nightly report"
-        data-autofocus
-        {...form.text("name")}
-      />
-      <ScopeGrid
-        kind={account === undefined ? "operator" : "account"}
-        value={scopes}
-        onChange={(chosen) => form.edit({ scopes: chosen })}
-        onPreset={({ scopes: chosen, role }) =>
-          form.edit({ scopes: chosen, ...(role === undefined ? {} : { role }) })
-        }
-        error={form.error("scopes")}
-      />
-      <Group grow align="flex-start">
-        {account !== undefined && (
-          <NativeSelect
-            label="Role"
-            description="Caps what the token can do."
-            data={[...roles]}
-            {...form.text("role")}
-          />
-        )}
-        <NativeSelect
-          label="Expires"
-          description="Expired tokens are rejected."
-          data={lifetimes}
-          {...form.text("days")}
-          error={form.error("expires")}
+    <VerifiedForm form={form}>
+      <FormDialog title="Create token" form={form} submit="Create token">
+        <TextInput
+          label="Name"
+          description="The script or service that will use this token."
+          withAsterisk
+          maxLength={100}
+          placeholder="nightly report"
+          data-autofocus
+          {...form.text("name")}
         />
-      </Group>
-    </FormDialog>
+        <ScopeGrid
+          kind={account === undefined ? "operator" : "account"}
+          value={scopes}
+          onChange={(chosen) => form.edit({ scopes: chosen })}
+          onPreset={({ scopes: chosen, role }) =>
+            form.edit({ scopes: chosen, ...(role === undefined ? {} : { role }) })
+          }
+          error={form.error("scopes")}
+        />
+        <Group grow align="flex-start">
+          {account !== undefined && (
+            <NativeSelect
+              label="Role"
+              description="Caps what the token can do."
+              data={[...roles]}
+              {...form.text("role")}
+            />
+          )}
+          <NativeSelect
+            label="Expires"
+            description="Expired tokens are rejected."
+            data={lifetimes}
+            {...form.text("days")}
+            error={form.error("expires")}
+          />
+        </Group>
+      </FormDialog>
+    </VerifiedForm>
   );
 }

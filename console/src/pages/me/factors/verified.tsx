@@ -1,9 +1,10 @@
 import { Button, Group, PasswordInput, Stack, TextInput } from "@mantine/core";
-import { type ReactNode, type SubmitEvent, useState } from "react";
+import { type ReactNode, type SubmitEvent, useEffect, useRef, useState } from "react";
 import { type ApiProblem, call, type Reply } from "../../../api.ts";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
 import { FormProblem, fieldError } from "../../../components/feedback/form-problem.tsx";
 import { Loading } from "../../../components/feedback/loaded.tsx";
+import type { Form } from "../../../components/form/use-form.ts";
 import { passkeyPlace } from "../../../passkey-place.ts";
 import { askPasskey } from "../../../passkeys.ts";
 import { useApi, useWork } from "../../../queries.ts";
@@ -17,28 +18,45 @@ export type FactorsView = Reply<"GET /api/me/factors">;
  * are: asks for that first. Once it has passed, the change stays on screen.
  */
 export function Verified({ children }: { readonly children: ReactNode }) {
+  const [hasPassed, setPassed] = useState(false);
+  if (hasPassed) return children;
+  return <Proof onDone={() => setPassed(true)} />;
+}
+
+interface VerifiedFormProps {
+  readonly form: Pick<Form<object>, "problem" | "submit">;
+  readonly children: ReactNode;
+}
+
+/** Around a form: asks for the proof if the platform misses it, and then sends the form again. */
+export function VerifiedForm({ form, children }: VerifiedFormProps) {
+  if (form.problem?.code !== "verification_required") return children;
+  return <Proof onDone={() => form.submit()} />;
+}
+
+function Proof({ onDone }: { readonly onDone: () => void }) {
   // Not an old answer: the ten minutes may be over.
   const factors = useApi("GET /api/me/factors", {}, { everyMs: 60_000 });
-  const [hasPassed, setPassed] = useState(false);
   const { data, isFetchedAfterMount } = factors;
-  if (hasPassed) return children;
+  const isVerified = isFetchedAfterMount && data?.is_verified === true;
+  const done = useRef(onDone);
+  done.current = onDone;
+  useEffect(() => {
+    if (isVerified) done.current();
+  }, [isVerified]);
   if (factors.isError)
     return (
       <Framed title="Confirm that it is you">
         <ErrorNotice problem={factors.error} onRetry={factors.refetch} />
       </Framed>
     );
-  if (data === undefined || !isFetchedAfterMount)
+  if (data === undefined || !isFetchedAfterMount || isVerified)
     return (
       <Framed title="One moment">
         <Loading lines={3} label="Loading" />
       </Framed>
     );
-  if (data.is_verified) {
-    setPassed(true);
-    return children;
-  }
-  return <Verify factors={data} onDone={() => setPassed(true)} />;
+  return <Verify factors={data} onDone={onDone} />;
 }
 
 interface VerifyProps {
@@ -47,6 +65,7 @@ interface VerifyProps {
 }
 
 function Verify({ factors, onDone }: VerifyProps) {
+  const { has_password: hasPassword } = useUser();
   // The password is not enough for a user who has a factor.
   const usesCode = factors.totp !== null || factors.passkeys.length > 0;
   const [text, setText] = useState("");
@@ -65,6 +84,12 @@ function Verify({ factors, onDone }: VerifyProps) {
   const hasPasskey =
     passkeyPlace().kind === "ready" &&
     factors.passkeys.some(({ host }) => host === location.hostname);
+  if (!usesCode && !hasPassword)
+    return (
+      <Framed title="Confirm that it is you">
+        <p>Sign out and sign in again. You can then make this change within ten minutes.</p>
+      </Framed>
+    );
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     verify.mutate(false);
@@ -73,7 +98,7 @@ function Verify({ factors, onDone }: VerifyProps) {
     <Framed title="Confirm that it is you">
       <form onSubmit={submit}>
         <Stack gap="md">
-          <p>This change affects how people sign in.</p>
+          <p>This change affects how people sign in or what they may do.</p>
           <ProofField usesCode={usesCode} text={text} onText={setText} problem={verify.error} />
           <FormProblem problem={verify.error} fields={[usesCode ? "code" : "password"]} />
           <Group justify="flex-end" gap="xs">

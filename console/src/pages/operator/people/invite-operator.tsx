@@ -4,6 +4,7 @@ import { MailChoice } from "../../../components/form/mail-choice.tsx";
 import { ShownLink } from "../../../components/form/shown-link.tsx";
 import { useForm } from "../../../components/form/use-form.ts";
 import { useSession } from "../../../session.tsx";
+import { VerifiedForm } from "../../me/factors/verified.tsx";
 
 export function InviteOperator() {
   const { sends_mail: mail } = useSession();
@@ -17,24 +18,26 @@ export function InviteOperator() {
   });
   if (form.reply !== undefined) return <ShownLink title="Invite operator" made={form.reply} />;
   return (
-    <FormDialog title="Invite operator" form={form} submit="Create link">
-      <p>
-        Operators can view and change everything, including providers, prices, accounts and people.
-        To give access to one account only, invite the person from that account.
-      </p>
-      <TextInput
-        label="Email (optional)"
-        description="Only this address can use the link."
-        type="email"
-        autoComplete="off"
-        data-autofocus
-        {...form.text("email")}
-      />
-      <MailChoice
-        isOn={form.values.mail}
-        onChange={(isMailed) => form.edit({ mail: isMailed })}
-        email={form.values.email}
-      />
-    </FormDialog>
+    <VerifiedForm form={form}>
+      <FormDialog title="Invite operator" form={form} submit="Create link">
+        <p>
+          Operators can view and change everything, including providers, prices, accounts and
+          people. To give access to one account only, invite the person from that account.
+        </p>
+        <TextInput
+          label="Email (optional)"
+          description="Only this address can use the link."
+          type="email"
+          autoComplete="off"
+          data-autofocus
+          {...form.text("email")}
+        />
+        <MailChoice
+          isOn={form.values.mail}
+          onChange={(isMailed) => form.edit({ mail: isMailed })}
+          email={form.values.email}
+        />
+      </FormDialog>
+    </VerifiedForm>
   );
 }

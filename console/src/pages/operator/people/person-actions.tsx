@@ -8,6 +8,7 @@ import { Dialog } from "../../../components/form/dialog.tsx";
 import { ResetLink } from "../../../components/form/reset-link.tsx";
 import { useForm } from "../../../components/form/use-form.ts";
 import { useSession, useUser } from "../../../session.tsx";
+import { VerifiedForm } from "../../me/factors/verified.tsx";
 import { VerifiedButton } from "../../me/factors/verified-button.tsx";
 import classes from "./page.module.css";
 
@@ -66,7 +67,11 @@ function NewPasswordForm({ person }: { readonly person: Person }) {
     }),
     onDone: () => "stay",
   });
-  return <ResetLink form={form} name={nameOf(person)} email={person.email} />;
+  return (
+    <VerifiedForm form={form}>
+      <ResetLink form={form} name={nameOf(person)} email={person.email} />
+    </VerifiedForm>
+  );
 }
 
 function ResetFactors({ person }: { readonly person: Person }) {
@@ -117,8 +122,7 @@ function RemoveOperator({ person, isMe }: OwnProps) {
   const name = nameOf(person);
   const navigate = useNavigate();
   return (
-    <ConfirmButton
-      size="compact-sm"
+    <VerifiedButton
       aria-label={isMe ? "Give up operator role" : `Remove operator role from ${name}`}
       question={isMe ? "Give up your operator role?" : `Remove the operator role from ${name}?`}
       consequence={
@@ -136,6 +140,6 @@ function RemoveOperator({ person, isMe }: OwnProps) {
       }}
     >
       {isMe ? "Give up operator role" : "Remove operator role"}
-    </ConfirmButton>
+    </VerifiedButton>
   );
 }

@@ -27,6 +27,7 @@ import type {
 } from "./schemas.ts";
 import { type ServeResult, serveModels, toServedDetail } from "./serve.ts";
 import { type ProviderUpdate, updateEntry } from "./update.ts";
+import { checkVariables } from "./variables.ts";
 import { findEntry, vendorViews } from "./views.ts";
 
 export interface ConnectOperations {
@@ -109,11 +110,13 @@ async function addEntry(
     if (providers.some((known) => known.name === name))
       throw conflict({ name: `Provider "${name}" already exists. Choose another name.` });
   };
-  refuseKnown(await catalog.load());
+  const content = await catalog.load();
+  refuseKnown(content);
   const manifest = readDraft({ providers: { [name]: draft } }, dependencies);
   const [read] = manifest.providers;
   if (read === undefined) throw new Error("the draft was not read");
   const entry = toEntry({ given: read, before: undefined, secrets });
+  checkVariables({ entry, content, actor: author.actor });
   const [key] = keysOf(entry);
   // The vendor may take its time: nobody else's change waits for it.
   const savesAnyway = given.save_anyway;

@@ -20,6 +20,7 @@ import {
 import { readKey } from "./draft.ts";
 import type { KeyChanges, NewKey } from "./schemas.ts";
 import { keyTrial } from "./trials.ts";
+import { checkVariables } from "./variables.ts";
 import { findEntry } from "./views.ts";
 
 interface OneKey {
@@ -181,6 +182,7 @@ async function changeKeys(dependencies: Dependencies, options: KeyChange): Promi
   const { provider, change, tested, savesAnyway, author } = options;
   const first = await catalog.load();
   const checked = toAfter(findEntry(first, provider), options);
+  checkVariables({ entry: checked, content: first, actor: author.actor });
   const trial = keyTrial(first, provider);
   const found =
     tested === undefined

@@ -241,6 +241,12 @@ describe("a provider that is added", () => {
     ["a key of two lines", { api_key: "a\nb" }, "api_key"],
     ["a variable without braces", { api_key: "$KEY" }, "api_key"],
     ["a variable of the gateway's own", { api_key: `$\{SVC_SECRET}` }, "api_key"],
+    ["a variable of another part", { api_key: "${AWS_SECRET_ACCESS_KEY}" }, "api_key"],
+    [
+      "a variable of another part, as an option",
+      { options: { image_urls: "${HOOK_TOKEN}" } },
+      "options.image_urls",
+    ],
     ["the embedded models' own name", { name: "engine" }, "name"],
   ] as const)
     test(`is refused with the field that is wrong: ${what}`, async () => {
@@ -326,8 +332,8 @@ describe("a provider of the store", () => {
   test("gets another key, or a variable instead of one", async () => {
     await change("mine", { api_key: "${GROQ_API_KEY}" });
     expect((await find("mine")).api_key).toMatchObject({ variable: "GROQ_API_KEY", is_set: true });
-    const { body } = await change("mine", { api_key: "${NOT_SET}" });
-    expect(body.warnings).toEqual([expect.stringContaining("NOT_SET is not set")]);
+    const { body } = await change("mine", { api_key: "${XAI_API_KEY}" });
+    expect(body.warnings).toEqual([expect.stringContaining("XAI_API_KEY is not set")]);
     await change("mine", { api_key: null });
     expect((await find("mine")).api_key).toBeNull();
   });
@@ -337,6 +343,8 @@ describe("a provider of the store", () => {
     for (const [body, field] of [
       [{ base_url: "no address" }, "base_url"],
       [{ api_key: "${SVC_SECRET}" }, "api_key"],
+      [{ api_key: "${AWS_SECRET_ACCESS_KEY}", skip_test: true }, "api_key"],
+      [{ options: { image_urls: "${HOOK_TOKEN}" }, skip_test: true }, "options.image_urls"],
       [{ allow_private: false }, "base_url"],
       [{ options: { nonsense: "1" } }, "options.nonsense"],
     ] as const) {

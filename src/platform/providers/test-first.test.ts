@@ -226,7 +226,7 @@ describe("a changed provider", () => {
       expect((await change({ base_url, api_key: goodKey })).status).toBe(200);
       expect(heard).toEqual([`Bearer ${goodKey}`]);
       const back = { base_url: gateway.upstream.baseUrl, skip_test: true };
-      expect((await change({ ...back, api_key: "${MINE_KEY}" })).status).toBe(200);
+      expect((await change({ ...back, api_key: "${GROQ_API_KEY}" })).status).toBe(200);
       expect((await change({ base_url, skip_test: true })).status).toBe(200);
       expect((await change({ ...back, api_key: null })).status).toBe(200);
       expect(heard).toEqual([`Bearer ${goodKey}`]);
@@ -325,6 +325,18 @@ describe("the keys of a provider", () => {
       400,
       "api_key",
     ],
+    [
+      "a variable of another part",
+      () => addKey({ name: "x", api_key: "${AWS_SECRET_ACCESS_KEY}" }),
+      400,
+      "api_key",
+    ],
+    [
+      "such a variable for a key that is there",
+      () => changeKey("default", { api_key: "${AWS_SECRET_ACCESS_KEY}" }),
+      400,
+      "api_key",
+    ],
     ["a negative weight", () => changeKey("default", { weight: -1 }), 400, "weight"],
     ["a key that is not there", () => changeKey("nobody", { weight: 1 }), 404, "key"],
     ["a key to remove that is not there", () => removeKey("nobody"), 404, "key"],
@@ -336,10 +348,10 @@ describe("the keys of a provider", () => {
     });
 
   test("are exported as references and applied again without a change", async () => {
-    await addKey({ name: "second", api_key: "${SECOND_KEY}", weight: 2 });
+    await addKey({ name: "second", api_key: "${GROQ_API_KEY}", weight: 2 });
     const { operations } = gateway.server;
     const { yaml } = await operations.manifest.export({});
-    expect(yaml).toContain("key: ${SECOND_KEY}");
+    expect(yaml).toContain("key: ${GROQ_API_KEY}");
     expect(yaml).not.toContain("sk-good");
     const again = await operations.manifest.apply({ text: yaml, dryRun: true });
     expect(again.differences).toEqual([]);

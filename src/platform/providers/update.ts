@@ -21,6 +21,7 @@ import { checkReference, readKey } from "./draft.ts";
 import { checkKeptSecrets } from "./kept-secrets.ts";
 import type { ProviderChanges } from "./schemas.ts";
 import { keyTrial } from "./trials.ts";
+import { checkVariables } from "./variables.ts";
 import { findEntry } from "./views.ts";
 
 export type ProviderUpdate = ProviderChanges & { readonly name: string };
@@ -29,12 +30,13 @@ export type ProviderUpdate = ProviderChanges & { readonly name: string };
 export async function updateEntry(
   dependencies: ConnectDependencies,
   input: ProviderUpdate,
-  { audit }: Author,
+  { actor, audit }: Author,
 ): Promise<SavedProvider> {
   const { catalog, clock, mutex, takeEffect, variable } = dependencies;
   const content = await catalog.load();
   const { name, skip_test: skipTest = false, save_anyway: savesAnyway } = input;
   const [before, planned] = planUpdate(dependencies, content, input);
+  checkVariables({ entry: planned, content, actor });
   const key = newKeyOf(before, planned);
   const trial = keyTrial(content, name);
   const known = chosenKey(before, key?.name);

@@ -10,7 +10,11 @@ import { joinOperator, type Visitor } from "../../setup/platform-home.ts";
 let home: Restartable;
 let operator: Visitor;
 beforeAll(async () => {
-  home = await startRestartable({ SVC_BREAKERS: "on", SVC_RETRIES: "0", MINE_KEY: "sk-good-1" });
+  home = await startRestartable({
+    SVC_BREAKERS: "on",
+    SVC_RETRIES: "0",
+    GROQ_API_KEY: "sk-good-1",
+  });
   operator = await joinOperator(home.gateway);
 });
 afterAll(() => home.end());
@@ -147,9 +151,9 @@ test("is serving again after the first call that works", async () => {
 });
 
 test("is failing while the variable of its key is not set", async () => {
-  await connect("${NOT_SET_ANYWHERE}");
+  await connect("${XAI_API_KEY}");
   expect(await shown()).toEqual(everywhere(["failing", "failing"]));
-  await change({ api_key: "${MINE_KEY}", skip_test: true });
+  await change({ api_key: "${GROQ_API_KEY}", skip_test: true });
   expect(await shown()).toEqual(everywhere(["untested", "untested"]));
 });
 
@@ -193,7 +197,7 @@ describe("the state of a key", () => {
   });
 
   test("is failing once all its models fail", async () => {
-    await connect("${NOT_SET_ANYWHERE}");
+    await connect("${XAI_API_KEY}");
     expect(await keys()).toEqual([["default", "failing", "2 of 2"]]);
   });
 

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
+import { joinOperator, type Visitor } from "../../../test/setup/platform-home.ts";
+
+let gateway: TestGateway;
+let operator: Visitor;
+beforeAll(async () => {
+  gateway = await startTestGateway({ environment: { GROQ_API_KEY: "gsk-0123456789" } });
+  operator = await joinOperator(gateway);
+});
+afterAll(() => gateway.stop());
+
+const add = (body: object) => operator.ask("POST /api/providers", { body });
+const remove = (name: string) => operator.ask("DELETE /api/providers/:name", { params: { name } });
+
+test("over HTTP, a variable is one of a vendor or one that svc.yaml names, and for the same use", async () => {
+  const tried = async (body: object) => {
+    const reply = await add({ name: "named", allow_private: true, skip_test: true, ...body });
+    await remove("named");
+    return reply.status === 400 ? reply.body.error.message : reply.status;
+  };
+  const aws = { access_key_id: "${AWS_ACCESS_KEY_ID}", region: "us-east-1" };
+  const secret_access_key = "${AWS_SECRET_ACCESS_KEY}";
+  const amazon = (options: object) => tried({ vendor: "bedrock", options: { ...aws, ...options } });
+  const base_url = gateway.upstream.baseUrl;
+  expect(await tried({ base_url, api_key: "${GROQ_API_KEY}" })).toBe(200);
+  expect(await tried({ base_url, api_key: "${FAKE_KEY}" })).toBe(200);
+  expect(await amazon({ secret_access_key })).toBe(200);
+  expect(await amazon({ secret_access_key: "${FAKE_KEY}" })).toContain("FAKE_KEY");
+  expect(await tried({ base_url, api_key: "${AWS_SECRET_ACCESS_KEY}" })).toBe(
+    "API key refers to the variable AWS_SECRET_ACCESS_KEY, which only svc.yaml can do. Write ${AWS_SECRET_ACCESS_KEY} into svc.yaml, or enter the value here.",
+  );
+  expect(
+    await tried({
+      kind: "ai-sdk",
+      options: { package: "x", baseURL: base_url, apiKey: "${AWS_SECRET_ACCESS_KEY}" },
+    }),
+  ).toContain("AWS_SECRET_ACCESS_KEY");
+});
+
+test("a command of the machine may refer to any variable", async () => {
+  await gateway.server.operations.providers.add({
+    name: "mine",
+    base_url: gateway.upstream.baseUrl,
+    allow_private: true,
+    api_key: "${MY_OWN_VARIABLE}",
+    skip_test: true,
+  });
+  const params = { name: "mine" };
+  const paused = await operator.ask("PATCH /api/providers/:name", {
+    params,
+    body: { paused: true },
+  });
+  expect(paused.status).toBe(200);
+});

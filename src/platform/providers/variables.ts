@@ -1,0 +1,63 @@
+import { invalid } from "../../base/problem.ts";
+import type { CatalogContent } from "../../catalog/catalog.ts";
+import type { ProviderEntry, StoredOption } from "../../catalog/model.ts";
+import { keysOf } from "../../catalog/provider-keys.ts";
+import { providerKindShapes } from "../../catalog/provider-kinds.ts";
+import { vendors } from "../../catalog/vendors.ts";
+import type { Actor } from "../audit/author.ts";
+
+const vendorVariables: ReadonlySet<string> = new Set(
+  vendors.flatMap(({ keyVariables }) => keyVariables),
+);
+
+/**
+ * The environment has more than keys of vendors, such as the secrets of exports. Otherwise an operator
+ * over HTTP could send any of it to a server of their own. A command on the machine, and svc.yaml, can
+ * refer to every variable.
+ */
+export function checkVariables(options: {
+  readonly entry: ProviderEntry;
+  /** What svc.yaml and commands have set up. */
+  readonly content: CatalogContent;
+  readonly actor: Actor;
+}): void {
+  const { entry, content, actor } = options;
+  if (actor.kind === "command") return;
+  const known = new Set(content.providers.flatMap(usesOf).map(textOf));
+  const refused = usesOf(entry).find(
+    (use) => !vendorVariables.has(use.variable) && !isOwn(use) && !known.has(textOf(use)),
+  );
+  if (refused === undefined) return;
+  const { option, variable } = refused;
+  const [field, what] =
+    option === undefined ? ["api_key", "API key"] : [`options.${option}`, `Option ${option}`];
+  throw invalid({
+    [field]: `${what} refers to the variable ${variable}, which only svc.yaml can do. Write \${${variable}} into svc.yaml, or enter the value here.`,
+  });
+}
+
+/** Where a variable is used: what signs a request is not to be sent as a key. */
+interface Use {
+  readonly kind: ProviderEntry["kind"];
+  /** Undefined: as a key. */
+  readonly option: string | undefined;
+  readonly variable: string;
+}
+
+function usesOf(entry: ProviderEntry): readonly Use[] {
+  const { kind, options = {} } = entry;
+  const all: readonly (readonly [string | undefined, StoredOption])[] = [
+    ...keysOf(entry).map(({ secret }) => [undefined, secret] as const),
+    ...Object.entries(options).map(([name, one]) => [name.replace(/^options\./, ""), one] as const),
+  ];
+  return all.flatMap(([option, one]) =>
+    "variable" in one ? [{ kind, option, variable: one.variable }] : [],
+  );
+}
+
+/** The variable that the vendor's own tools read this option from. */
+const isOwn = ({ kind, option, variable }: Use): boolean =>
+  option !== undefined && providerKindShapes[kind].options[option]?.variable === variable;
+
+const textOf = ({ kind, option, variable }: Use): string =>
+  option === undefined ? variable : `${kind} ${option} ${variable}`;

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -98,23 +98,19 @@ test("responses that have expired are deleted, also where storing is off and exp
   }
 });
 
-test("receipts that an export has not delivered are kept, for at most seven days", async () => {
-  const configuration = loadConfiguration({
-    SVC_DATA_DIR: join(root, "held"),
-    SVC_CONFIG: "",
-    SVC_RECEIPTS_DAYS: "30",
-  });
-  const { store, close } = await openStore(configuration);
-  const lines: string[] = [];
-  const log = createLog({ level: "warn", pretty: false, write: (line) => lines.push(line) });
-  const clock = { ms: noonMs, nowMs: () => clock.ms };
+describe("receipts that an export has not delivered", () => {
   const of = { destinationId: "export_1", stream: "receipts" } as const;
-  const left = () =>
-    withLedger(
-      configuration,
-      async (ledger) => (await Array.fromAsync(ledger.receipts({}))).length,
-    );
-  try {
+  /** An export that began long ago, and one receipt that is ten days older than it may get. */
+  async function startHeld(name: string) {
+    const configuration = loadConfiguration({
+      SVC_DATA_DIR: join(root, name),
+      SVC_CONFIG: "",
+      SVC_RECEIPTS_DAYS: "30",
+    });
+    const { store, close } = await openStore(configuration);
+    const lines: string[] = [];
+    const log = createLog({ level: "warn", pretty: false, write: (line) => lines.push(line) });
+    const clock = { ms: noonMs, nowMs: () => clock.ms };
     await store.accounts.insert({ id: "acct_1", name: "acme", createdAtMs: 1 }, auditOf());
     await store.ledger.addEntry(entryOf(), auditOf());
     const rollups = await startSums(store.ledger, noonMs - 50 * dayMs);
@@ -128,18 +124,92 @@ test("receipts that an export has not delivered are kept, for at most seven days
         format: "jsonl",
         target: { kind: "file", dir: "/nowhere" },
         fromMs: 0,
-        createdAtMs: noonMs,
+        createdAtMs: noonMs - 60 * dayMs,
         pausedAtMs: undefined,
       },
       auditOf(),
     );
-    await store.exports.fail(of, { failure: "it returned 500", retryAtMs: 0 });
-    await runRetention({ configuration, store, clock, log });
-    expect([await left(), lines.join()]).toEqual([1, expect.stringContaining("are kept until")]);
-    clock.ms += 7 * dayMs + 1;
-    await runRetention({ configuration, store, clock, log });
-    expect([await left(), lines.join()]).toEqual([0, expect.stringContaining("are deleted that")]);
-  } finally {
-    await close();
+    const fail = () =>
+      store.exports.fail(of, {
+        failure: "it returned 500",
+        atMs: clock.ms,
+        retryAtMs: clock.ms + 900_000,
+      });
+    const work = async (rows: number) => {
+      const [state] = await store.exports.states();
+      if (state === undefined) throw new Error("there is a stream");
+      const { cursor } = state;
+      await store.exports.advance(of, { from: cursor, to: cursor, rows, atMs: clock.ms });
+    };
+    const failFor = async (days: number) => {
+      for (let half = 0; half < 2 * days; half++) {
+        await fail();
+        clock.ms += dayMs / 2;
+      }
+      await fail();
+    };
+    const left = async () => {
+      await runRetention({ configuration, store, clock, log });
+      return withLedger(
+        configuration,
+        async (ledger) => (await Array.fromAsync(ledger.receipts({}))).length,
+      );
+    };
+    return { clock, lines, fail, failFor, work, left, close };
   }
+
+  test("are kept for seven days of failures, and no longer", async () => {
+    const { clock, lines, failFor, left, close } = await startHeld("held");
+    try {
+      await failFor(7);
+      expect([await left(), lines.join()]).toEqual([1, expect.stringContaining("are kept until")]);
+      clock.ms++;
+      expect([await left(), lines.join()]).toEqual([
+        0,
+        expect.stringContaining("failed to deliver for seven days"),
+      ]);
+    } finally {
+      await close();
+    }
+  });
+
+  test("are kept after a first failure, however long nothing was to be delivered", async () => {
+    const { clock, lines, fail, work, left, close } = await startHeld("idle");
+    try {
+      clock.ms -= 30 * dayMs;
+      await work(7);
+      clock.ms += 30 * dayMs;
+      await fail();
+      expect([await left(), lines.join()]).toEqual([1, expect.stringContaining("are kept until")]);
+    } finally {
+      await close();
+    }
+  });
+
+  test("are kept when a pass worked between failures, also an empty one", async () => {
+    const { failFor, work, left, close } = await startHeld("between");
+    try {
+      await failFor(6);
+      await work(0);
+      await failFor(6);
+      expect(await left()).toBe(1);
+    } finally {
+      await close();
+    }
+  });
+
+  test("are kept when the process was off for days, whether it had failed or not", async () => {
+    const { clock, fail, left, close } = await startHeld("off");
+    try {
+      clock.ms += 8 * dayMs;
+      expect(await left()).toBe(1);
+      await fail();
+      clock.ms += 8 * dayMs;
+      expect(await left()).toBe(1);
+      await fail();
+      expect(await left()).toBe(1);
+    } finally {
+      await close();
+    }
+  });
 });

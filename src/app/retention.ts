@@ -1,6 +1,7 @@
 import { type Clock, nextTurn } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Configuration } from "../config/load.ts";
+import { longestRestMs, type StreamState } from "../exports/store.ts";
 import { applyRetention, type Days } from "../ledger/retention.ts";
 import { dayMs } from "../ledger/rollups.ts";
 import { exportDay } from "../platform/requests/export/export.ts";
@@ -75,8 +76,14 @@ export async function runRetention(job: RetentionJob, signal?: AbortSignal): Pro
   return applyRetention({ store: store.retention, days, nowMs, exportDay: toFile, log, signal });
 }
 
-/** For how long an export that delivers nothing keeps receipts from being deleted. */
+/** For how long an export that fails keeps receipts from being deleted. */
 const mostHeldMs = 7 * dayMs;
+
+/** It was tried all the time: where the process was off for days, it gets the time again. */
+const isGivenUp = ({ failingSinceMs, retryAtMs }: StreamState, nowMs: number): boolean =>
+  failingSinceMs !== undefined &&
+  failingSinceMs < nowMs - mostHeldMs &&
+  retryAtMs > nowMs - longestRestMs;
 
 /**
  * The moment that receipts are deleted by: now, or an earlier one, so that none goes that an export
@@ -91,17 +98,16 @@ async function heldBack({ configuration, store, clock, log }: RetentionJob): Pro
   const fewest = Math.min(...days) * dayMs;
   const states = await store.exports.states();
   let atMs = nowMs;
-  for (const { id, name, createdAtMs } of running) {
+  for (const { id, name } of running) {
     const state = states.find((one) => one.destinationId === id && one.stream === "receipts");
     if (state === undefined) continue;
     // What is exported already may go, and so may all that lies before the first receipt.
-    const { failure, cursor, deliveredAtMs } = state;
+    const { failure, cursor } = state;
     const firstMs = await store.exports.firstMs("receipts", cursor.hourMs, nowMs);
     const untilMs = firstMs === undefined ? nowMs : Math.min(nowMs, firstMs + fewest);
     if (untilMs >= nowMs) continue;
-    const isGivenUp = failure !== undefined && (deliveredAtMs ?? createdAtMs) < nowMs - mostHeldMs;
-    if (isGivenUp)
-      log.error("old receipts are deleted that an export has not delivered for seven days", {
+    if (isGivenUp(state, nowMs))
+      log.error("old receipts are deleted that an export has failed to deliver for seven days", {
         export: name,
         detail: failure,
       });

@@ -111,7 +111,8 @@ export class Exporter {
   async #failed({ name }: Destination, state: StreamState, error: unknown): Promise<void> {
     const { store, clock, log, random = Math.random } = this.#options;
     const { reason, pauseMs } = failureOf(error, state.failuresInRow, random());
-    await store.fail(state, { failure: reason, retryAtMs: clock.nowMs() + pauseMs });
+    const atMs = clock.nowMs();
+    await store.fail(state, { failure: reason, atMs, retryAtMs: atMs + pauseMs });
     const place = `${name} ${state.stream}`;
     if (this.#failing.has(place)) return;
     this.#failing.add(place);

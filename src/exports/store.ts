@@ -1,6 +1,9 @@
 import type { AuditRecord } from "../base/audit.ts";
 import type { Destination, Stream } from "./destination.ts";
 
+/** A run of failures ends where nothing was tried for so long: the process was off, or it was paused. */
+export const longestRestMs = 24 * 3_600_000;
+
 /** How far a stream is: rows of this hour after `afterId` come next, as part `part`. */
 export interface Cursor {
   readonly hourMs: number;
@@ -25,6 +28,8 @@ export interface StreamState {
   readonly failuresInRow: number;
   /** Why the newest attempt failed; undefined: it did not. */
   readonly failure: string | undefined;
+  /** The first failure of the current run: since it last worked, or since it last rested. */
+  readonly failingSinceMs: number | undefined;
   readonly retryAtMs: number;
 }
 
@@ -48,6 +53,7 @@ export interface Advance {
 
 export interface Failed {
   readonly failure: string;
+  readonly atMs: number;
   readonly retryAtMs: number;
 }
 

@@ -12,6 +12,7 @@ import type { Receipt } from "../../src/ledger/receipt.ts";
 import { hourMs, type Rollups, toHour } from "../../src/ledger/rollups.ts";
 import type { LedgerReader } from "../../src/ledger/store.ts";
 import { auditOf } from "./audit-sample.ts";
+import { failureRunTests } from "./export-failures-contract.ts";
 import {
   above2to53,
   entryOf,
@@ -140,6 +141,7 @@ export function exportTests(opened: () => Opened): void {
     lateTests(() => home);
     failureTests(() => home);
     pauseTests(() => home);
+    failureRunTests(() => home);
     destinationTests(() => home);
   });
 }

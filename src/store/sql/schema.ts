@@ -82,6 +82,7 @@ export interface Tables extends PeopleTables {
     failures: number;
     failures_in_row: number;
     failure: string | null;
+    failing_since_ms: number | null;
     retry_at_ms: number;
   };
   /** Hours that were delivered, for as long as late rows are looked for. */

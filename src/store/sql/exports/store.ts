@@ -9,13 +9,14 @@ import {
   streams,
   type Target,
 } from "../../../exports/destination.ts";
-import type {
-  Cursor,
-  ExportedHour,
-  ExportStore,
-  Failed,
-  Span,
-  StreamState,
+import {
+  type Cursor,
+  type ExportedHour,
+  type ExportStore,
+  type Failed,
+  longestRestMs,
+  type Span,
+  type StreamState,
 } from "../../../exports/store.ts";
 import { addAudit, toRecord } from "../audit.ts";
 import { lockFor } from "../dialect.ts";
@@ -78,6 +79,8 @@ function destinationsIn(db: Db) {
   } satisfies Partial<ExportStore>;
 }
 
+const worked = { failures_in_row: 0, failure: null, failing_since_ms: null, retry_at_ms: 0 };
+
 type Of = Pick<StreamState, "destinationId" | "stream">;
 
 function progressIn(db: Db) {
@@ -97,7 +100,7 @@ function progressIn(db: Db) {
           .updateTable("export_streams")
           .set((column) => ({ ...fromCursor(to), rows: column("rows", "+", rows) }))
           .$if(rows > 0, (query) => query.set({ delivered_at_ms: atMs }))
-          .set({ failures_in_row: 0, failure: null, retry_at_ms: 0 })
+          .set(worked)
           .where("export_id", "=", of.destinationId)
           .where("stream", "=", of.stream)
           .where("hour_ms", "=", from.hourMs)
@@ -108,13 +111,16 @@ function progressIn(db: Db) {
         if (closed !== undefined) await putHour(transaction, of, closed);
         return true;
       }),
-    async fail(of, { failure, retryAtMs }: Failed) {
+    async fail(of, { failure, atMs, retryAtMs }: Failed) {
       await db
         .updateTable("export_streams")
         .set((column) => ({
           failures: column("failures", "+", 1),
           failures_in_row: column("failures_in_row", "+", 1),
           failure,
+          failing_since_ms: sql<number>`case
+            when failing_since_ms is null or retry_at_ms < ${atMs - longestRestMs} then ${atMs}
+            else failing_since_ms end`,
           retry_at_ms: retryAtMs,
         }))
         .where("export_id", "=", of.destinationId)
@@ -136,7 +142,7 @@ function progressIn(db: Db) {
           .updateTable("export_streams")
           .set((column) => ({ rows: column("rows", "+", rows) }))
           .$if(rows > 0, (query) => query.set({ delivered_at_ms: atMs }))
-          .set({ failures_in_row: 0, failure: null, retry_at_ms: 0 })
+          .set(worked)
           .where("export_id", "=", of.destinationId)
           .where("stream", "=", of.stream)
           .executeTakeFirstOrThrow();
@@ -220,6 +226,7 @@ const newState = ({ id, fromMs }: Destination, stream: Stream): Tables["export_s
   failures: 0,
   failures_in_row: 0,
   failure: null,
+  failing_since_ms: null,
   retry_at_ms: 0,
 });
 
@@ -239,6 +246,7 @@ const toState = (row: Tables["export_streams"]): StreamState => ({
   failures: row.failures,
   failuresInRow: row.failures_in_row,
   failure: row.failure ?? undefined,
+  failingSinceMs: row.failing_since_ms ?? undefined,
   retryAtMs: row.retry_at_ms,
 });
 

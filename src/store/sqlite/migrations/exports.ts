@@ -23,6 +23,7 @@ const statements = [
     failures bigint not null,
     failures_in_row bigint not null,
     failure text,
+    failing_since_ms bigint,
     retry_at_ms bigint not null,
     primary key (export_id, stream)
   ) without rowid`,

@@ -64,7 +64,7 @@ test("an API key from before data keys works after an upgrade and two rotations"
   expect(await again.stop()).toBe(0);
 });
 
-test("the secret of before opens nothing any more, and is not printed", async () => {
+test("the previous secret opens nothing any more, and is not printed", async () => {
   await home.svc(["account", "create", "acme"]);
   const before = secretText();
   const { code, stdout, stderr } = await home.svc(["secret", "rotate"]);
@@ -120,7 +120,7 @@ test("a secret of the environment stays valid until the rotation is finished", a
     expect((await svc(["account", "list"], environment)).code).toBe(0);
   expect((await svc(["secret", "rotate"], one)).stderr).toContain("is not finished");
   expect((await svc(["secret", "rotate", "--finish"], one)).stderr).toContain(
-    "still uses the secret of before",
+    "still uses the previous secret",
   );
   expect((await svc(["secret", "rotate", "--cancel"], two)).stderr).toContain(
     "already uses the new secret",

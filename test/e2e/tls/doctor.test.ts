@@ -97,7 +97,7 @@ test("reports a chain that clients cannot follow", async () => {
   );
   certificate.write(createCertificate({ name: "127.0.0.1", until: inDays(90) }));
   expect((await certificates()).at(-1)).toBe(
-    "warning: The certificate is signed by itself, so clients refuse it unless they were given it.",
+    "warning: The certificate is self-signed, so clients refuse it unless they were given it.",
   );
   const { cert, key } = issued("127.0.0.1", 90);
   certificate.write({ cert: cert + issued("other.example", 90).cert, key });

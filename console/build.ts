@@ -52,7 +52,10 @@ function currentStamp(): string | undefined {
   return existsSync(join(dist, stamp, "manifest.json")) ? stamp : undefined;
 }
 
-/** By Node, as any other install. */
+/**
+ * By Node, as any other install. The bundler remembers folders that were missing, so the build after a
+ * first install needs a process of its own.
+ */
 function ensureInstalled(): void {
   const script = join(root, "..", "scripts", "install-console.mjs");
   const { exitCode } = Bun.spawnSync(["node", script], { stdio: ["ignore", 2, 2] });
@@ -106,6 +109,14 @@ async function buildOnce(): Promise<void> {
   const stamp = stampOf();
   if (words.has("--if-needed") && currentStamp() === stamp) return;
   if (words.has("--if-needed")) process.stderr.write("Building the console (once) …\n");
+  if (!existsSync(join(root, "node_modules"))) {
+    ensureInstalled();
+    const again = [...words].filter((word) => word !== "--watch");
+    const command = [process.execPath, import.meta.path, ...again];
+    const { exitCode } = Bun.spawnSync(command, { stdio: ["ignore", 1, 2] });
+    if (exitCode !== 0) throw new Error("see the output above");
+    return;
+  }
   const manifest = await build(stamp);
   if (words.has("--json")) process.stdout.write(`${JSON.stringify(manifest.firstLoad, null, 2)}\n`);
 }

@@ -43,8 +43,8 @@ const tasks = {
   "providers-docs": () => run(bun, [join(root, "scripts", "providers-docs.ts")]),
   "test-clients": () => run(bun, [join(root, "test", "clients", "run.ts"), ...words]),
   "test-fuzz": () => run(bun, [join(root, "test", "fuzz", "run.ts"), ...words]),
-  "test-faults": () => {
-    if (words.length === 0 && !runTier("chaos").isGreen) process.exit(1);
+  "test-faults": async () => {
+    if (words.length === 0 && !(await runTier("chaos")).isGreen) process.exit(1);
     run(bun, [join(root, "test", "faults", "run.ts"), ...words]);
   },
   "test-cluster": () => run(bun, [join(root, "test", "cluster", "run.ts"), ...words]),
@@ -68,16 +68,16 @@ const tasks = {
     run(bun, [join(root, "engine", "test", "speech", "check-speech.ts"), ...words]),
   format: () => step("format", tool("biome"), ["check", "--write", "."]),
   static: () => checkStatic(),
-  test: () => conclude([runTier("test")]),
-  "test-engine": () => conclude([runTier("engine")]),
-  "test-browser": () => conclude([runTier("browser")]),
-  "test-install": () => conclude([runTier("install")]),
-  "test-deploy": () => conclude([runTier("deploy")]),
+  test: async () => conclude([await runTier("test")]),
+  "test-engine": async () => conclude([await runTier("engine")]),
+  "test-browser": async () => conclude([await runTier("browser")]),
+  "test-install": async () => conclude([await runTier("install")]),
+  "test-deploy": async () => conclude([await runTier("deploy")]),
   ci: () => runCi(),
   "test-all": () => runAll(),
   check: async () => {
     await checkStatic();
-    conclude([runTier("test")]);
+    conclude([await runTier("test")]);
   },
 };
 
@@ -158,8 +158,8 @@ function step(name, command, commandWords) {
 }
 
 /** Its output comes whole, at its end: others may run beside it. */
-async function runBuffered(command, commandWords) {
-  const child = spawn(command, commandWords, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+async function runBuffered(command, commandWords, env = process.env) {
+  const child = spawn(command, commandWords, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
   const chunks = [];
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (bytes) => chunks.push(bytes));
@@ -173,8 +173,9 @@ async function runBuffered(command, commandWords) {
  */
 async function runCi() {
   await checkStatic();
-  const results = [runTier("test"), runTier("engine")];
-  results.push(...(await Promise.all(["browser", "install"].map(runTierBuffered))));
+  const results = [await runTier("test"), await runTier("engine")];
+  const last = ["browser", "install"];
+  results.push(...(await Promise.all(last.map((name) => runTier(name, { isBuffered: true })))));
   results.push(runGuard());
   conclude(results);
 }
@@ -188,29 +189,24 @@ function runGuard() {
     timeout: 300_000,
   });
   const isGreen = status === 0;
-  return { passed: isGreen ? 1 : 0, failed: isGreen ? 0 : 1, isGreen };
+  const failures = isGreen ? [] : ["bench/guard: above its limits, see the table"];
+  return { passed: isGreen ? 1 : 0, failed: failures.length, failures, isGreen };
 }
 
-/** A tier by a process of its own, which ends with its counts. */
-async function runTierBuffered(name) {
-  const script = join(root, "scripts", "task.mjs");
-  const { status, output } = await runBuffered(process.execPath, [script, `test-${name}`]);
-  process.stdout.write(`\n== ${name}\n${output}`);
-  const [, passed = "0", failed = "1"] = /(\d+) passed, (\d+) failed\s*$/.exec(output) ?? [];
-  return { passed: Number(passed), failed: Number(failed), isGreen: status === 0 };
-}
-
-function runTier(name) {
-  if (name !== "test") return runTests(tiers[name]);
+function runTier(name, { isBuffered = false } = {}) {
+  if (name !== "test") return runTests({ ...tiers[name], isBuffered });
   const others = Object.values(tiers).flatMap(({ paths }) => paths);
   // More than cores: many tests wait for a while, for a timeout or a browser.
-  return runTests({ paths: ["."], without: others, workers: 3 });
+  return runTests({ paths: ["."], without: others, workers: 3, isBuffered });
 }
 
-/** Ends the process. After several tiers, the last line is the total. */
+/** Ends the process. The last lines name what failed, and the total. */
 function conclude(results) {
   const sum = (name) => results.reduce((total, result) => total + result[name], 0);
-  if (results.length > 1)
+  const failures = results.flatMap((result) => result.failures);
+  if (failures.length > 0)
+    process.stdout.write(`\nFailed:\n${failures.map((line) => `  ${line}\n`).join("")}\n`);
+  if (results.length > 1 || failures.length > 0)
     process.stdout.write(`${sum("passed")} passed, ${sum("failed")} failed\n`);
   process.exit(results.every(({ isGreen }) => isGreen) ? 0 : 1);
 }
@@ -247,35 +243,32 @@ function runAll() {
  * Runs test files and ends with the line `N passed, N failed`, which CI reads. Files share worker
  * processes, so that imports are loaded and compiled once per worker.
  */
-function runTests({ paths, without = [], workers }) {
+async function runTests({ paths, without = [], workers, isBuffered }) {
   const folder = mkdtempSync(join(tmpdir(), "svc-test-"));
   const report = join(folder, "junit.xml");
-  const { status } = spawnSync(
-    bun,
-    [
-      "test",
-      "--timeout=300000",
-      "--dots",
-      `--parallel=${workers}`,
-      "--no-isolate",
-      "--reporter=junit",
-      `--reporter-outfile=${report}`,
-      // A file that is named runs, whatever tier it is of.
-      ...(words.length > 0
-        ? words
-        : [
-            ...without.map((path) => `--path-ignore-patterns=${path}/**`),
-            ...paths.map((path) => `./${path}/`),
-          ]),
-    ],
-    // With CI set, a test that someone focused and forgot is an error.
-    {
-      cwd: root,
-      stdio: "inherit",
-      env: { ...process.env, ...(words.length > 0 ? {} : { CI: "1" }) },
-    },
-  );
-  const { passed, failed: counted, files } = readReport(report);
+  const commandWords = [
+    "test",
+    "--timeout=300000",
+    "--dots",
+    `--parallel=${workers}`,
+    "--no-isolate",
+    "--reporter=junit",
+    `--reporter-outfile=${report}`,
+    // A file that is named runs, whatever tier it is of.
+    ...(words.length > 0
+      ? words
+      : [
+          ...without.map((path) => `--path-ignore-patterns=${path}/**`),
+          ...paths.map((path) => `./${path}/`),
+        ]),
+  ];
+  // With CI set, a test that someone focused and forgot is an error.
+  const env = { ...process.env, ...(words.length > 0 ? {} : { CI: "1" }) };
+  const { status, output } = isBuffered
+    ? await runBuffered(bun, commandWords, env)
+    : spawnSync(bun, commandWords, { cwd: root, env, stdio: "inherit" });
+  if (isBuffered) process.stdout.write(`\n== ${paths[0]}\n${output}`);
+  const { passed, failed: counted, files, failures } = readReport(report);
   rmSync(folder, { recursive: true });
   const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, 10);
   if (files.length > 1)
@@ -286,7 +279,8 @@ function runTests({ paths, without = [], workers }) {
   // A run that ended early, or a file that does not load, is missing from the report.
   const failed = isGreen ? 0 : Math.max(counted, 1);
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
-  return { passed, failed, isGreen };
+  if (failed > failures.length) failures.push(`${paths[0]}: a file did not load or the run ended`);
+  return { passed, failed, failures, isGreen };
 }
 
 function readReport(path) {
@@ -308,5 +302,13 @@ function readReport(path) {
       seconds: Number(attribute(tag, "time")),
     }))
     .filter(({ name, file }) => name === file);
-  return { passed: count("tests") - failed - count("skipped"), failed, files };
+  const failures = [...text.matchAll(/<testcase ([^>]*[^/])>\s*<(?:failure|error)/g)].map(
+    ([, tag]) => unescapeXml(`${attribute(` ${tag}`, "file")}: ${attribute(` ${tag}`, "name")}`),
+  );
+  return { passed: count("tests") - failed - count("skipped"), failed, files, failures };
+}
+
+function unescapeXml(text) {
+  const characters = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
+  return text.replace(/&(lt|gt|quot|apos|amp);/g, (_, name) => characters[name]);
 }

@@ -122,7 +122,8 @@ export function emptyFolder(...path: string[]): string {
   return folder;
 }
 
-async function serve(
+/** A command that goes on in a folder, until the server in it answers. */
+export async function serve(
   command: readonly string[],
   cwd: string,
   environment: Environment,
@@ -155,9 +156,10 @@ async function serve(
     key: found(/(sk-svc-\w+)/),
     async stop() {
       if (child.exitCode !== null) return child.exitCode;
-      // npx does not pass signals on. The server notes its own process beside the database.
+      // npm and npx do not pass signals on. The server notes its own process beside the database.
       const owner = join(cwd, ".svc", "owner.json");
-      if (command[0] === "npx") process.kill(JSON.parse(readFileSync(owner, "utf8")).pid);
+      if (/^np[mx]$/.test(command[0] ?? ""))
+        process.kill(JSON.parse(readFileSync(owner, "utf8")).pid);
       else child.kill("SIGTERM");
       await rest;
       return child.exited;

@@ -207,6 +207,26 @@ test("an operator who signed in long ago proves who they are, and the form is se
   );
 });
 
+test("an account with a link for its owner asks for the proof, and is created after it", async () => {
+  clock.ms += 11 * 60_000;
+  await home.withWindow(
+    async (window) => {
+      const { page } = window;
+      await window.goto("/operator/accounts");
+      await page.getByRole("button", { name: "Create account" }).first().click();
+      const form = await openedDialog(window, "Create account");
+      await form.getByLabel("Name").fill("Proved");
+      await form.getByRole("button", { name: "Create account" }).click();
+      const proof = await openedDialog(window, "Confirm that it is you");
+      await proof.getByLabel("Your password").fill(password);
+      await proof.getByRole("button", { name: "Confirm" }).click();
+      await page.getByText("/join#").waitFor();
+      await expectRefusal(window, 403);
+    },
+    { platformUrl: home.gateway.platformUrl, cookie: home.operator.cookie },
+  );
+});
+
 describe("where a second factor is required", () => {
   let strict: TestGateway;
   beforeAll(async () => {

@@ -36,6 +36,10 @@ const newAccount = fields({
   mail: mailWish,
 });
 
+/** An address alone asks for it, too. */
+const wantsLink = ({ invite_owner: withOwner, email = "" }: Static<typeof newAccount>) =>
+  withOwner === true || email !== "";
+
 /** Who calls, with which balance; members see the balance of their own account, operators all the rest. */
 export const accountRoutes = [
   forOperators("GET /api/accounts", {
@@ -47,6 +51,7 @@ export const accountRoutes = [
   forOperators("POST /api/accounts", {
     about:
       "Creates an account, optionally with limits, a first credit and an invitation link for its owner. The link is shown only once, and only to a signed-in operator.",
+    needsRecentFor: { when: "`invite_owner` or `email` asks for a link", applies: wantsLink },
     body: newAccount,
     reply: Type.Object({
       ...accountReply.properties,
@@ -144,8 +149,7 @@ const noLinkForTokens =
 /** All that can be wrong is looked at before the account is made. */
 async function createAccount(context: Context, body: Static<typeof newAccount>) {
   const { operations, actor } = context;
-  const { credit_usd: usd, invite_owner: withOwner = false, email: given = "", ...more } = body;
-  const { mail, ...rest } = more;
+  const { credit_usd: usd, invite_owner: _, email: given = "", mail, ...rest } = body;
   const email = given === "" ? undefined : toEmail(given);
   if (email !== undefined) checkEmail(email);
   // Before there is an account.
@@ -162,15 +166,15 @@ async function createAccount(context: Context, body: Static<typeof newAccount>) 
           usd,
           note: "First credit",
         });
-  const wantsLink = withOwner || email !== undefined;
+  const isWanted = wantsLink(body);
   const invited =
-    wantsLink && actor?.kind === "person"
+    isWanted && actor?.kind === "person"
       ? await operations.members.invite({ account: made.id, role: "owner", email, mail })
       : undefined;
   return {
     ...made,
     balance_usd: entry?.balance_usd ?? made.balance_usd,
     owner_link: invited === undefined ? null : toLinkReply(invited),
-    owner_link_note: wantsLink && invited === undefined ? noLinkForTokens : null,
+    owner_link_note: isWanted && invited === undefined ? noLinkForTokens : null,
   };
 }

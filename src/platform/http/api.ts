@@ -29,7 +29,6 @@ import {
   noAccount,
   pageOrigin,
   readCookie,
-  requireRecent,
   toCookie,
 } from "./entry.ts";
 import { FairQueue } from "./fair-queue.ts";
@@ -115,7 +114,7 @@ export class Api {
     const account = await this.#accountOf(params["account"]);
     checkAccess(route, actor, account?.id);
     if (params["account"] !== undefined && account === undefined) throw noAccount();
-    checkRecent(route, actor, this.#dependencies.clock.nowMs());
+    if (route.needsRecent === true) checkRecent(actor, this.#dependencies.clock.nowMs());
     if (isChange && actor !== undefined && route.access !== "anyone" && route.isUncounted !== true)
       this.#changeLimits.admit(actor, this.#dependencies.clock.nowMs());
     const headers = new Headers(apiHeaders);
@@ -134,7 +133,6 @@ export class Api {
       inTurn: (question) => this.#reportQueue.run(actorOf(actor).id, question),
       admitSession: (user) =>
         this.#changeLimits.admitSession(user, this.#dependencies.clock.nowMs()),
-      requireRecent: () => requireRecent(actor, this.#dependencies.clock.nowMs()),
       origin,
       party: relyingPartyOf(origin),
       signInCookie: readCookie(request, "signIn", isSecure) ?? "",
@@ -146,6 +144,8 @@ export class Api {
       query: this.#readQuery(route, request),
       body: await this.#readBody(route, request),
     };
+    if (route.needsRecentFor?.applies(input.body) === true)
+      checkRecent(actor, this.#dependencies.clock.nowMs());
     const reply = await route.handle(Object.assign(context, this.#extend(context)), input);
     if (reply instanceof Response) return reply;
     return toJson(this.#checksOf(route).strip(reply), request, headers);

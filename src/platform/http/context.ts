@@ -48,8 +48,6 @@ export interface RequestContext {
   readonly inTurn: <T>(question: () => Promise<T>) => Promise<T>;
   /** Counts a session that is about to begin, or refuses it. */
   readonly admitSession: (user: User) => void;
-  /** Refuses a user without a recent proof; for a route that needs it for some inputs only. */
-  readonly requireRecent: () => void;
   /** Of the page that asks. */
   readonly origin: string;
   /** Of the page that asks: passkeys belong to its host name, and an IP address has none. */

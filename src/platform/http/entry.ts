@@ -116,13 +116,11 @@ export function checkAccess(route: Route, actor: Actor | undefined, accountId?: 
     );
 }
 
-/** What changes how somebody signs in, or adds power, asks for a proof that is not old. */
-export function checkRecent(route: Route, actor: Actor | undefined, nowMs: number): void {
-  if (route.needsRecent === true) requireRecent(actor, nowMs);
-}
-
-/** Programs with a token have nobody who could prove anything. */
-export function requireRecent(actor: Actor | undefined, nowMs: number): void {
+/**
+ * What changes how somebody signs in, or adds power, asks for a proof that is not old. Programs with
+ * a token have nobody who could prove anything.
+ */
+export function checkRecent(actor: Actor | undefined, nowMs: number): void {
   if (actor?.kind !== "person") return;
   if (isRecent(actor.person.session, nowMs)) return;
   throw new Refused({

@@ -66,11 +66,12 @@ function toOperation(route: Route, path: string): Json {
       : scope === undefined
         ? " Not available to tokens."
         : ` Tokens need the scope \`${scope}\`.`;
+  const proof = toProof(route);
   return {
     operationId: toOperationId(route.name),
     tags: [area ?? (access === "anyone" ? "public" : "people")],
     summary: route.about,
-    description: `${whoMay[access]}${tokens}`,
+    description: `${whoMay[access]}${tokens}${proof === undefined ? "" : ` ${proof}`}`,
     "x-access": access,
     ...(scope === undefined ? {} : { "x-scope": scope }),
     security:
@@ -91,12 +92,29 @@ function toOperation(route: Route, path: string): Json {
             ? { [route.contentType ?? "application/octet-stream"]: { schema: { type: "string" } } }
             : { "application/json": { schema: route.reply } },
       },
-      default: {
-        description: "Error.",
-        content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
-      },
+      ...(proof === undefined
+        ? {}
+        : {
+            "403": {
+              ...failed,
+              description:
+                "Not allowed; or `verification_required`: send a proof to `POST /api/me/verify`, then repeat the request.",
+            },
+          }),
+      default: { ...failed, description: "Error." },
     },
   };
+}
+
+const failed = {
+  content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+};
+
+/** Undefined: the route never asks for a proof. */
+function toProof({ needsRecent, needsRecentFor }: Route): string | undefined {
+  if (needsRecent !== true && needsRecentFor === undefined) return undefined;
+  const when = needsRecentFor === undefined ? "" : ` if ${needsRecentFor.when}`;
+  return `Users must have proved within ten minutes who they are${when}: \`POST /api/me/verify\`.`;
 }
 
 /** `GET /api/accounts/:account/keys` is getAccountsKeys, in words that no two share. */

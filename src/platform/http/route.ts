@@ -45,6 +45,14 @@ export interface RouteTerms {
   readonly needsRecent?: true;
 }
 
+/** A route that needs a recent proof for some of its bodies only. */
+export interface RecentFor<Body> {
+  /** For the reference, after "if". */
+  readonly when: string;
+  // A method, so that routes of any body fit into one table.
+  applies(body: Body): boolean;
+}
+
 export interface RouteOptions<
   Context,
   Name extends RouteName,
@@ -58,6 +66,7 @@ export interface RouteOptions<
   readonly body?: Body;
   /** True: not counted as a change of the caller, because it can only remove things. */
   readonly isUncounted?: true;
+  readonly needsRecentFor?: RecentFor<Value<Body>>;
   /** What is answered with 200; a handler without one gives a Response of its own. */
   readonly reply?: Reply;
   /** The type of a reply that is not JSON. */

@@ -1,10 +1,16 @@
 import { Type } from "../../base/json/type.ts";
+import type { AccountRole } from "../../people/role.ts";
 import { route } from "../context.ts";
 import { isOwner } from "../http/entry.ts";
 import { done, fields, isDone, text } from "../http/schemas.ts";
 import { linkReply, mailQuery, mailWish } from "../people/schemas.ts";
 import { checkOther, toLinkReply } from "../people/views.ts";
 import { membersReply, role } from "./schemas.ts";
+
+const forOwners = {
+  when: "`role` is `owner`",
+  applies: (body: { readonly role: AccountRole }) => body.role === "owner",
+};
 
 /** Members of an account. */
 export const memberRoutes = [
@@ -25,11 +31,10 @@ export const memberRoutes = [
     about:
       "Creates a single-use invitation link to the account. With `mail`, it is sent to the email address.",
     access: "owner",
+    needsRecentFor: forOwners,
     body: fields({ role, email: Type.Optional(text({ most: 254 })), mail: mailWish }),
     reply: linkReply,
-    async handle(context, { body: { role: wanted, email = "", mail } }) {
-      if (wanted === "owner") context.requireRecent();
-      const { operations, account } = context;
+    async handle({ operations, account }, { body: { role: wanted, email = "", mail } }) {
       const invited = await operations.members.invite({
         account: account.id,
         role: wanted,
@@ -53,11 +58,10 @@ export const memberRoutes = [
     about:
       "Changes the role of a member. Their links and tokens that need the old role are revoked.",
     access: "owner",
+    needsRecentFor: forOwners,
     body: fields({ role }),
     reply: done,
-    async handle(context, { params, body }) {
-      if (body.role === "owner") context.requireRecent();
-      const { operations, account, isOperator: isForced } = context;
+    async handle({ operations, account, isOperator: isForced }, { params, body }) {
       const member = { account: account.id, id: params.id };
       await operations.members.setRole({ ...member, role: body.role, isForced });
       return isDone;

@@ -166,6 +166,28 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** What gives power, or changes how somebody signs in; those with a condition, for some bodies only. */
+const proofs: Readonly<Record<string, string>> = {
+  "POST /api/me/identity": "always",
+  "POST /api/me/identity/finish": "always",
+  "POST /api/me/totp/setup": "always",
+  "POST /api/me/totp": "always",
+  "DELETE /api/me/totp": "always",
+  "POST /api/me/recovery-codes": "always",
+  "POST /api/me/passkeys/setup": "always",
+  "POST /api/me/passkeys": "always",
+  "DELETE /api/me/passkeys/:id": "always",
+  "POST /api/accounts/:account/invites": "`role` is `owner`",
+  "PATCH /api/accounts/:account/members/:id": "`role` is `owner`",
+  "POST /api/accounts/:account/members/:id/reset": "always",
+  "POST /api/tokens": "always",
+  "POST /api/accounts": "`invite_owner` or `email` asks for a link",
+  "POST /api/people/invites": "always",
+  "DELETE /api/people/:id/operator": "always",
+  "POST /api/people/:id/reset": "always",
+  "DELETE /api/people/:id/factors": "always",
+};
+
 const levels = Object.keys(expected);
 interface Rule {
   readonly name: string;
@@ -249,6 +271,24 @@ test("every route is in the list of who may do what, once, and says the same its
   const sorted = (list: readonly Rule[]) =>
     list.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   expect(sorted(said)).toEqual(sorted(rules));
+});
+
+test("every route that needs a recent proof is in the list of those, and the API document says so", async () => {
+  const said = routes.flatMap(({ name, needsRecent, needsRecentFor }: Route) => {
+    const when = needsRecent === true ? "always" : needsRecentFor?.when;
+    return when === undefined ? [] : [[name, when]];
+  });
+  expect(Object.fromEntries(said)).toEqual(proofs);
+  const { paths } = await (await fetch(`${gateway.platformUrl}/api/openapi.json`)).json();
+  for (const name of names) {
+    const [method = "", path = ""] = name.split(" ");
+    const place = paths[path.replaceAll(/:(\w+)/g, "{$1}")];
+    const { description, responses } = place[method.toLowerCase()];
+    const when = proofs[name];
+    const isDescribed = responses["403"]?.description.includes("verification_required") === true;
+    expect([name, isDescribed]).toEqual([name, when !== undefined]);
+    if (when !== undefined && when !== "always") expect(description).toContain(`if ${when}`);
+  }
 });
 
 describe("no role gets more than it should, and none less:", () => {

@@ -74,6 +74,20 @@ test("an owner proves who they are before they make another owner, and for no ot
     expect(await told(owner, change)).toEqual([change[0], 200, undefined]);
 });
 
+test("an account with a link for its owner needs the proof, and is not created without it", async () => {
+  const create = (name: string, wish: object) =>
+    told(operator, ["POST /api/accounts", { body: { name, ...wish } }]);
+  const names = async () =>
+    (await operator.ask("GET /api/accounts")).body.map(({ name }: { name: string }) => name);
+  later();
+  for (const wish of [{ invite_owner: true }, { email: "owner@example.com" }])
+    expect((await create("with an owner", wish)).slice(1)).toEqual([403, "verification_required"]);
+  expect(await names()).not.toContain("with an owner");
+  expect((await create("without", { invite_owner: false, email: "" }))[1]).toBe(200);
+  await prove(operator);
+  expect((await create("with an owner", { invite_owner: true }))[1]).toBe(200);
+});
+
 test("a borrowed session and the password make no operator where there is a second factor", async () => {
   const who = await joinOperator(gateway);
   const { app } = await addApp(who, clock);

@@ -7,6 +7,7 @@ import { MailChoice } from "../../../components/form/mail-choice.tsx";
 import { LinkNews } from "../../../components/form/shown-link.tsx";
 import { useForm } from "../../../components/form/use-form.ts";
 import { useSession } from "../../../session.tsx";
+import { VerifiedForm } from "../../me/factors/verified.tsx";
 import { LimitFields } from "../account/limit-fields.tsx";
 import { noLimits, toLimitFields } from "../account/limits.ts";
 import classes from "./page.module.css";
@@ -31,52 +32,54 @@ export function CreateAccount() {
   if (form.reply !== undefined) return <Created account={form.reply} />;
   const { isInvited } = form.values;
   return (
-    <FormDialog title="Create account" form={form} submit="Create account" gap="lg">
-      <div className={classes.pair}>
-        <TextInput
-          label="Name"
-          description="A company, team or project."
-          required
-          maxLength={100}
-          data-autofocus
-          {...form.text("name")}
-        />
-        <TextInput
-          label="Initial credit in USD"
-          description="Without credit, calls are rejected."
-          inputMode="decimal"
-          placeholder="25.00"
-          {...form.text("credit_usd")}
-        />
-      </div>
-      <Stack gap="xs">
-        <Checkbox
-          label="Create an invitation link for the owner"
-          description="The owner can create keys and invite members."
-          checked={isInvited}
-          onChange={(event) => form.edit({ isInvited: event.currentTarget.checked })}
-        />
-        {isInvited && (
+    <VerifiedForm form={form}>
+      <FormDialog title="Create account" form={form} submit="Create account" gap="lg">
+        <div className={classes.pair}>
           <TextInput
-            label="Owner's email (optional)"
-            description="Only this address can use the link."
-            type="email"
-            autoComplete="off"
-            {...form.text("email")}
+            label="Name"
+            description="A company, team or project."
+            required
+            maxLength={100}
+            data-autofocus
+            {...form.text("name")}
           />
-        )}
-        {isInvited && (
-          <MailChoice
-            isOn={form.values.mail}
-            onChange={(isMailed) => form.edit({ mail: isMailed })}
-            email={form.values.email}
+          <TextInput
+            label="Initial credit in USD"
+            description="Without credit, calls are rejected."
+            inputMode="decimal"
+            placeholder="25.00"
+            {...form.text("credit_usd")}
           />
-        )}
-      </Stack>
-      <Fieldset legend="Limits (optional)">
-        <LimitFields value={form.values} onChange={form.edit} problem={form.problem} />
-      </Fieldset>
-    </FormDialog>
+        </div>
+        <Stack gap="xs">
+          <Checkbox
+            label="Create an invitation link for the owner"
+            description="The owner can create keys and invite members."
+            checked={isInvited}
+            onChange={(event) => form.edit({ isInvited: event.currentTarget.checked })}
+          />
+          {isInvited && (
+            <TextInput
+              label="Owner's email (optional)"
+              description="Only this address can use the link."
+              type="email"
+              autoComplete="off"
+              {...form.text("email")}
+            />
+          )}
+          {isInvited && (
+            <MailChoice
+              isOn={form.values.mail}
+              onChange={(isMailed) => form.edit({ mail: isMailed })}
+              email={form.values.email}
+            />
+          )}
+        </Stack>
+        <Fieldset legend="Limits (optional)">
+          <LimitFields value={form.values} onChange={form.edit} problem={form.problem} />
+        </Fieldset>
+      </FormDialog>
+    </VerifiedForm>
   );
 }
 

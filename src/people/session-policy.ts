@@ -8,6 +8,9 @@ export const factorRules = ["off", "operators", "all"] as const;
 /** Who may sign in without the identity provider. */
 export const localRules = ["on", "operators", "off"] as const;
 
+/** Of one user. Each sign-in beyond them ends the session that was not used for the longest time. */
+export const mostSessions = 100;
+
 /** What the operator of the installation decides; it also holds for sessions that are there. */
 export interface SessionPolicy {
   /** A session ends after this idle time, and in any case after the maximum age. */

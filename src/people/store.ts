@@ -128,6 +128,7 @@ export interface PeopleStore extends PreferencesStore, FactorStore, IdentityStor
     audit: AuditRecord,
   ): Promise<MembershipOutcome>;
 
+  /** As every new session, it may end the oldest one of its user: there are at most `mostSessions`. */
   addSession(session: Session, audit: AuditRecord): Promise<void>;
   /** Begins a session, if what proves it can be used up. */
   beginSession(session: Session, proof: Proof, audit: AuditRecord): Promise<ProofOutcome>;

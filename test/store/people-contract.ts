@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mostDismissed, mostViews, type SavedView } from "../../src/people/preferences.ts";
 import type { AccountRole } from "../../src/people/role.ts";
+import { mostSessions } from "../../src/people/session-policy.ts";
 import { firstStart, type PeopleStore, type User } from "../../src/people/store.ts";
 import { auditOf } from "./audit-sample.ts";
 import { inviteOf, sessionOf, tokenOf, userOf } from "./people-samples.ts";
@@ -116,6 +117,22 @@ function sessionTests(people: () => PeopleStore): void {
     expect(await people().endSessions(keep, auditOf())).toBe(1);
     expect(await ids()).toEqual(["s3"]);
     expect(await end()).toBe(1);
+    expect(await people().sessions("user_2")).toHaveLength(1);
+  });
+
+  test("of the sessions of one user, a new one ends those that were not used for the longest time", async () => {
+    for (let at = 0; at < mostSessions; at++)
+      await people().addSession(sessionOf(`s${at}`, { lastSeenMs: at }), auditOf());
+    await people().addSession(sessionOf("other", { userId: "user_2", lastSeenMs: 0 }), auditOf());
+    await people().touchSession("s0", 500, 900);
+    const begin = async (id: string, nowMs: number) => {
+      await people().addSession(sessionOf(id, { lastSeenMs: nowMs }), auditOf());
+      return (await people().sessions("user_1")).map((session) => session.id);
+    };
+    const ids = await begin("new", 501);
+    expect([ids.length, ids[0], ids[1], ids.at(-1)]).toEqual([mostSessions, "new", "s0", "s2"]);
+    // Even if the clock was set back.
+    expect((await begin("early", -1)).slice(-2)).toEqual(["s3", "early"]);
     expect(await people().sessions("user_2")).toHaveLength(1);
   });
 

@@ -95,13 +95,18 @@ export class Identities {
   }
 
   async enter(
-    given: IdentityReturn & { readonly isBound: boolean },
+    given: IdentityReturn & {
+      readonly isBound: boolean;
+      /** Throws for a user who signs in too often. */
+      readonly admit: (user: User) => void;
+    },
     toAudits: ToEntryAudits,
   ): Promise<Entered> {
     const { claims, used, succeeded } = await this.#claimsOf("identity", given);
     const { rules } = this.#policy;
     const { unknownAccounts, ...grants } = await grantsOf(claims.groups, rules, this.#findAccount);
     const { user, kind } = await this.#userOf(claims, grants);
+    given.admit(user);
     const session = await this.#sessionOf(user, claims, given);
     const entry: IdentityEntry = {
       ticket: used,

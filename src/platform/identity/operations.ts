@@ -12,6 +12,7 @@ export interface IdentityOperations {
   enter(
     input: IdentityReturn & {
       readonly isBound: boolean;
+      readonly admit: (user: User) => void;
       readonly party?: RelyingParty | undefined;
     },
   ): Promise<{

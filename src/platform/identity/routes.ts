@@ -45,8 +45,8 @@ export const identityRoutes = [
     body: returned,
     reply: signInReply,
     async handle(context, { body }) {
-      const { party, isBrowser: isBound } = context;
-      const given = { ...body, ...bringing(context), isBound, party };
+      const { party, isBrowser: isBound, admitSession: admit } = context;
+      const given = { ...body, ...bringing(context), isBound, admit, party };
       const entered = await logged(context, () => context.operations.identities.enter(given));
       const { userId, secret, challenge, unknownAccounts } = entered;
       if (unknownAccounts.length > 0)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mostSessions } from "../../../src/people/session-policy.ts";
 import {
   type Lie,
   type LyingProvider,
@@ -97,6 +98,21 @@ describe("SVC_OIDC_PASSWORDS", () => {
       expect((await back.ask("GET /api/people")).status).toBe(200);
     }));
 });
+
+test("sign-ins through the provider are limited per user, and so are the sessions that are open", () =>
+  withHome({}, async (home) => {
+    const first = await signIn(home);
+    for (let at = 1; at < mostSessions; at++) expect((await signIn(home)).status).toBe(200);
+    const refused = await signIn(home);
+    expect([refused.status, refused.body.error.code]).toEqual([429, "too_many_changes"]);
+    const list = async (answer: Answer) =>
+      await sessionOf(home, answer).ask("GET /api/me/sessions");
+    expect((await list(first)).body).toHaveLength(mostSessions);
+    home.clock.ms += 1_000;
+    const last = await signIn(home);
+    expect((await list(last)).body).toHaveLength(mostSessions);
+    expect((await list(first)).status).toBe(401);
+  }));
 
 describe("a session that has begun without the provider", () => {
   test("ends at the next request once the rules forbid it", () =>

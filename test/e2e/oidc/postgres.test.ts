@@ -45,7 +45,7 @@ const audits = () => ({ entered: auditOf(), connected: auditOf(), changed: () =>
 
 async function begin({ identities }: ReturnType<typeof openProcess>) {
   const { url, ticket, holder } = await identities.begin("http://127.0.0.1/sign-in/callback");
-  return { ticket, holder, search: provider.answer(url), visitor, isBound: false };
+  return { ticket, holder, search: provider.answer(url), visitor, isBound: false, admit: () => {} };
 }
 
 test("another process completes the sign-in, and of several at once one does", async () => {

@@ -65,6 +65,7 @@ function proofWriters(db: Db) {
     beginSession: (session, proof, audit) =>
       outcomeOf(
         db.transaction().execute(async (transaction) => {
+          await lockFor(transaction, "people");
           await useUp(transaction, proof);
           await insertSession(transaction, session);
           await addAudit(transaction, audit);

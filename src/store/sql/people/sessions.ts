@@ -1,3 +1,4 @@
+import { mostSessions } from "../../../people/session-policy.ts";
 import type { PeopleStore, Session } from "../../../people/store.ts";
 import { linkMakers } from "../../../people/user.ts";
 import { addAudit, countAudit } from "../audit.ts";
@@ -10,6 +11,7 @@ export function sessionStore(db: Db) {
   return {
     addSession: (session, audit) =>
       db.transaction().execute(async (transaction) => {
+        await lockFor(transaction, "people");
         await insertSession(transaction, session);
         await addAudit(transaction, audit);
       }),
@@ -60,7 +62,17 @@ export function sessionStore(db: Db) {
   } satisfies Partial<PeopleStore>;
 }
 
+/** However a session begins, it begins here. Needs the lock "people": it may end older ones. */
 export async function insertSession(transaction: Db, session: Session): Promise<void> {
+  const open = await transaction
+    .selectFrom("sessions")
+    .select("id")
+    .where("user_id", "=", session.userId)
+    .orderBy("last_seen_ms", "desc")
+    .orderBy("id", "desc")
+    .execute();
+  const ended = open.slice(mostSessions - 1).map(({ id }) => id);
+  if (ended.length > 0) await transaction.deleteFrom("sessions").where("id", "in", ended).execute();
   await transaction.insertInto("sessions").values(fromSession(session)).execute();
 }
 

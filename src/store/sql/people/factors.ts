@@ -1,10 +1,11 @@
 import type { Transaction } from "kysely";
+import type { AuditRecord } from "../../../base/audit.ts";
 import {
   type Factor,
   mostPasskeys,
   type Passkey,
-  type ProofOutcome,
   type Totp,
+  type UsedTicket,
 } from "../../../people/factors/store.ts";
 import type { PeopleStore } from "../../../people/store.ts";
 import { addAudit } from "../audit.ts";
@@ -107,25 +108,19 @@ function proofWriters(db: Db) {
 
 function totpWriters(db: Db) {
   return {
-    addTotp: ({ totp, recoveryHashes, ticket, sessionId }, audit) =>
-      outcomeOf(
-        db.transaction().execute(async (transaction) => {
-          await lockFor(transaction, "people");
-          const isFirst = !(await hasAny(transaction, totp.userId));
+    addTotp: ({ totp, ...given }, audit) =>
+      addFactor(
+        db,
+        { ...given, userId: totp.userId, factor: "totp", audit },
+        async (transaction) => {
           const { numInsertedOrUpdatedRows } = await transaction
             .insertInto("totps")
             .values(fromTotp(totp))
             .onConflict((conflict) => conflict.column("user_id").doNothing())
             .executeTakeFirstOrThrow();
-          if (numInsertedOrUpdatedRows !== 1n) return "taken" as const;
-          await useTicket(transaction, ticket);
-          const hasNewCodes = await addFirstCodes(transaction, totp.userId, recoveryHashes);
-          if (isFirst)
-            await keepSession(transaction, { userId: totp.userId, sessionId, factor: "totp" });
-          await addAudit(transaction, audit);
-          return { hasNewCodes };
-        }),
-      ).then(unlessUsed),
+          return numInsertedOrUpdatedRows === 1n ? "added" : "taken";
+        },
+      ),
     removeTotp: (userId, audit) =>
       db.transaction().execute(async (transaction) => {
         await lockFor(transaction, "people");
@@ -152,31 +147,23 @@ function totpWriters(db: Db) {
 
 function passkeyWriters(db: Db) {
   return {
-    addPasskey: ({ passkey, recoveryHashes, ticket, sessionId }, audit) =>
-      outcomeOf(
-        db.transaction().execute(async (transaction) => {
-          await lockFor(transaction, "people");
-          const { userId } = passkey;
-          const isFirst = !(await hasAny(transaction, userId));
-          const known = await transaction
-            .selectFrom("passkeys")
-            .select("id")
-            .where("user_id", "=", userId)
-            .execute();
-          if (known.length >= mostPasskeys) return "full" as const;
-          const { numInsertedOrUpdatedRows } = await transaction
-            .insertInto("passkeys")
-            .values(fromPasskey(passkey))
-            .onConflict((conflict) => conflict.column("id").doNothing())
-            .executeTakeFirstOrThrow();
-          if (numInsertedOrUpdatedRows !== 1n) return "taken" as const;
-          await useTicket(transaction, ticket);
-          const hasNewCodes = await addFirstCodes(transaction, userId, recoveryHashes);
-          if (isFirst) await keepSession(transaction, { userId, sessionId, factor: "passkey" });
-          await addAudit(transaction, audit);
-          return { hasNewCodes };
-        }),
-      ).then(unlessUsed),
+    addPasskey({ passkey, ...given }, audit) {
+      const { userId } = passkey;
+      return addFactor(db, { ...given, userId, factor: "passkey", audit }, async (transaction) => {
+        const known = await transaction
+          .selectFrom("passkeys")
+          .select("id")
+          .where("user_id", "=", userId)
+          .execute();
+        if (known.length >= mostPasskeys) return "full";
+        const { numInsertedOrUpdatedRows } = await transaction
+          .insertInto("passkeys")
+          .values(fromPasskey(passkey))
+          .onConflict((conflict) => conflict.column("id").doNothing())
+          .executeTakeFirstOrThrow();
+        return numInsertedOrUpdatedRows === 1n ? "added" : "taken";
+      });
+    },
     renamePasskey: ({ userId, id }, name, audit) =>
       db.transaction().execute(async (transaction) => {
         const { numUpdatedRows } = await transaction
@@ -204,9 +191,37 @@ function passkeyWriters(db: Db) {
   } satisfies Partial<PeopleStore>;
 }
 
-/** Of what can take a transaction back, only a used ticket takes these. */
-const unlessUsed = <T>(outcome: T | Exclude<ProofOutcome, "accepted">) =>
-  outcome as Exclude<T | "ticket-used", "spent" | "cloned">;
+interface NewFactor {
+  readonly userId: string;
+  readonly factor: Factor;
+  readonly recoveryHashes: readonly string[];
+  readonly ticket: UsedTicket;
+  readonly sessionId: string;
+  readonly audit: AuditRecord;
+}
+
+/** What a factor brings with it: its codes, if it is the first, and the end of other sessions. */
+async function addFactor<Refused extends string>(
+  db: Db,
+  { userId, factor, recoveryHashes, ticket, sessionId, audit }: NewFactor,
+  insert: (transaction: Transaction<Tables>) => Promise<"added" | Refused>,
+): Promise<{ readonly hasNewCodes: boolean } | Refused | "ticket-used"> {
+  const outcome = await outcomeOf(
+    db.transaction().execute(async (transaction) => {
+      await lockFor(transaction, "people");
+      const isFirst = !(await hasAny(transaction, userId));
+      const inserted = await insert(transaction);
+      if (inserted !== "added") return inserted;
+      await useTicket(transaction, ticket);
+      const hasNewCodes = await addFirstCodes(transaction, userId, recoveryHashes);
+      if (isFirst) await keepSession(transaction, { userId, sessionId, factor });
+      await addAudit(transaction, audit);
+      return { hasNewCodes };
+    }),
+  );
+  // Of what can take a transaction back, only a used ticket takes these.
+  return outcome as Exclude<typeof outcome, "spent" | "cloned" | "added">;
+}
 
 async function hasAny(transaction: Transaction<Tables>, userId: string): Promise<boolean> {
   for (const table of ["totps", "passkeys"] as const) {

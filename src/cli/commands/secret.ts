@@ -17,7 +17,7 @@ const rotate: Command = {
   about:
     "Replace the master secret. API keys, vendor keys and sessions keep working, because the data keys stay the same and are only wrapped again.",
   flags: {
-    "to-file": {
+    "secret-file": {
       about: 'take the new secret from FILE, or from standard input with "-" (default: create one)',
       value: "FILE",
     },
@@ -28,8 +28,8 @@ const rotate: Command = {
   },
   examples: [
     "svc secret rotate",
-    "svc secret rotate --to-file /run/secrets/svc-next",
-    "svc secret rotate --to-file - < /run/secrets/svc-next",
+    "svc secret rotate --secret-file /run/secrets/svc-next",
+    "svc secret rotate --secret-file - < /run/secrets/svc-next",
     "svc secret rotate --finish",
   ],
   async run(invocation) {
@@ -37,8 +37,8 @@ const rotate: Command = {
     const asked = ["finish", "cancel"].filter((name) => switches.has(name));
     if (switches.has("force") && !switches.has("finish"))
       throw invalid({ force: "force needs --finish." });
-    if (asked.length > 1 || (asked.length > 0 && invocation.flags["to-file"] !== undefined))
-      throw invalid({ finish: "Use only one of --to-file, --finish and --cancel." });
+    if (asked.length > 1 || (asked.length > 0 && invocation.flags["secret-file"] !== undefined))
+      throw invalid({ finish: "Use only one of --secret-file, --finish and --cancel." });
     if (asked.length > 0) {
       const view = await wiring.withOperations(({ secrets }) =>
         switches.has("finish")
@@ -60,14 +60,14 @@ export const secretCommands: readonly Command[] = [status, rotate];
 
 /** Never from the command line, which other users of the machine can see. */
 async function givenSecret({ flags }: Invocation): Promise<string | undefined> {
-  const file = flags["to-file"];
+  const file = flags["secret-file"];
   if (file === undefined) return undefined;
   if (file === "-") return readStandardInput();
   try {
     return readSecretFile(file).text;
   } catch (error) {
     if (!(error instanceof SecretFileTrouble)) throw error;
-    throw invalid({ to_file: `to_file: ${file} ${error.message}.` });
+    throw invalid({ secret_file: `secret_file: ${file} ${error.message}.` });
   }
 }
 
@@ -75,13 +75,15 @@ const mostCharacters = 64 * 1024;
 
 async function readStandardInput(): Promise<string> {
   if (process.stdin.isTTY === true)
-    throw invalid({ to_file: "to_file: - reads a secret from a pipe or a file, not a terminal." });
+    throw invalid({
+      secret_file: "secret_file: - reads a secret from a pipe or a file, not a terminal.",
+    });
   let text = "";
   const decoder = new TextDecoder();
   for await (const piece of Bun.stdin.stream()) {
     text += decoder.decode(piece, { stream: true });
     if (text.length > mostCharacters)
-      throw invalid({ to_file: "to_file: standard input is larger than 64 KiB." });
+      throw invalid({ secret_file: "secret_file: standard input is larger than 64 KiB." });
   }
   return text;
 }

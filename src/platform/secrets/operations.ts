@@ -214,6 +214,6 @@ function checked(secret: string): string {
   const text = secret.trim();
   if (text.length >= fewestCharacters) return text;
   throw invalid({
-    to_file: `to_file must contain at least ${fewestCharacters} random characters (openssl rand -hex 32).`,
+    secret_file: `secret_file must contain at least ${fewestCharacters} random characters (openssl rand -hex 32).`,
   });
 }

@@ -85,7 +85,7 @@ test("a kill at any point leaves a system that starts", async () => {
   expect(fingerprintOf(secretText())).not.toBe(fingerprintOf(next));
   // The database is written, `secret` is not replaced.
   const before = secretText();
-  const { fingerprint } = await rotate("--to-file", inData(`secret.${fingerprintOf(next)}`));
+  const { fingerprint } = await rotate("--secret-file", inData(`secret.${fingerprintOf(next)}`));
   expect(fingerprint).toBe(fingerprintOf(next));
   writeFileSync(inData("secret"), `${before}\n`);
   keepSecret(home.dataDir, next);
@@ -134,7 +134,7 @@ test("a secret of the environment stays valid until the rotation is finished", a
 test("a rotation that is not finished can be undone", async () => {
   const one = { environment: { SVC_SECRET: "1".repeat(32) } };
   await home.svc(["account", "create", "acme"], one);
-  const { stdout } = await home.svc(["secret", "rotate", "--to-file", "-", "--json"], {
+  const { stdout } = await home.svc(["secret", "rotate", "--secret-file", "-", "--json"], {
     ...one,
     stdin: "2".repeat(32),
     isProcess: true,
@@ -155,7 +155,7 @@ test("a new secret that is short, missing or the present one is refused in one s
     [inData("none"), "does not exist"],
     [inData("secret"), "is the one that is used now"],
   ] as const) {
-    const { code, stderr } = await home.svc(["secret", "rotate", "--to-file", file]);
+    const { code, stderr } = await home.svc(["secret", "rotate", "--secret-file", file]);
     expect([file, code === 0, stderr.includes(trouble)]).toEqual([file, false, true]);
     expect(stderr).not.toContain("hunter2");
   }
@@ -207,7 +207,7 @@ test("machines on PostgreSQL start with either secret until the rotation is fini
     writeFileSync(next, two);
     const svc = (secret: string, ...words: string[]) =>
       home.svc(["secret", "rotate", ...words], { environment: machine(secret) });
-    expect((await svc(one, "--to-file", next)).code).toBe(0);
+    expect((await svc(one, "--secret-file", next)).code).toBe(0);
     // It runs on, and its nodes are known not to have the new secret.
     expect(await statusOf(first, key)).toBe(200);
     expect((await svc(two, "--finish")).stderr).toContain("have not been restarted");

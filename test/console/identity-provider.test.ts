@@ -1,40 +1,26 @@
 /** Signing in through the company's account, in a real browser, at the pages of a real provider. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../setup/harness.ts";
-import { client, type RealProvider, startRealProvider } from "../setup/identity-provider.ts";
-import { freePort, joinMember, joinOperator, type Visitor } from "../setup/platform-home.ts";
+import type { TestGateway } from "../setup/harness.ts";
+import { type IdentityHome, startIdentityHome } from "../setup/identity-home.ts";
+import { joinMember, type Visitor } from "../setup/platform-home.ts";
 import { type ConsoleBrowser, openBrowser, type Window } from "./setup/console-home.ts";
 import { chooseItem } from "./setup/tab.ts";
 
 const button = "Sign in with Example Corp";
 
+let home: IdentityHome;
 let gateway: TestGateway;
-let provider: RealProvider;
 let browser: ConsoleBrowser;
 let operator: Visitor;
 
 beforeAll(async () => {
-  const port = freePort();
-  gateway = await startTestGateway({
-    environment: {
-      SVC_OIDC_ISSUER: `http://127.0.0.1:${port}`,
-      SVC_OIDC_CLIENT_ID: client.id,
-      SVC_OIDC_CLIENT_SECRET: client.secret,
-      SVC_OIDC_NAME: "Example Corp",
-      SVC_OIDC_SCOPES: "openid email profile groups",
-      SVC_OIDC_ROLES: "leads=test:owner",
-    },
-  });
-  const { platformUrl } = gateway;
-  provider = await startRealProvider({ port, platformUrl });
-  browser = await openBrowser();
-  operator = await joinOperator(gateway);
+  [home, browser] = await Promise.all([startIdentityHome("leads=test:owner"), openBrowser()]);
+  ({ gateway, operator } = home);
 });
 afterAll(async () => {
   await browser.close();
-  await gateway.stop();
-  await provider.stop();
+  await home.stop();
 });
 
 async function withWindow(run: (window: Window) => Promise<void>): Promise<void> {
@@ -56,13 +42,7 @@ async function passProvider({ page }: Window, login: string): Promise<void> {
   await page.getByRole("button", { name: "Continue" }).click();
 }
 
-const add = (login: string, groups: readonly string[]) =>
-  provider.users.set(login, {
-    email: `${login}@example.com`,
-    email_verified: true,
-    name: `${login} Example`,
-    groups,
-  });
+const add: IdentityHome["add"] = (...given) => home.add(...given);
 const heading = ({ page }: Window, name: string) =>
   page.getByRole("heading", { level: 1, name, exact: true });
 

@@ -1,16 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
-import {
-  client,
-  PlainBrowser,
-  type RealProvider,
-  startRealProvider,
-} from "../../setup/identity-provider.ts";
+import type { TestGateway } from "../../setup/harness.ts";
+import { type IdentityHome, startIdentityHome } from "../../setup/identity-home.ts";
+import { PlainBrowser, type RealProvider } from "../../setup/identity-provider.ts";
 import {
   type Answer,
-  freePort,
   joinMember,
-  joinOperator,
   nobody,
   password,
   type Visitor,
@@ -18,30 +12,18 @@ import {
 } from "../../setup/platform-home.ts";
 import { cookieOf } from "../../setup/second-factor.ts";
 
+let home: IdentityHome;
 let gateway: TestGateway;
 let provider: RealProvider;
 let operator: Visitor;
 
 beforeAll(async () => {
-  const port = freePort();
-  gateway = await startTestGateway({
-    environment: {
-      SVC_OIDC_ISSUER: `http://127.0.0.1:${port}`,
-      SVC_OIDC_CLIENT_ID: client.id,
-      SVC_OIDC_CLIENT_SECRET: client.secret,
-      SVC_OIDC_NAME: "Example Corp",
-      SVC_OIDC_SCOPES: "openid email profile groups",
-      SVC_OIDC_ROLES: "admins=operator; cn=ml,ou=teams=test:developer; leads = test : owner",
-    },
-  });
-  const { platformUrl } = gateway;
-  provider = await startRealProvider({ port, platformUrl });
-  operator = await joinOperator(gateway);
+  home = await startIdentityHome(
+    "admins=operator; cn=ml,ou=teams=test:developer; leads = test : owner",
+  );
+  ({ gateway, provider, operator } = home);
 });
-afterAll(async () => {
-  await gateway.stop();
-  await provider.stop();
-});
+afterAll(() => home.stop());
 
 const start = async (who = nobody(gateway.platformUrl), route = "POST /api/session/oidc") => {
   const answer = await who.ask(route);
@@ -66,14 +48,7 @@ const sessionOf = (answer: Answer) =>
   visitor(gateway.platformUrl, { cookie: cookieOf(answer, "svc_session") });
 const userOf = async (who: Visitor) => (await who.ask("GET /api/session")).body.user;
 
-const add = (login: string, groups: readonly string[], more: object = {}) =>
-  provider.users.set(login, {
-    email: `${login}@example.com`,
-    email_verified: true,
-    name: `${login} Example`,
-    groups,
-    ...more,
-  });
+const add: IdentityHome["add"] = (...given) => home.add(...given);
 
 test("a person of a mapped group is signed in and gets the group's role", async () => {
   add("ada", ["cn=ml,ou=teams", "others"]);

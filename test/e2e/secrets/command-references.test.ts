@@ -1,39 +1,22 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { connectControl } from "../../../src/platform/control-socket.ts";
-import { chatJson } from "../../fake/openai/chat-json.ts";
-import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
+import type { FakeUpstream } from "../../fake/upstream.ts";
 import { createHome, type Home } from "../../setup/child.ts";
 import { waitUntil } from "../../setup/money-home.ts";
 import { join as joinPlatform } from "../../setup/platform-home.ts";
 import { createDatabase, dropDatabase } from "../../setup/postgres.ts";
-import { sentKey } from "./sent-key.ts";
+import { type KeyHome, sentKey, useKeyHome } from "./key-home.ts";
 
 /** Keys of providers that a command prints. */
-setDefaultTimeout(120_000);
+const keyHome = useKeyHome();
 
 let upstream: FakeUpstream;
 let home: Home;
-beforeAll(async () => {
-  upstream = await startFakeUpstream();
-  upstream.replyWith(chatJson());
-});
-afterAll(() => upstream.stop());
+let path: KeyHome["path"];
 beforeEach(() => {
-  home = createHome();
+  ({ upstream, home, path } = keyHome());
 });
-afterEach(() => home.remove());
-
-const path = (name: string) => join(home.dataDir, "..", name);
 
 /** Replaced in one step, as an installer does it. */
 function script(name: string, body: string): string {

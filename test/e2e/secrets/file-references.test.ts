@@ -1,35 +1,20 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { connectControl } from "../../../src/platform/control-socket.ts";
-import { chatJson } from "../../fake/openai/chat-json.ts";
-import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
-import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import type { FakeUpstream } from "../../fake/upstream.ts";
+import type { ChildServer, Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
-import { sentKey } from "./sent-key.ts";
+import { sentKey, useKeyHome } from "./key-home.ts";
 
 /** Keys of providers that an agent of a vault writes into a file. */
-setDefaultTimeout(120_000);
+const keyHome = useKeyHome();
 
 let upstream: FakeUpstream;
 let home: Home;
 let file: string;
-beforeAll(async () => {
-  upstream = await startFakeUpstream();
-  upstream.replyWith(chatJson());
-});
-afterAll(() => upstream.stop());
 beforeEach(() => {
-  home = createHome();
-  file = join(home.dataDir, "..", "vendor-key");
+  ({ upstream, home } = keyHome());
+  file = keyHome().path("vendor-key");
   writeFileSync(file, "key-one\n", { mode: 0o600 });
   home.writeConfig(
     standardManifest
@@ -37,7 +22,6 @@ beforeEach(() => {
       .replaceAll("${FAKE_KEY}", `\${file:${file}}`),
   );
 });
-afterEach(() => home.remove());
 
 const chat = (server: ChildServer) => sentKey(server, upstream);
 

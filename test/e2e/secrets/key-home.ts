@@ -1,5 +1,33 @@
-import type { FakeUpstream } from "../../fake/upstream.ts";
-import type { ChildServer } from "../../setup/child.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, setDefaultTimeout } from "bun:test";
+import { join } from "node:path";
+import { chatJson } from "../../fake/openai/chat-json.ts";
+import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
+import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+
+/** An upstream for all tests of a file, and for each of them a place to run `svc` in. */
+export interface KeyHome {
+  readonly upstream: FakeUpstream;
+  readonly home: Home;
+  /** Of a file beside the data directory. */
+  path(name: string): string;
+}
+
+export function useKeyHome(): () => KeyHome {
+  setDefaultTimeout(120_000);
+  let upstream: FakeUpstream;
+  let home: Home;
+  beforeAll(async () => {
+    upstream = await startFakeUpstream();
+  });
+  afterAll(() => upstream.stop());
+  beforeEach(() => {
+    upstream.reset();
+    upstream.replyWith(chatJson());
+    home = createHome();
+  });
+  afterEach(() => home.remove());
+  return () => ({ upstream, home, path: (name) => join(home.dataDir, "..", name) });
+}
 
 /** One chat: its status, and the key that the upstream was sent. */
 export async function sentKey(

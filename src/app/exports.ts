@@ -22,7 +22,7 @@ import { receiptLines } from "../platform/requests/export/lines.ts";
 import { Dialer, type DialerOptions } from "../providers/kit/dial.ts";
 import { createFetch } from "../providers/kit/http.ts";
 import type { Store } from "../store/store.ts";
-import { exportMetrics } from "../telemetry/exports.ts";
+import { exportMetrics, type WriteMetrics } from "../telemetry/exports.ts";
 import { Ticker } from "./ticker.ts";
 
 export interface ExportsOptions {
@@ -41,7 +41,8 @@ export interface ExportsOptions {
 type ReadLedger = <T>(run: (ledger: LedgerReader) => Promise<T>) => Promise<T>;
 
 export interface Exports extends RunningExports {
-  metricsText(): Promise<string>;
+  /** Undefined without exports. */
+  readMetrics(): Promise<WriteMetrics | undefined>;
   /** Exports whole hours as they become complete, until it is closed. */
   start(): { close(): Promise<void> };
 }
@@ -68,7 +69,7 @@ export function createExports(options: ExportsOptions): Exports {
   return {
     lagMs,
     openCarrier: (destination) => openCarrier(destination, options),
-    async metricsText() {
+    async readMetrics() {
       const [destinations, states] = await Promise.all([
         store.exports.list(),
         store.exports.states(),

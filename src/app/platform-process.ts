@@ -34,7 +34,7 @@ export async function startPlatformProcess(
   try {
     const instance = settings.node;
     const certificate = openCertificate({ configuration, log, undo });
-    const metrics = openProcessTelemetry({
+    const { metrics, otlp } = openProcessTelemetry({
       configuration,
       version,
       instance,
@@ -54,6 +54,7 @@ export async function startPlatformProcess(
       ...shared,
       link,
       engine: undefined,
+      otlp,
       version,
       log,
       recent,

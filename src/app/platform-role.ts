@@ -12,6 +12,9 @@ import { type Actor, commandLine, serverStart } from "../platform/audit/author.t
 import { startControl } from "../platform/control-socket.ts";
 import type { RunningEngine } from "../platform/engine/operations.ts";
 import { forActor, type Operations } from "../platform/operations.ts";
+import type { WriteMetrics } from "../telemetry/exports.ts";
+import { Exposition } from "../telemetry/exposition.ts";
+import type { Otlp } from "../telemetry/otlp/otlp.ts";
 import { createExports } from "./exports.ts";
 import type { GatewayLink } from "./gateway-link.ts";
 import { createIdentities } from "./identities.ts";
@@ -27,6 +30,8 @@ export interface PlatformRoleOptions extends ServerLog {
   readonly link: GatewayLink;
   readonly engine: RunningEngine | undefined;
   readonly version: string;
+  /** Undefined where no collector is set. */
+  readonly otlp: Otlp | undefined;
   /** Undefined where SVC_TLS_CERT is not set. */
   readonly certificate: ListenerCertificate | undefined;
   /** What hashing a password costs; tests that sign in often lower it. */
@@ -71,6 +76,7 @@ export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
     clock,
     log,
   });
+  if (options.otlp !== undefined) options.otlp.readMore = () => exporter.readMetrics();
   const running = exporter.start();
   undo.push(() => running.close());
   const identities = createIdentities({ configuration, opened, people, clock });
@@ -96,7 +102,7 @@ export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
     configuration,
     opened,
     link,
-    metricsText: async () => (await link.metricsText()) + (await exporter.metricsText()),
+    metricsText: async () => (await link.metricsText()) + toText(await exporter.readMetrics()),
     people,
     factors,
     identities,
@@ -116,6 +122,13 @@ export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
       undo.push(() => socket.close());
     },
   };
+}
+
+function toText(write: WriteMetrics | undefined): string {
+  if (write === undefined) return "";
+  const text = new Exposition();
+  write(text);
+  return text.text();
 }
 
 /** The pages that may call the gateway: where a public address is set, also those of this machine. */

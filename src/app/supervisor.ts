@@ -54,7 +54,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Runni
     const instance = settings.node;
     const certificate = openCertificate({ configuration, log, undo });
     const own = { configuration, version, certificate, log, recent, undo };
-    const metrics = openProcessTelemetry({ ...own, instance });
+    const { metrics, otlp } = openProcessTelemetry({ ...own, instance });
     const port = freePort({ host: settings.host, port: settings.port, setting: "SVC_PORT" });
     const engine = settings.engine === "on" ? superviseEngine(configuration, log) : undefined;
     if (engine !== undefined) undo.push(() => engine.close());
@@ -70,7 +70,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Runni
       gatewayUrl,
       metricsText: () => pool.metricsText({ process: instance, text: metrics.text() }),
     });
-    const platform = startPlatformRole({ ...shared, ...own, link, engine });
+    const platform = startPlatformRole({ ...shared, ...own, link, engine, otlp });
     const { operations } = platform;
     const applied = await applyAtStart({ configuration, opened, operations, log });
     if (engine !== undefined) await followCatalog({ ...shared, engine, log });

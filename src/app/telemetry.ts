@@ -61,12 +61,12 @@ export function openTelemetry(options: TelemetryOptions): Otlp | undefined {
 /** For a process that serves no calls: its metrics, and its log. It has nothing to trace. */
 export function openProcessTelemetry(
   options: TelemetryOptions & { readonly certificate: ServedCertificate | undefined },
-): ProcessMetrics {
+): { readonly metrics: ProcessMetrics; readonly otlp: Otlp | undefined } {
   const { version, certificate } = options;
   const otlp = openTelemetry(options);
   const metrics = new ProcessMetrics({ version, certificate, telemetry: otlp?.counts });
   if (otlp !== undefined) otlp.writeMetrics = (to) => metrics.write(to);
-  return metrics;
+  return { metrics, otlp };
 }
 
 /** The names of OpenTelemetry, where they are not our own. */

@@ -19,8 +19,11 @@ interface Sample {
 /** Takes the metrics, one family after the other: what is added belongs to the family begun last. */
 export interface MetricsWriter {
   family(family: Family): this;
-  /** `labels`: made by `toLabels`; "" for none. */
-  add(labels: string, value: number | string): this;
+  /**
+   * `labels`: made by `toLabels`; "" for none. `sinceMs`: when a sum began that is older than the
+   * process.
+   */
+  add(labels: string, value: number | string, sinceMs?: number): this;
   addHistogram(labels: string, histogram: Histogram): this;
 }
 

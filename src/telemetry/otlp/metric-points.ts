@@ -20,10 +20,12 @@ const units: readonly (readonly [ending: RegExp, unit: string])[] = [
  * need no second version.
  */
 export class MetricPoints implements MetricsWriter {
+  readonly #nowMs: number;
   readonly #times: { readonly start: string; readonly now: string };
   readonly #families: Collected[] = [];
 
   constructor(startMs: number, nowMs: number) {
+    this.#nowMs = nowMs;
     this.#times = { start: toUnixNano(startMs), now: toUnixNano(nowMs) };
   }
 
@@ -32,10 +34,10 @@ export class MetricPoints implements MetricsWriter {
     return this;
   }
 
-  add(labels: string, value: number | string): this {
+  add(labels: string, value: number | string, sinceMs?: number): this {
     const number = Number(value);
     const isWhole = typeof value === "number" && Number.isSafeInteger(value);
-    return this.#point(labels, isWhole ? { asInt: String(value) } : { asDouble: number });
+    return this.#point(labels, isWhole ? { asInt: String(value) } : { asDouble: number }, sinceMs);
   }
 
   addHistogram(labels: string, { bounds, counts, sumMs }: Histogram): this {
@@ -55,9 +57,12 @@ export class MetricPoints implements MetricsWriter {
     return { json: filled.map(toMetric).join(","), count };
   }
 
-  #point(labels: string, value: object): this {
+  #point(labels: string, value: object, sinceMs?: number): this {
     const family = this.#families.at(-1);
-    const { start, now } = this.#times;
+    const { now } = this.#times;
+    // The clock of the database, which noted it, may be ahead.
+    const start =
+      sinceMs === undefined ? this.#times.start : toUnixNano(Math.min(sinceMs, this.#nowMs));
     const times =
       family?.type === "gauge"
         ? { timeUnixNano: now }

@@ -1,6 +1,6 @@
 import type { Log, LogRecord } from "../../base/log.ts";
 import { RateLimit } from "../../base/rate-limit.ts";
-import type { MetricsWriter } from "../exposition.ts";
+import type { WriteMetrics } from "../exports.ts";
 import type { RecentLog } from "../logs/recent-log.ts";
 import { startedMs } from "../metrics.ts";
 import type { EndedCall } from "../tracing/call-record.ts";
@@ -39,7 +39,9 @@ export class Otlp {
   /** How a provider of a span is found; set once the providers are known. */
   findProvider: FindProvider = () => undefined;
   /** Writes the metrics of this process; set once they are counted. */
-  writeMetrics: ((to: MetricsWriter) => void) | undefined;
+  writeMetrics: WriteMetrics | undefined;
+  /** Reads what a store knows; asked before each sending. */
+  readMore: (() => Promise<WriteMetrics | undefined>) | undefined;
   readonly #options: OtlpOptions;
   /** Ends each signal, within the time. */
   readonly #closers: ((withinMs: number) => Promise<void>)[] = [];
@@ -79,13 +81,17 @@ export class Otlp {
 
   /**
    * Only the moment to send waits in the queue; the numbers are read when it comes. While a collector
-   * is away, the latest numbers replace older ones, and no sum is lost.
+   * is away, the latest numbers replace older ones, and no sum is lost. Those of a store are read
+   * before, and are left out while it does not answer.
    */
   #openMetrics(): void {
+    let more: WriteMetrics | undefined;
+    let isReading = false;
     const due = this.#batches<"due">("metrics", {
       encode: () => {
         const points = new MetricPoints(startedMs, Date.now());
         this.writeMetrics?.(points);
+        more?.(points);
         return points.encoded();
       },
       weigh: () => 1,
@@ -95,7 +101,14 @@ export class Otlp {
     const send = () => {
       if (due.size === 0 && this.writeMetrics !== undefined) due.add("due");
     };
-    const timer = setInterval(send, this.#options.metricsMs);
+    const readAndSend = async () => {
+      if (isReading) return send();
+      isReading = true;
+      more = await this.readMore?.().catch(() => undefined);
+      isReading = false;
+      send();
+    };
+    const timer = setInterval(() => void readAndSend(), this.#options.metricsMs);
     timer.unref();
     this.#closers.push((withinMs) => {
       clearInterval(timer);

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import type { ExportView } from "../../../src/platform/exports/schemas.ts";
+import { startCollector } from "../../setup/collector.ts";
 import { createExportsHome, type ExportsHome, filesIn, idsIn } from "../../setup/exports-home.ts";
 import { waitUntil } from "../../setup/money-home.ts";
 
@@ -42,6 +43,30 @@ test("a running gateway exports whole hours, and each receipt is in one file", a
   expect(metrics).toContain('svc_export_rows_total{export="archive",stream="receipts"} 6');
   expect(metrics).toContain('svc_export_failures_total{export="archive",stream="audit"} 0');
   expect(await server.stop()).toBe(0);
+});
+
+test("the collector gets the metrics of exports too, counted since they were added", async () => {
+  const collector = startCollector();
+  const server = await home.serve({ SVC_OTLP_URL: collector.url, SVC_OTLP_METRICS_S: "0.05" });
+  try {
+    const { created_at } = await add("archive", "--what", "receipts");
+    const find = (name: string) => collector.points().find(({ metric }) => metric === name);
+    await waitUntil("all rows", () => find("svc_export_rows_total")?.value === 6);
+    const attributes = { export: "archive", stream: "receipts" };
+    expect(find("svc_export_rows_total")).toMatchObject({
+      kind: "sum",
+      attributes,
+      startNano: BigInt(Date.parse(created_at)) * 1_000_000n,
+    });
+    expect(find("svc_export_failures_total")).toMatchObject({ value: 0, attributes });
+    await waitUntil("no lag", () => find("svc_export_lag_seconds")?.value === 0);
+    await home.json(["exports", "remove", "archive"]);
+    await waitUntil("its end", () => find("svc_export_rows_total") === undefined);
+    expect(find("svc_build_info")).toBeDefined();
+  } finally {
+    await server.stop();
+    await collector.stop();
+  }
 });
 
 test("commands work without a gateway: add, test, run, pause, resume, remove", async () => {

@@ -29,7 +29,10 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       try {
         return { models: await connection.offered() };
       } catch (error) {
-        return { problem: connection.explain(error) };
+        const problem = connection.explain(error);
+        // Vendors have a list; servers of one's own may do without.
+        const isWithout = Connection.hasNoList(error) && vendorOf(entry) === undefined;
+        return { problem: isWithout ? { ...problem, trouble: "no_list" } : problem };
       }
     },
     async check(entry, trial) {

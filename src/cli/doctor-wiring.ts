@@ -6,11 +6,13 @@ export const checkGroups = [
   "listeners",
   "certificates",
   "mail",
+  "telemetry",
   "database",
   "secret",
   "clock",
   "sign-in",
   "providers",
+  "exports",
 ] as const;
 export type CheckGroup = (typeof checkGroups)[number];
 

@@ -76,16 +76,21 @@ export class Connection {
       return "works";
     } catch (error) {
       if (error instanceof NotSet) return "untested";
-      const { reason, status = 0, symptom } = (error instanceof ApiError && error.upstream) || {};
+      const { reason } = (error instanceof ApiError && error.upstream) || {};
       // It answered, so that its address and key are right.
       if (reason === "limited" || (trial !== undefined && reason === "refused")) return "works";
       if (trial !== undefined && reason === "missing")
         return isListOpen ? "untested" : this.check(undefined);
       if (reason === "overloaded") return "untested";
-      const isUnlisted = trial === undefined && [404, 405, 501].includes(status);
-      const problem = this.explain(error);
-      return { problem, isUnlisted: isUnlisted && symptom === undefined };
+      const isUnlisted = trial === undefined && Connection.hasNoList(error);
+      return { problem: this.explain(error), isUnlisted };
     }
+  }
+
+  /** Whether a server answered like one that has no list of models. A wrong path looks the same. */
+  static hasNoList(error: unknown): boolean {
+    const { status = 0, symptom } = (error instanceof ApiError && error.upstream) || {};
+    return [404, 405, 501].includes(status) && symptom === undefined;
   }
 
   async tryOut(trial: Trial): Promise<TrialOutcome> {

@@ -2,11 +2,13 @@ import type { Check, CheckGroup, DoctorRequest } from "../../cli/doctor-wiring.t
 import type { Configuration } from "../../config/load.ts";
 import { connectControl } from "../../platform/control-socket.ts";
 import type { Operations } from "../../platform/operations.ts";
+import { ownerPid } from "../../store/sqlite/lock.ts";
 import { withStore } from "../store.ts";
 import { checkCertificates } from "./certificates.ts";
 import { Checks } from "./checks.ts";
 import { checkClock } from "./clock.ts";
 import { checkDatabase } from "./database.ts";
+import { checkExports } from "./exports.ts";
 import { checkFiles } from "./files.ts";
 import { checkListeners } from "./listeners.ts";
 import { checkMachine } from "./machine.ts";
@@ -14,6 +16,7 @@ import { checkMail } from "./mail.ts";
 import { checkProviders } from "./providers.ts";
 import { checkSecret } from "./secret.ts";
 import { checkRoleAccounts, checkSignIn } from "./sign-in.ts";
+import { checkTelemetry } from "./telemetry.ts";
 
 /**
  * Examines this installation. Each group is examined whatever the others found, as far as it can be
@@ -40,14 +43,19 @@ export async function examine(
     }
   };
   const configuration = await run("configuration", (checks) => loadWhole(checks, load));
-  await run("machine", (checks) => checkMachine(checks, configuration?.settings));
+  const dataDir = configuration?.settings.dataDir;
+  const running =
+    dataDir === undefined
+      ? undefined
+      : (await connectControl(dataDir).catch(() => undefined))?.operations;
+  const serverPid = running && dataDir !== undefined ? ownerPid(dataDir) : undefined;
+  await run("machine", (checks) => checkMachine(checks, configuration?.settings, serverPid));
   if (configuration === undefined) return found;
   await run("files", (checks) => checkFiles(checks, configuration));
-  const running = (await connectControl(configuration.settings.dataDir).catch(() => undefined))
-    ?.operations;
   await run("listeners", (checks) => checkListeners(checks, configuration, running));
   await run("certificates", (checks) => checkCertificates(checks, configuration));
   await run("mail", (checks) => checkMail(checks, configuration.settings));
+  await run("telemetry", (checks) => checkTelemetry(checks, configuration.settings));
   const database = await run("database", (checks) => checkDatabase(checks, configuration, isDeep));
   if (database === undefined) return found;
   await run("secret", (checks) => checkSecret(checks, configuration, database));
@@ -65,6 +73,12 @@ export async function examine(
     if (!isUsable) return checks.skipped("Not checked, because the database cannot be opened");
     await withOperations(configuration, running, (operations) =>
       checkProviders(checks, operations),
+    );
+  });
+  await run("exports", async (checks) => {
+    if (!isUsable) return checks.skipped("Not checked, because the database cannot be opened");
+    await withOperations(configuration, running, (operations) =>
+      checkExports(checks, operations, running !== undefined),
     );
   });
   return found;

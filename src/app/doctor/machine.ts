@@ -5,14 +5,19 @@ import { type Checks, gibibyte, sizeText } from "./checks.ts";
 
 const leastMemory = gibibyte / 2;
 const memoryWithEngine = 2 * gibibyte;
-/** A call needs two connections: the caller's and the upstream's. */
-const fewFiles = 4_096;
+/** As in docs/deploy and the systemd unit. A call needs two: the caller's connection and the upstream's. */
+const wantedFiles = 65_536;
 
-export function checkMachine(checks: Checks, settings: Settings | undefined): void {
+/** `serverPid`: the server that runs on the data directory; undefined where none is known. */
+export function checkMachine(
+  checks: Checks,
+  settings: Settings | undefined,
+  serverPid: number | undefined,
+): void {
   checks.ok(`Bun ${Bun.version} on ${process.platform} ${process.arch}`);
   checkMemory(checks, settings);
   checkCores(checks, settings);
-  checkOpenFiles(checks);
+  checkOpenFiles(checks, serverPid);
 }
 
 function checkMemory(checks: Checks, settings: Settings | undefined): void {
@@ -55,16 +60,25 @@ function checkCores(checks: Checks, settings: Settings | undefined): void {
   else checks.ok(finding);
 }
 
-function checkOpenFiles(checks: Checks): void {
-  const [, soft] = /^Max open files\s+(\d+)/m.exec(readText("/proc/self/limits") ?? "") ?? [];
-  if (soft === undefined) return;
-  const count = Number(soft);
-  if (count < fewFiles)
-    checks.warning(
-      `${count} open files are allowed, enough for about ${Math.floor(count / 2)} calls at once.`,
-      "Raise the limit: ulimit -n 65536 in a shell, LimitNOFILE=65536 in a systemd unit.",
-    );
-  else checks.ok(`${count} open files allowed`);
+/** The limit of the server counts. A shell often has a lower one than a service. */
+function checkOpenFiles(checks: Checks, serverPid: number | undefined): void {
+  const ofServer = serverPid === undefined ? undefined : openFilesOf(serverPid);
+  const count = ofServer ?? openFilesOf("self");
+  if (count === undefined) return;
+  const who = ofServer === undefined ? "A process of this shell" : "The running server";
+  const finding = `${who} may open ${Number.isFinite(count) ? count : "any number of"} files`;
+  if (count >= wantedFiles) return checks.ok(finding);
+  checks.warning(
+    `${finding}, enough for about ${Math.floor(count / 2)} calls at once.`,
+    `For production, raise the limit to ${wantedFiles} and restart: LimitNOFILE=${wantedFiles} in a systemd unit, --ulimit nofile=${wantedFiles} for a container, ulimit -n ${wantedFiles} in a shell.`,
+  );
+}
+
+function openFilesOf(process: number | "self"): number | undefined {
+  const limits = readText(`/proc/${process}/limits`) ?? "";
+  const [, soft] = /^Max open files\s+(\d+|unlimited)/m.exec(limits) ?? [];
+  if (soft === undefined) return undefined;
+  return soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
 }
 
 function readText(path: string): string | undefined {

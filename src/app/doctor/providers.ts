@@ -16,7 +16,10 @@ export async function checkProviders(checks: Checks, operations: Operations): Pr
     if (isPaused) return checks.skipped(`${name} is paused`);
     try {
       const offer = await within(askMs, name, operations.providers.offerOf({ provider: name }));
-      if (offer.problem !== null) checks.problem(offer.problem.what, offer.problem.advice);
+      if (offer.problem?.trouble === "no_list") noteWithoutList(checks, provider);
+      else if (offer.problem !== null) checks.problem(offer.problem.what, offer.problem.advice);
+      else if (offer.listed === null)
+        checks.skipped(`${name} lists no models, so its key was not checked`, oneCall(name));
       else checks.ok(`${name} responds`);
     } catch (error) {
       checks.failed(error, `svc provider test ${name} makes one real call and says more.`);
@@ -29,6 +32,21 @@ export async function checkProviders(checks: Checks, operations: Operations): Pr
 }
 
 type Providers = Awaited<ReturnType<Operations["providers"]["list"]>>;
+
+const oneCall = (name: string) => `svc provider test ${name} makes one real call.`;
+
+/** A server without a list is not at fault where its models are named in routes. */
+function noteWithoutList(checks: Checks, { name, models }: Providers[number]): void {
+  if (models.length > 0)
+    return checks.skipped(
+      `${name} answers, but has no list of models, so its key was not checked`,
+      oneCall(name),
+    );
+  checks.warning(
+    `${name} answers, but not with a list of models, and no model is routed to it.`,
+    "Check its base_url. If the server has no list, add its models by name: svc model add --help",
+  );
+}
 
 function checkPrices(checks: Checks, { name, needs_price: unpriced }: Providers[number]): void {
   if (unpriced.length === 0) return;

@@ -7,7 +7,7 @@ import { ProgressLine } from "../terminal/progress-line.ts";
 export const doctorCommand: Command = {
   name: "doctor",
   about:
-    "Check this installation and show what to do: machine, settings, files, ports, certificates, mail, database, secret, clock and providers. It changes nothing and makes no paid call.",
+    "Check this installation and show what to do: machine, settings, files, ports, certificates, mail, telemetry, database, secret, clock, sign-in, providers and exports. It changes nothing and makes no paid call.",
   flags: {
     deep: { about: "also read the whole database and recompute the ledger" },
     ...jsonFlag,

@@ -72,6 +72,7 @@ const fields: Readonly<Record<string, string>> = {
   unsendable_key: "api_key",
   no_credit: "api_key",
   wrong_address: "base_url",
+  no_list: "base_url",
   certificate: "base_url",
   timeout: "base_url",
   private_address: "base_url",

@@ -113,12 +113,24 @@ function createPrivate(path: string): void {
 }
 
 function whereIs(ownerPath: string): string {
+  const owner = readOwner(ownerPath);
+  return owner === undefined
+    ? " or another command is using it"
+    : ` at ${owner.address} (process ${owner.pid})`;
+}
+
+function readOwner(ownerPath: string): Partial<Owner> | undefined {
   try {
-    const owner: Partial<Owner> = JSON.parse(readFileSync(ownerPath, "utf8"));
-    return ` at ${owner.address} (process ${owner.pid})`;
+    return JSON.parse(readFileSync(ownerPath, "utf8"));
   } catch {
-    return " or another command is using it";
+    return undefined;
   }
+}
+
+/** The process that says that it owns a data directory. It may have died since. */
+export function ownerPid(dataDir: string): number | undefined {
+  const pid = readOwner(join(dataDir, "owner.json"))?.pid;
+  return typeof pid === "number" && Number.isSafeInteger(pid) && pid > 0 ? pid : undefined;
 }
 
 function readText(path: string): string | undefined {

@@ -14,8 +14,16 @@ export interface DeliveryOptions {
 export type Delivered =
   | { readonly kind: "taken"; readonly refused: number; readonly reason: string | undefined }
   /** It may take the same request later. */
-  | { readonly kind: "later"; readonly afterMs: number | undefined; readonly reason: string }
-  | { readonly kind: "refused"; readonly reason: string };
+  | (NotTaken & { readonly kind: "later"; readonly afterMs: number | undefined })
+  | (NotTaken & { readonly kind: "refused" });
+
+interface NotTaken {
+  readonly reason: string;
+  /** Of its reply; undefined where there was none. */
+  readonly status?: number;
+  /** Why there was no reply, as the runtime names it. */
+  readonly code?: string;
+}
 
 /** Of a reply, which says little: what is longer is not read. */
 const mostReplyBytes = 64 * 1024;
@@ -56,15 +64,17 @@ export async function deliver(
     const isTaken = status >= 200 && status <= 299;
     if (isTaken) return taken(await readStart(response).catch(() => ""));
     const reason = `the collector returned ${status}`;
-    if (!laterStatuses.has(status)) return { kind: "refused", reason };
-    return { kind: "later", afterMs: waitOf(response.headers.get("retry-after")), reason };
+    if (!laterStatuses.has(status)) return { kind: "refused", reason, status };
+    const afterMs = waitOf(response.headers.get("retry-after"));
+    return { kind: "later", afterMs, reason, status };
   } catch (error) {
     if (signal?.aborted === true)
       return { kind: "refused", reason: "the process stopped before the collector answered" };
+    const code = codeOf(error);
     const reason = ended.signal.aborted
       ? `the collector did not answer within ${timeoutMs / 1000} s`
-      : `the collector cannot be reached: ${codeOf(error)}`;
-    return { kind: "later", afterMs: undefined, reason };
+      : `the collector cannot be reached: ${code}`;
+    return { kind: "later", afterMs: undefined, reason, code };
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", end);

@@ -8,6 +8,7 @@ import { lyingClient, startLyingProvider } from "../../fake/lying-provider.ts";
 import { jsonReply } from "../../fake/recordings.ts";
 import { startFakeUpstream } from "../../fake/upstream.ts";
 import { createHome, type Environment, type Home } from "../../setup/child.ts";
+import { startCollector } from "../../setup/collector.ts";
 import { startMailServer } from "../../setup/mail-server.ts";
 import { freePort } from "../../setup/platform-home.ts";
 import { usePostgres } from "../../setup/use-postgres.ts";
@@ -213,6 +214,96 @@ describe("svc doctor", () => {
     await upstream.stop();
     expect(paths.length).toBeGreaterThan(0);
     expect(paths.every((path) => path.endsWith("/models"))).toBe(true);
+  });
+});
+
+describe("svc doctor and a provider without a list of models", () => {
+  const findings = (checks: readonly Check[]) =>
+    checks
+      .filter(({ group }) => group === "providers")
+      .map(({ state, finding, advice }) => ({ state, finding, advice }));
+  const provider = (baseUrl: string) =>
+    `providers:\n  mine: { kind: openai, base_url: "${baseUrl}", allow_private: true }\n`;
+
+  test("is not at fault where models are routed to it; without any, its address may be wrong", async () => {
+    const upstream = await startFakeUpstream();
+    upstream.replyWith(() => jsonReply({ status: 404, body: { error: { message: "Not Found" } } }));
+    try {
+      home.writeConfig(provider(upstream.baseUrl));
+      expect((await home.svc(["apply"])).stderr).toBe("");
+      expect(findings(await examine())).toEqual([
+        {
+          state: "warning",
+          finding: "mine answers, but not with a list of models, and no model is routed to it.",
+          advice:
+            "Check its base_url. If the server has no list, add its models by name: svc model add --help",
+        },
+      ]);
+      const models = `models:\n  chat: { endpoint: chat, price: { input: "1", output: "1" }, routes: [{ provider: mine, model: m }] }\n`;
+      home.writeConfig(provider(upstream.baseUrl) + models);
+      expect((await home.svc(["apply"])).stderr).toBe("");
+      expect(findings(await examine())).toEqual([
+        {
+          state: "skipped",
+          finding: "mine answers, but has no list of models, so its key was not checked",
+          advice: "svc provider test mine makes one real call.",
+        },
+      ]);
+      upstream.replyWith(() => jsonReply({ body: { object: "list", data: [] } }));
+      expect(findings(await examine())[0]).toMatchObject({
+        state: "skipped",
+        finding: "mine lists no models, so its key was not checked",
+      });
+    } finally {
+      await upstream.stop();
+    }
+    expect(findings(await examine())[0]).toMatchObject({ state: "problem" });
+  });
+});
+
+describe("svc doctor and a collector", () => {
+  test("posts nothing but an empty request of each signal, and names what is wrong and what to do", async () => {
+    const collector = startCollector();
+    const { host } = new URL(collector.url);
+    const environment = {
+      SVC_OTLP_URL: collector.url,
+      SVC_OTLP_HEADERS: "authorization=Bearer%20hunter2",
+    };
+    const telemetry = async () =>
+      (await examine(environment)).filter(({ group }) => group === "telemetry");
+    try {
+      expect(await telemetry()).toEqual([
+        {
+          group: "telemetry",
+          state: "ok",
+          finding: `The collector ${host} accepts traces, metrics, logs (no data was sent)`,
+        },
+      ]);
+      expect(collector.requests.map(({ body }) => body)).toEqual([
+        '{"resourceSpans":[]}',
+        '{"resourceMetrics":[]}',
+        '{"resourceLogs":[]}',
+      ]);
+      collector.answer = ({ path }) =>
+        new Response(null, { status: path === "/v1/logs" ? 404 : 401 });
+      const refused = await telemetry();
+      expect(refused.map(({ state, finding }) => `${state}: ${finding}`)).toEqual([
+        `problem: traces, metrics do not reach ${host}: the collector returned 401.`,
+        `problem: logs do not reach ${host}: the collector returned 404.`,
+      ]);
+      expect(refused.map(({ advice }) => advice)).toEqual([
+        expect.stringContaining("SVC_OTLP_HEADERS"),
+        expect.stringContaining("SVC_OTLP_SIGNALS"),
+      ]);
+      collector.answer = () => new Response(null, { status: 500 });
+      expect((await telemetry())[0]?.advice).toContain("See the log of the collector");
+      expect(JSON.stringify(refused)).not.toContain("hunter2");
+    } finally {
+      await collector.stop();
+    }
+    const [dead] = await telemetry();
+    expect(dead?.finding).toContain(`do not reach ${host}: the collector cannot be reached`);
+    expect(dead?.advice).toContain("Start the collector, or correct host and port of SVC_OTLP_URL");
   });
 });
 

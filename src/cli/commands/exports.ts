@@ -51,6 +51,9 @@ const add = viewCommand({
         "only what began in or after the hour of this date (UTC) or time (default: everything)",
       value: "DATE",
     },
+    "no-test": {
+      about: "add a directory that is not there or not writable yet, or is on another machine",
+    },
     "allow-private": { about: "allow a private or loopback address, and http://" },
     authorization: { about: "HTTP: where the Authorization header is", value: "REF" },
     "sign-with": { about: "HTTP: where the key of the signature is", value: "REF" },
@@ -61,6 +64,7 @@ const add = viewCommand({
     "session-token": { about: "S3: of temporary keys", value: "REF" },
   },
   more: () => [
+    "A directory must exist and be writable for the gateway. It is not created, so that a volume that is not mounted is not filled in its place.",
     "REF is env:NAME or file:/path, in the environment or on the machine of the gateway.",
     "A secret itself is never an argument, because other users of the machine could see it.",
   ],
@@ -78,6 +82,7 @@ const add = viewCommand({
       what: flags["what"],
       format: flags["format"],
       from: flags["from"],
+      skip_test: switches.has("no-test") ? true : undefined,
       allow_private: switches.has("allow-private") ? true : undefined,
       authorization: flags["authorization"],
       sign_with: flags["sign-with"],

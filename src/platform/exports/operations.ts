@@ -25,6 +25,8 @@ import type { ExportStreamView, ExportsView, ExportView, RanView } from "./schem
 
 export interface NewExport extends TargetInput {
   readonly name: string;
+  /** Adds a directory unchecked: it may be on another machine, or be mounted later. */
+  readonly skip_test?: boolean | undefined;
   /** `receipts`, `audit` or both with a comma; absent: both. */
   readonly what?: string | undefined;
   readonly format?: string | undefined;
@@ -104,6 +106,8 @@ export function exportOperations(
     async add(input, { audit }) {
       const destination = readDestination(input, { checkAddress, nowMs: clock.nowMs() });
       const { name } = destination;
+      if (destination.target.kind === "file" && input.skip_test !== true)
+        await checkDirectory(exporter, destination);
       const added = await store.add(destination, audit({ subject: name }));
       if (added === "full")
         throw conflict({
@@ -175,6 +179,21 @@ function readDestination(
     createdAtMs: nowMs,
     pausedAtMs: undefined,
   };
+}
+
+/** One that is missing is not created: what is not mounted would be filled in its place. */
+async function checkDirectory(exporter: RunningExports, destination: Destination): Promise<void> {
+  try {
+    await exporter.openCarrier(destination).test(AbortSignal.timeout(testMs));
+  } catch (cause) {
+    if (!(cause instanceof DeliveryFailure)) throw cause;
+    throw new Problem({
+      code: "test_failed",
+      field: "to",
+      message: `to must be a directory that the gateway can write to: ${cause.message}. Create it or change its owner; if it is on another machine or not mounted yet, add --no-test.`,
+      cause,
+    });
+  }
 }
 
 async function test(exporter: RunningExports, destination: Destination): Promise<void> {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
+import type { Check } from "../../../src/cli/doctor-wiring.ts";
 import type { ExportView } from "../../../src/platform/exports/schemas.ts";
 import { startCollector } from "../../setup/collector.ts";
 import { createExportsHome, type ExportsHome, filesIn, idsIn } from "../../setup/exports-home.ts";
@@ -129,21 +130,74 @@ test("rows from before a date stay out", async () => {
   expect(await home.json<object>(["exports", "run", "archive"])).toMatchObject({ rows: 0 });
 });
 
-test("a directory that is not there is not created; its export fails, says why, and recovers", async () => {
+test("a directory that is missing or not writable is refused, and nothing is created or added", async () => {
+  const server = await home.serve();
+  const refused = async () => {
+    const { code, stderr } = await home.svc(["exports", "add", "archive", "--to", address]);
+    expect(code).toBe(1);
+    return stderr;
+  };
+  const address = `file://${home.dir}`;
+  rmSync(home.dir, { recursive: true });
+  expect(await refused()).toContain(
+    `--to: Must be a directory that the gateway can write to: ${home.dir} does not exist (ENOENT). Create it or change its owner; if it is on another machine or not mounted yet, add --no-test.`,
+  );
+  writeFileSync(home.dir, "");
+  expect(await refused()).toContain(`${home.dir} is not a directory`);
+  rmSync(home.dir);
+  // Root may write everywhere but there.
+  const readOnly = await home.svc(["exports", "add", "archive", "--to", "file:///sys"]);
+  expect([readOnly.code, readOnly.stderr]).toEqual([
+    1,
+    expect.stringContaining("/sys cannot be written"),
+  ]);
+  expect(await home.json<object>(["exports"])).toEqual({ exports: [] });
+  mkdirSync(home.dir);
+  await add("archive");
+  expect(filesIn(home.dir).filter((path) => path.includes("test"))).toEqual([]);
+  expect(await server.stop()).toBe(0);
+});
+
+test("a directory that goes away is not created; its export fails, says why, and recovers", async () => {
   rmSync(home.dir, { recursive: true });
   const server = await home.serve();
-  await add("archive", "--what", "receipts");
+  await add("archive", "--what", "receipts", "--no-test");
   await waitUntil("a failure", async () => (await home.show("archive")).state === "failing");
   const [stream] = (await home.show("archive")).streams;
   expect(stream?.failure).toBe(`${home.dir} does not exist (ENOENT)`);
   expect(server.stderr()).toContain("the export fails");
   const tested = await home.svc(["exports", "test", "archive"]);
   expect([tested.code, tested.stderr]).toEqual([1, expect.stringContaining("does not exist")]);
+  expect(await doctor()).toEqual([
+    {
+      group: "exports",
+      state: "problem",
+      finding: expect.stringMatching(
+        new RegExp(
+          `^archive: receipts cannot be delivered to file://${home.dir}: ${home.dir} does not exist \\(ENOENT\\) \\(nothing delivered yet, due for \\d hours\\)\\.$`,
+        ),
+      ),
+      advice:
+        "Fix this, then run svc exports run archive. Nothing is lost: the next attempt continues there.",
+    },
+  ]);
   mkdirSync(home.dir);
   expect(await home.json<object>(["exports", "run", "archive"])).toMatchObject({ rows: 6 });
   expect((await home.show("archive")).state).toBe("running");
   expect(idsIn(home.dir)).toEqual(home.ids);
+  const [found] = await doctor();
+  expect(found?.state).toBe("ok");
+  expect(found?.finding).toMatch(
+    /^archive: receipts: last delivered at \d{4}-\S+Z, 6 rows in all, no hour is due$/,
+  );
+  await home.json(["exports", "pause", "archive"]);
+  expect(await doctor()).toMatchObject([{ state: "skipped", finding: "archive is paused" }]);
 });
+
+const doctor = async (): Promise<readonly Check[]> => {
+  const { checks } = JSON.parse((await home.svc(["doctor", "--json"])).stdout);
+  return checks.filter(({ group }: Check) => group === "exports");
+};
 
 test("what a crash has left half written is replaced", async () => {
   await add("archive", "--what", "receipts");

@@ -341,7 +341,7 @@ test("every family is told of in the docs, and no other", async () => {
     .flatMap((line) =>
       [...(line.split("|")[1] ?? "").matchAll(/`(\w+)`/g)].map((match) => match[1]),
     );
-  await gateway.server.operations.exports.add({ name: "a", to: "file:///nowhere" });
+  await gateway.server.operations.exports.add({ name: "a", to: "file:///no", skip_test: true });
   const { families } = await scrape();
   const withHttps = [...families, "svc_tls_certificate_expiry_seconds"];
   expect(documented.toSorted()).toEqual(withHttps.toSorted());

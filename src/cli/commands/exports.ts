@@ -64,7 +64,8 @@ const add = viewCommand({
     "session-token": { about: "S3: of temporary keys", value: "REF" },
   },
   more: () => [
-    "A directory must exist and be writable for the gateway. It is not created, so that a volume that is not mounted is not filled in its place.",
+    "A directory must exist and be writable for the gateway. It is not created, so that the disk",
+    "below is not filled while a volume is not mounted.",
     "REF is env:NAME or file:/path, in the environment or on the machine of the gateway.",
     "A secret itself is never an argument, because other users of the machine could see it.",
   ],

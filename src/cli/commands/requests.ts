@@ -1,4 +1,4 @@
-import { invalid, Problem } from "../../base/problem.ts";
+import { invalid } from "../../base/problem.ts";
 import { type CallFilter, mostCalls } from "../../platform/calls/operations.ts";
 import type { CallView } from "../../platform/calls/views.ts";
 import type { Operations } from "../../platform/operations.ts";
@@ -6,6 +6,7 @@ import { type Command, type Invocation, jsonFlag } from "../command.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { print, printJson, printJsonLine, printTable, style } from "../terminal/output.ts";
 import { dialectFlag, readDialect } from "./dialect-flag.ts";
+import { follow, readLimit, sinceWords } from "./follow.ts";
 
 const usualLimit = 50;
 const askEveryMs = 500;
@@ -22,7 +23,7 @@ const requests: Command = {
     code: { about: "only this error code, for example insufficient_quota", value: "C" },
     rejected: { about: "only calls that were rejected before admission" },
     failed: { about: "only admitted calls that failed; with --rejected, both" },
-    since: { about: "only from this date (UTC), time or duration on, for example 1h", value: "T" },
+    since: { about: `only calls since T: ${sinceWords}`, value: "T" },
     limit: {
       about: `maximum number of calls, up to ${mostCalls} (default: ${usualLimit})`,
       value: "N",
@@ -50,10 +51,10 @@ const requests: Command = {
     if (switches.has("follow")) {
       refuseWithFollow(flags);
       return interruptible((signal) =>
-        wiring.withOperations((operations) => follow({ operations, filter, isJson, signal })),
+        wiring.withOperations((operations) => followCalls({ operations, filter, isJson, signal })),
       );
     }
-    const limit = readLimit(flags.limit);
+    const limit = readLimit(flags.limit, mostCalls) ?? usualLimit;
     const { since } = flags;
     const calls = await wiring.withOperations((operations) =>
       operations.calls.list({ ...filter, limit, ...(since === undefined ? {} : { since }) }),
@@ -73,55 +74,28 @@ function refuseWithFollow(flags: Invocation["flags"]): void {
       throw invalid({ [name]: `${name} cannot be combined with --follow.` });
 }
 
-function readLimit(text: string | undefined): number {
-  if (text === undefined) return usualLimit;
-  const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  if (limit >= 1 && limit <= mostCalls) return limit;
-  throw invalid({
-    limit: `limit must be a whole number between 1 and ${mostCalls}, not "${text}".`,
-  });
-}
-
-interface Following {
+interface Followed {
   readonly operations: Operations;
   readonly filter: CallFilter;
   readonly isJson: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Asks the server until the signal ends it. What it prints can be read line by line. */
-async function follow({ operations, filter, isJson, signal }: Following): Promise<void> {
-  let after: number | undefined;
-  while (!signal.aborted) {
-    const since = after === undefined ? {} : { after };
-    const news = await operations.calls.news({ ...filter, ...since }).catch(toStopped);
-    if (after === undefined && !isJson)
-      process.stderr.write("Waiting for calls. Press Ctrl-C to stop.\n");
-    after = news.after;
-    for (const call of news.calls)
-      if (isJson) printJsonLine(call);
-      else print(lineOf(call));
-    if (news.missed > 0)
-      process.stderr.write(`${news.missed} calls are not shown: too many at once.\n`);
-    await pause(signal);
-  }
-  signal.throwIfAborted();
-}
-
-function toStopped(error: unknown): never {
-  if (error instanceof Problem) throw error;
-  throw new Problem({ code: "failed", message: "The server has stopped.", cause: error });
-}
-
-function pause(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, askEveryMs);
-    function done() {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    }
-    signal.addEventListener("abort", done);
+/** What it prints can be read line by line. */
+function followCalls({ operations, filter, isJson, signal }: Followed): Promise<void> {
+  let isWaiting = isJson;
+  return follow({
+    ask: (after) => operations.calls.news({ ...filter, ...(after === undefined ? {} : { after }) }),
+    show({ calls }) {
+      if (!isWaiting) process.stderr.write("Waiting for calls. Press Ctrl-C to stop.\n");
+      isWaiting = true;
+      for (const call of calls)
+        if (isJson) printJsonLine(call);
+        else print(lineOf(call));
+    },
+    what: "calls",
+    everyMs: askEveryMs,
+    signal,
   });
 }
 

@@ -8,7 +8,7 @@ import type { LedgerReports, ReceiptQuery } from "../../ledger/reports.ts";
 import type { Rejection, RejectionReports } from "../../rejections/rejection.ts";
 import type { MoneyDependencies, RunningMoney } from "../accounts/funds.ts";
 import type { Audits, Unbound } from "../audit/author.ts";
-import { accountNames, findAccount, toDurationMs, toMoment } from "../input/values.ts";
+import { accountNames, findAccount, toPastMoment } from "../input/values.ts";
 import { type CallSources, type RecentCall, RecentCalls } from "./recent-calls.ts";
 import { type CallView, fromReceipt, fromRejection } from "./views.ts";
 
@@ -59,7 +59,6 @@ export interface CallDependencies extends Pick<MoneyDependencies, "accounts" | "
 
 export const mostCalls = 1_000;
 const usualCalls = 50;
-const mostDays = 3_650;
 
 export function callOperations(
   dependencies: CallDependencies,
@@ -76,7 +75,10 @@ export function callOperations(
         keyId: filter.key,
         model: filter.model,
         dialect: filter.dialect,
-        fromMs: since === undefined ? undefined : sinceMs(since, clock.nowMs()),
+        fromMs:
+          since === undefined
+            ? undefined
+            : toPastMoment({ text: since, field: "since", nowMs: clock.nowMs() }),
         limit,
       };
       const read = async (reports: Reports) => {
@@ -160,12 +162,6 @@ async function accountIdOf(
   idOrName: string | undefined,
 ): Promise<string | undefined> {
   return idOrName === undefined ? undefined : (await findAccount(accounts, idOrName)).id;
-}
-
-function sinceMs(text: string, nowMs: number): number {
-  return /^\d+[smhd]$/.test(text)
-    ? nowMs - toDurationMs({ text, field: "since", maxDays: mostDays })
-    : toMoment(text, "since");
 }
 
 /** Which of the two kinds are wanted, and what of them. */

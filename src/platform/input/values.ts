@@ -70,6 +70,24 @@ export function toDurationMs(options: {
   return ms;
 }
 
+const mostDaysAgo = 3_650;
+
+/** What people mean by `since`: a duration before now, a day or a time. */
+export function toPastMoment(options: {
+  readonly text: string;
+  readonly field: string;
+  readonly nowMs: number;
+}): number {
+  const { text, field, nowMs } = options;
+  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  const agoMs = Number(count) * (unitMs[unit as keyof typeof unitMs] ?? Number.NaN);
+  const ms = agoMs <= mostDaysAgo * unitMs.d ? nowMs - agoMs : fromDateText(text);
+  if (ms !== undefined) return ms;
+  throw invalid({
+    [field]: `${field} must be a duration such as 10m, 24h or 7d (at most ${mostDaysAgo}d), a day such as 2027-01-31 or a time such as 2027-01-31T12:00:00Z, not "${text}".`,
+  });
+}
+
 export function findModel(models: readonly Model[], id: string): Model {
   const model = models.find((known) => known.id === id);
   if (model === undefined) throw unknownModel(id);

@@ -48,7 +48,7 @@ export function logOperations({
         throw new Problem({
           code: "failed",
           message:
-            "No server is running, so its log is not in memory. svc logs FILE shows a log that was saved.",
+            "No server is running on this data directory, so there is no log in memory. What the last one wrote to stderr is with your service manager: journalctl -u svc-gateway -o cat | svc logs -",
           command: "serve",
         });
       const { records, ...news } = recentLog.since(after);

@@ -170,9 +170,18 @@ test("refuses what it cannot do, with what to do instead", async () => {
   for (const [line, code, text] of [
     ["--level loud", 2, "Must be one of: debug, info, warn, error"],
     ["--limit 0", 2, "whole number between 1 and 100000"],
-    ["--since yesterday", 2, "since"],
+    [
+      "--since nonsense",
+      2,
+      'error: --since: Must be a duration such as 10m, 24h or 7d (at most 3650d), a day such as 2027-01-31 or a time such as 2027-01-31T12:00:00Z, not "nonsense".\n',
+    ],
+    ["--since 99999d", 2, "at most 3650d"],
     ["--follow -", 2, "tail -F FILE | svc logs -"],
-    ["no-such-file", 3, "File no-such-file does not exist."],
+    [
+      "no-such-file",
+      3,
+      `File ${join(process.cwd(), "no-such-file")} does not exist. Without a file, svc logs shows`,
+    ],
   ] as const) {
     const { code: exit, stderr } = await home.svc(words(`logs ${line}`));
     expect([line, exit]).toEqual([line, code]);
@@ -182,7 +191,7 @@ test("refuses what it cannot do, with what to do instead", async () => {
   try {
     const { code, stderr } = await idle.svc(["logs"]);
     expect(code).toBe(1);
-    expect(stderr).toContain("No server is running, so its log is not in memory.");
+    expect(stderr).toContain("No server is running on this data directory");
   } finally {
     await idle.remove();
   }

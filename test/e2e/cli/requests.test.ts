@@ -115,7 +115,7 @@ test("is readable, and says what is wrong with a flag", async () => {
     ["--limit 0", "--limit"],
     ["--dialect telegraph", "--dialect: Must be chat, responses, messages or completions"],
     ["--limit 1001", "between 1 and 1000"],
-    ["--since soon", "--since"],
+    ["--since soon", "--since: Must be a duration such as 10m"],
     ["--follow --limit 5", "cannot be combined with --follow"],
   ] as const) {
     const { code, stderr } = await home.svc(words(`requests ${line}`));

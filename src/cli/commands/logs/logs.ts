@@ -1,27 +1,28 @@
 import { fstatSync } from "node:fs";
+import { resolve } from "node:path";
 import { type LineLevel, logLevels, toReadable } from "../../../base/log.ts";
 import { invalid, Problem } from "../../../base/problem.ts";
 import { visible } from "../../../base/text/visible-text.ts";
 import { wantsColour } from "../../../config/terminal.ts";
-import { toDurationMs, toMoment } from "../../../platform/input/values.ts";
+import { toPastMoment } from "../../../platform/input/values.ts";
 import type { Operations } from "../../../platform/operations.ts";
 import { type Command, type Invocation, jsonFlag } from "../../command.ts";
 import { fileProblem } from "../../terminal/file-problem.ts";
 import { interruptible } from "../../terminal/interrupt.ts";
 import { print, printJsonLine } from "../../terminal/output.ts";
+import { follow, readLimit, sinceWords } from "../follow.ts";
 import { type LogLine, readLogLine, toLogLine } from "./log-line.ts";
 import { readLines } from "./read-lines.ts";
 
 const usualLimit = 200;
 const mostLimit = 100_000;
 const askEveryMs = 250;
-const mostDays = 3_650;
 const levels = logLevels.filter((level) => level !== "silent");
 
 export const logsCommand: Command = {
   name: "logs",
   about:
-    "Show the log of the running server: its latest 2,000 lines, or new ones with --follow. With a file, or - for standard input: a log that was saved as JSON.",
+    "Show the log of the running server: its latest 2,000 lines, or new ones with --follow. The server writes it to stderr and keeps no file; FILE, or - for standard input, is a log that was saved from there.",
   optional: ["FILE"],
   flags: {
     follow: { about: "print new lines as they come, until Ctrl-C", short: "f" },
@@ -30,11 +31,11 @@ export const logsCommand: Command = {
       value: "L",
       choices: levels,
     },
-    since: { about: "only from this date (UTC), time or duration on, for example 10m", value: "T" },
+    since: { about: `only lines since T: ${sinceWords}`, value: "T" },
     request: { about: "only lines about this request (x-request-id of the reply)", value: "ID" },
     slow: { about: "only slow requests; SVC_SLOW_REQUEST_MS sets what is slow" },
     limit: {
-      about: `maximum number of lines, the newest ones (default: ${usualLimit}; of a file: all)`,
+      about: `show at most the newest N lines (default: ${usualLimit}; of a file: all)`,
       value: "N",
     },
     ...jsonFlag,
@@ -43,20 +44,23 @@ export const logsCommand: Command = {
     "svc logs",
     "svc logs --follow --level warn",
     "svc logs --request req_0199f3 --json",
-    "svc logs /var/log/svc.log --level error",
+    "svc logs svc.log --since 24h --level error",
+    "svc logs - --slow < svc.log",
   ],
   async run({ flags, switches, positionals: [given], wiring }) {
     const filter = readFilter(flags, switches);
     const isJson = switches.has("json");
     const path = given ?? (isInputFile() ? "-" : undefined);
-    const limit = readLimit(flags["limit"]);
+    const limit = readLimit(flags["limit"], mostLimit);
     if (path === undefined) {
       const shown = { filter, isJson, limit: limit ?? usualLimit };
-      if (!switches.has("follow"))
-        return void (await wiring.withOperations((operations) => show({ ...shown, operations })));
-      return interruptible((signal) =>
-        wiring.withOperations((operations) => follow({ ...shown, operations, signal })),
-      );
+      if (switches.has("follow"))
+        return interruptible((signal) =>
+          wiring.withOperations((operations) => followLog({ ...shown, operations, signal })),
+        );
+      const { lines } = await wiring.withOperations((operations) => operations.logs.read({}));
+      if (showLines(lines, shown) === 0 && !isJson) process.stderr.write("No lines match.\n");
+      return;
     }
     if (switches.has("follow"))
       throw invalid({
@@ -86,23 +90,11 @@ function readFilter({ level, since, request }: Invocation["flags"], switches: Re
   const least = levels.find((one) => one === (level ?? "debug"));
   if (least === undefined)
     throw invalid({ level: `level must be one of: ${levels.join(", ")}, not "${level}".` });
-  return { least, fromMs: sinceMs(since), request, isSlow: switches.has("slow") };
-}
-
-function sinceMs(text: string | undefined): number {
-  if (text === undefined) return Number.NEGATIVE_INFINITY;
-  return /^\d+[smhd]$/.test(text)
-    ? Date.now() - toDurationMs({ text, field: "since", maxDays: mostDays })
-    : toMoment(text, "since");
-}
-
-function readLimit(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (limit >= 1 && limit <= mostLimit) return limit;
-  throw invalid({
-    limit: `limit must be a whole number between 1 and ${mostLimit}, not "${text}".`,
-  });
+  const fromMs =
+    since === undefined
+      ? Number.NEGATIVE_INFINITY
+      : toPastMoment({ text: since, field: "since", nowMs: Date.now() });
+  return { least, fromMs, request, isSlow: switches.has("slow") };
 }
 
 /** What is not a line of ours belongs to no request and has no level: it is shown only unfiltered. */
@@ -128,47 +120,31 @@ interface Live extends Shown {
   readonly limit: number;
 }
 
-async function show({ operations, filter, isJson, limit }: Live): Promise<number> {
-  const { lines, after } = await operations.logs.read({});
-  const found = toLines(lines).filter((line) => isMatch(line, filter));
-  for (const line of found.slice(-limit)) printLine(line, isJson);
-  if (found.length === 0 && !isJson) process.stderr.write("No lines match.\n");
-  return after;
-}
-
-const toLines = (views: readonly Readonly<Record<string, unknown>>[]) =>
-  views.map(toLogLine).filter((line) => line !== undefined);
-
-/** Asks the server until the signal ends it, or nobody reads any more. */
-async function follow(live: Live & { readonly signal: AbortSignal }): Promise<void> {
-  const { operations, filter, isJson, signal } = live;
-  let after = await show(live);
-  while (!signal.aborted && !process.stdout.destroyed) {
-    const news = await operations.logs.read({ after }).catch(toStopped);
-    after = news.after;
-    for (const line of toLines(news.lines)) if (isMatch(line, filter)) printLine(line, isJson);
-    if (news.missed > 0)
-      process.stderr.write(`${news.missed} lines are not shown: too many at once.\n`);
-    await pause(signal);
-  }
-  signal.throwIfAborted();
-}
-
-function toStopped(error: unknown): never {
-  if (error instanceof Problem) throw error;
-  throw new Problem({ code: "failed", message: "The server has stopped.", cause: error });
-}
-
-function pause(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, askEveryMs);
-    function done() {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    }
-    signal.addEventListener("abort", done);
+/** The latest lines first; then, until the signal ends it, what comes. */
+function followLog(live: Live & { readonly signal: AbortSignal }): Promise<void> {
+  const { operations, filter, isJson, signal, limit } = live;
+  let isFirst = true;
+  return follow({
+    ask: (after) => operations.logs.read(after === undefined ? {} : { after }),
+    show({ lines }) {
+      showLines(lines, { filter, isJson, limit: isFirst ? limit : lines.length });
+      isFirst = false;
+    },
+    what: "lines",
+    everyMs: askEveryMs,
+    signal,
   });
+}
+
+type Lines = readonly Readonly<Record<string, unknown>>[];
+
+function showLines(lines: Lines, { filter, isJson, limit }: Shown & { readonly limit: number }) {
+  const found = lines
+    .map(toLogLine)
+    .filter((line) => line !== undefined)
+    .filter((line) => isMatch(line, filter));
+  for (const line of found.slice(Math.max(0, found.length - limit))) printLine(line, isJson);
+  return found.length;
 }
 
 async function showFile(
@@ -186,7 +162,11 @@ async function showFile(
       if (limit !== undefined && kept.length > limit) kept.shift();
     }
   } catch (cause) {
-    throw new Problem({ code: "not_found", message: fileProblem(path, cause), cause });
+    throw new Problem({
+      code: "not_found",
+      message: `${fileProblem(resolve(path), cause)} Without a file, svc logs shows the log of the running server.`,
+      cause,
+    });
   }
   for (const line of kept) printLine(line, isJson);
 }

@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -144,6 +145,7 @@ describe("svc connect --write", () => {
   test("adds to a file, keeps the rest and what was there before, and changes nothing twice", async () => {
     const text = '{\n  "theme": "dark",\n  "env": {\n    "MINE": "1"\n  }\n}\n';
     const path = put(".claude/settings.json", text);
+    chmodSync(path, 0o640);
     const { code, stdout } = await write("claude-code");
     expect([code, stdout]).toEqual([0, expect.stringContaining('+     "ANTHROPIC_BASE_URL"')]);
     expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({
@@ -158,7 +160,7 @@ describe("svc connect --write", () => {
         ANTHROPIC_DEFAULT_HAIKU_MODEL: "svc-3-flash",
       },
     });
-    expect(statSync(path).mode & 0o777).toBe(0o644);
+    expect(statSync(path).mode & 0o777).toBe(0o640);
     const [backup = "", ...others] = filesIn(".claude").filter((name) => name !== "settings.json");
     expect(others).toEqual([]);
     expect(readFileSync(join(root, ".claude", backup), "utf8")).toBe(text);

@@ -64,7 +64,7 @@ export class ClusterProcess {
   }
 
   get isRunning(): boolean {
-    return this.#child?.exitCode === null;
+    return this.#child?.exitCode === null && this.#child.signalCode === null;
   }
 
   /** Resolves when it takes calls. */

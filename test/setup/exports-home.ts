@@ -10,6 +10,7 @@ import { masterSecret } from "../../src/secrets/master-secret.ts";
 import { createSecrets } from "../../src/secrets/secrets.ts";
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createStore } from "../../src/store/sqlite/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import { auditOf } from "../store/audit-sample.ts";
 import { above2to53, entryOf, receiptOf, startSums, write } from "../store/ledger-samples.ts";
 import { createHome, type Home, type HomeOptions } from "./child.ts";
@@ -40,20 +41,71 @@ async function plant(dataDir: string, perHour: number): Promise<string[]> {
     masterSecret({ fromEnvironment: undefined, dataDir, hasDatabase: true }),
   );
   const store = await createStore(openSqlite(join(dataDir, "svc.db")), fingerprint);
+  return plantReceipts(store, perHour).finally(() => store.close());
+}
+
+/** In a store without accounts; their ids, oldest first. */
+export async function plantReceipts(
+  { accounts, ledger }: Pick<Store, "accounts" | "ledger">,
+  perHour: number,
+): Promise<string[]> {
   const firstMs = toHour(Date.now()) - 5 * hourMs;
-  await store.accounts.insert({ id: "acct_1", name: "acme", createdAtMs: 1 }, auditOf());
-  await store.ledger.addEntry(entryOf({ nano: above2to53 }), auditOf());
-  const sums = await startSums(store.ledger, firstMs);
+  await accounts.insert({ id: "acct_1", name: "acme", createdAtMs: 1 }, auditOf());
+  await ledger.addEntry(entryOf({ nano: above2to53 }), auditOf());
+  const sums = await startSums(ledger, firstMs);
   const receipts = [0, hourMs].flatMap((afterMs) =>
     Array.from({ length: perHour }, (_, at) =>
       receiptOf({ id: newId("req", firstMs + afterMs + at) }),
     ),
   );
   for (let at = 0; at < receipts.length; at += 1_000)
-    await store.ledger.commit(receipts.slice(at, at + 1_000).map((receipt) => write(receipt)));
+    await ledger.commit(receipts.slice(at, at + 1_000).map((receipt) => write(receipt)));
   await sums.flush(Date.now(), true);
-  await store.close();
   return receipts.map(({ id }) => id);
+}
+
+export interface ReceivedBatch {
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+/** Ids of the receipts in batches, as they came. */
+export const idsInBatches = (all: readonly ReceivedBatch[]): readonly unknown[] =>
+  all.flatMap(({ body }) =>
+    body
+      .trimEnd()
+      .split("\n")
+      .map((line): unknown => JSON.parse(line).id),
+  );
+
+export interface Receiver {
+  readonly url: string;
+  readonly received: readonly ReceivedBatch[];
+  stop(): Promise<void>;
+}
+
+/** An HTTP endpoint that takes exports, and keeps what came before it answers. */
+export function startReceiver(
+  answer: (
+    batch: ReceivedBatch,
+    received: readonly ReceivedBatch[],
+  ) => Response | Promise<Response>,
+): Receiver {
+  const received: ReceivedBatch[] = [];
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      const batch = { headers: request.headers, body: await request.text() };
+      received.push(batch);
+      return answer(batch, received);
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${server.port}/usage`,
+    received,
+    stop: () => server.stop(true),
+  };
 }
 
 /** Files below a folder, by their paths in it. */

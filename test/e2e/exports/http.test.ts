@@ -1,37 +1,31 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import type { ChildServer } from "../../setup/child.ts";
-import { createExportsHome, type ExportsHome } from "../../setup/exports-home.ts";
+import {
+  createExportsHome,
+  type ExportsHome,
+  idsInBatches,
+  type ReceivedBatch,
+  type Receiver,
+  startReceiver,
+} from "../../setup/exports-home.ts";
 import { waitUntil } from "../../setup/money-home.ts";
 
-interface Received {
-  readonly headers: Headers;
-  readonly body: string;
-}
-
 let home: ExportsHome;
-let received: Received[] = [];
-let answer: (request: Received) => Response | Promise<Response>;
-let receiver: ReturnType<typeof Bun.serve>;
+let received: readonly ReceivedBatch[] = [];
+let answer: (batch: ReceivedBatch) => Response | Promise<Response>;
+let receiver: Receiver;
 
 beforeEach(async () => {
   // Three batches in each hour.
   home = await createExportsHome(1_100);
-  received = [];
   answer = () => new Response("");
-  receiver = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    async fetch(request) {
-      const got = { headers: request.headers, body: await request.text() };
-      received.push(got);
-      return answer(got);
-    },
-  });
+  receiver = startReceiver((batch) => answer(batch));
+  ({ received } = receiver);
 });
 afterEach(async () => {
   await home.remove();
-  await receiver.stop(true);
+  await receiver.stop();
 });
 
 const add = (...more: readonly string[]) =>
@@ -40,7 +34,7 @@ const add = (...more: readonly string[]) =>
     "add",
     "hook",
     "--to",
-    `http://127.0.0.1:${receiver.port}/usage`,
+    receiver.url,
     "--allow-private",
     "--what",
     "receipts",
@@ -48,18 +42,11 @@ const add = (...more: readonly string[]) =>
   ]);
 const environment = { HOOK_TOKEN: "Bearer of-the-hook", HOOK_KEY: "signing key" };
 const run = () => home.json<{ rows: number }>(["exports", "run", "hook"], { environment });
-const idsOf = (all: readonly Received[]) =>
-  all.flatMap(({ body }) =>
-    body
-      .trimEnd()
-      .split("\n")
-      .map((line): unknown => JSON.parse(line).id),
-  );
 
 test("batches are posted once, in order, authorized and signed", async () => {
   await add("--authorization", "env:HOOK_TOKEN", "--sign-with", "env:HOOK_KEY");
   expect(await run()).toMatchObject({ rows: 2_200 });
-  expect(idsOf(received)).toEqual(home.ids);
+  expect(idsInBatches(received)).toEqual(home.ids);
   expect(received.map(({ headers }) => headers.get("svc-export-rows"))).toEqual([
     "500",
     "500",
@@ -103,7 +90,7 @@ test("a receiver that fails or redirects gets the same batch until it takes it; 
   expect(new Set(received.map(({ headers }) => headers.get("idempotency-key"))).size).toBe(1);
   answer = () => new Response("");
   await run();
-  expect(idsOf(received.slice(3))).toEqual(home.ids);
+  expect(idsInBatches(received.slice(3))).toEqual(home.ids);
 });
 
 test("a process that is killed before its cursor moves sends the same batch again", async () => {
@@ -122,7 +109,7 @@ test("a process that is killed before its cursor moves sends the same batch agai
   await add();
   await killed;
   const next = await home.serve({}, { isProcess: true });
-  await waitUntil("all receipts", () => new Set(idsOf(received)).size === home.ids.length);
+  await waitUntil("all receipts", () => new Set(idsInBatches(received)).size === home.ids.length);
   const keys = received.map(({ headers }) => headers.get("idempotency-key"));
   expect(keys[2]).toBe(keys[1] ?? "");
   expect([keys.length, new Set(keys).size]).toEqual([7, 6]);

@@ -1,5 +1,5 @@
 import { invalid } from "../base/problem.ts";
-import { checkReference, type Reference } from "./references.ts";
+import { checkReference, type Reference, variableIn } from "./references.ts";
 
 export const streams = ["receipts", "audit"] as const;
 export type Stream = (typeof streams)[number];
@@ -207,6 +207,17 @@ function checkUrl(of: {
 function reference(input: TargetInput, field: keyof TargetInput): Reference | undefined {
   const text = input[field];
   return typeof text === "string" ? checkReference(text, field) : undefined;
+}
+
+/** The variables that hold its secrets. */
+export function variablesOf(target: Target): readonly string[] {
+  const references =
+    target.kind === "http"
+      ? [target.authorization, target.signing]
+      : target.kind === "s3"
+        ? [target.accessKeyId, target.secretAccessKey, target.sessionToken]
+        : [];
+  return references.flatMap((one) => (one === undefined ? [] : (variableIn(one) ?? [])));
 }
 
 /** What was set beside the address; secrets as references. */

@@ -1,4 +1,5 @@
 import { invalid } from "../base/problem.ts";
+import { isReserved, reservedVariable } from "../base/reserved-variable.ts";
 import { readSecretFile, SecretFileTrouble } from "../base/secret-file.ts";
 import { DeliveryFailure } from "./delivery-failure.ts";
 
@@ -9,6 +10,7 @@ const environmentForm = /^env:([A-Za-z_][A-Za-z0-9_]*)$/;
 const fileForm = /^file:(\/.+)$/;
 
 export function checkReference(text: string, field: string): Reference {
+  if (isReserved(variableIn(text) ?? "")) throw invalid({ [field]: reservedVariable });
   if (environmentForm.test(text) || fileForm.test(text)) return text;
   // What was given may be the secret: it is not repeated.
   throw invalid({
@@ -16,12 +18,16 @@ export function checkReference(text: string, field: string): Reference {
   });
 }
 
+/** Undefined for a file. */
+export const variableIn = (reference: Reference): string | undefined =>
+  environmentForm.exec(reference)?.[1];
+
 /** Read for each pass, so that a file or a vault can replace it. Throws a `DeliveryFailure`. */
 export function readReference(
   reference: Reference,
   variable: (name: string) => string | undefined,
 ): string {
-  const name = environmentForm.exec(reference)?.[1];
+  const name = variableIn(reference);
   if (name !== undefined) return fromEnvironment(name, variable);
   const path = fileForm.exec(reference)?.[1] ?? "";
   try {

@@ -4,6 +4,7 @@ import type { Trial } from "../../call/trial.ts";
 import type { ProviderEntry, ProviderKey } from "../../catalog/model.ts";
 import { defaultKey, withKey } from "../../catalog/provider-keys.ts";
 import { connectionDigest, type TargetCheckStore } from "../../catalog/target-checks.ts";
+import type { ExportStore } from "../../exports/store.ts";
 import type { Warning } from "../../manifest/warnings.ts";
 import type { CatalogChangeDependencies } from "../manifest/change.ts";
 import type { TroubleView } from "./schemas.ts";
@@ -16,7 +17,9 @@ export interface CheckDependencies {
   readonly upstreams?: (() => Promise<Upstreams>) | undefined;
 }
 
-export type ConnectDependencies = CatalogChangeDependencies & CheckDependencies;
+export interface ConnectDependencies extends CatalogChangeDependencies, CheckDependencies {
+  readonly exports: Pick<ExportStore, "list">;
+}
 
 export interface SavedProvider {
   readonly name: string;

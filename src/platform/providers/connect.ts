@@ -116,7 +116,8 @@ async function addEntry(
   const [read] = manifest.providers;
   if (read === undefined) throw new Error("the draft was not read");
   const entry = toEntry({ given: read, before: undefined, secrets });
-  checkVariables({ entry, content, actor: author.actor });
+  const { exports } = dependencies;
+  await checkVariables({ entry, content, exports, actor: author.actor });
   const [key] = keysOf(entry);
   // The vendor may take its time: nobody else's change waits for it.
   const savesAnyway = given.save_anyway;

@@ -1,4 +1,5 @@
 import { invalid, Problem } from "../../base/problem.ts";
+import { isReserved, reservedVariable } from "../../base/reserved-variable.ts";
 import {
   type ProviderKind,
   type ProviderKindShape,
@@ -216,8 +217,5 @@ export function checkReference(text: string, field: string): void {
       [field]:
         "Only svc.yaml can refer to a file or a command. Write ${NAME} for a variable, or the value.",
     });
-  if (variable?.startsWith("SVC_") === true)
-    throw invalid({
-      [field]: "Variables that start with SVC_ are reserved for the gateway. Use another variable.",
-    });
+  if (isReserved(variable ?? "")) throw invalid({ [field]: reservedVariable });
 }

@@ -182,7 +182,8 @@ async function changeKeys(dependencies: Dependencies, options: KeyChange): Promi
   const { provider, change, tested, savesAnyway, author } = options;
   const first = await catalog.load();
   const checked = toAfter(findEntry(first, provider), options);
-  checkVariables({ entry: checked, content: first, actor: author.actor });
+  const { exports } = dependencies;
+  await checkVariables({ entry: checked, content: first, exports, actor: author.actor });
   const trial = keyTrial(first, provider);
   const found =
     tested === undefined

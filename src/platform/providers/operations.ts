@@ -5,6 +5,7 @@ import type { ServedTarget, TargetHealth } from "../../catalog/health.ts";
 import { engineProvider, type ProviderEntry } from "../../catalog/model.ts";
 import { keysOf, withKey } from "../../catalog/provider-keys.ts";
 import { TargetStates } from "../../catalog/target-states.ts";
+import type { ExportStore } from "../../exports/store.ts";
 import type { ProviderDraft } from "../../manifest/draft.ts";
 import { withLiterals } from "../../manifest/literals.ts";
 import { readDraft } from "../../manifest/manifest.ts";
@@ -102,6 +103,7 @@ type Implementation = Unbound<ProviderOperations, typeof providerAudits>;
 export interface ProviderDependencies extends CheckDependencies {
   readonly audit: AuditStore;
   readonly catalog: CatalogStore;
+  readonly exports: ExportStore;
   readonly secrets: Secrets;
   readonly variable: (name: string) => string | undefined;
   readonly checkAddress: AddressCheck;

@@ -36,7 +36,7 @@ export async function updateEntry(
   const content = await catalog.load();
   const { name, skip_test: skipTest = false, save_anyway: savesAnyway } = input;
   const [before, planned] = planUpdate(dependencies, content, input);
-  checkVariables({ entry: planned, content, actor });
+  await checkVariables({ entry: planned, content, exports: dependencies.exports, actor });
   const key = newKeyOf(before, planned);
   const trial = keyTrial(content, name);
   const known = chosenKey(before, key?.name);

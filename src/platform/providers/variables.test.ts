@@ -38,6 +38,33 @@ test("over HTTP, a variable is one of a vendor or one that svc.yaml names, and f
   ).toContain("AWS_SECRET_ACCESS_KEY");
 });
 
+test("over HTTP, what an export uses is no key of a provider, unless svc.yaml names it as one", async () => {
+  const { exports } = gateway.server.operations;
+  const base_url = gateway.upstream.baseUrl;
+  const tried = async (name: string) => {
+    const body = { name: "named", base_url, api_key: `\${${name}}`, allow_private: true };
+    const reply = await add({ ...body, skip_test: true });
+    await remove("named");
+    return reply.status === 400 ? reply.body.error.message : reply.status;
+  };
+  const to = "https://hook.example/usage";
+  await exports.add({ name: "hook", to, authorization: "env:GITHUB_TOKEN" });
+  await exports.add({ name: "signed", to, sign_with: "env:FAKE_KEY" });
+  await exports.add({
+    name: "bucket",
+    to: "s3://bucket/usage",
+    access_key_id: "env:MISTRAL_API_KEY",
+    secret_access_key: "env:XAI_API_KEY",
+  });
+  for (const name of ["GITHUB_TOKEN", "MISTRAL_API_KEY", "XAI_API_KEY"])
+    expect(await tried(name)).toBe(
+      `API key refers to the variable ${name}, which only svc.yaml can do. Write \${${name}} into svc.yaml, or enter the value here.`,
+    );
+  expect(await tried("FAKE_KEY")).toBe(200);
+  for (const name of ["hook", "signed", "bucket"]) await exports.remove({ name });
+  expect(await tried("GITHUB_TOKEN")).toBe(200);
+});
+
 test("a command of the machine may refer to any variable", async () => {
   await gateway.server.operations.providers.add({
     name: "mine",

@@ -4,6 +4,8 @@ import type { ProviderEntry, StoredOption } from "../../catalog/model.ts";
 import { keysOf } from "../../catalog/provider-keys.ts";
 import { providerKindShapes } from "../../catalog/provider-kinds.ts";
 import { vendors } from "../../catalog/vendors.ts";
+import { variablesOf } from "../../exports/destination.ts";
+import type { ExportStore } from "../../exports/store.ts";
 import type { Actor } from "../audit/author.ts";
 
 const vendorVariables: ReadonlySet<string> = new Set(
@@ -13,19 +15,23 @@ const vendorVariables: ReadonlySet<string> = new Set(
 /**
  * The environment has more than keys of vendors, such as the secrets of exports. Otherwise an operator
  * over HTTP could send any of it to a server of their own. A command on the machine, and svc.yaml, can
- * refer to every variable.
+ * refer to every variable. What an export uses is its secret, even if a vendor's variable has it.
  */
-export function checkVariables(options: {
+export async function checkVariables(options: {
   readonly entry: ProviderEntry;
   /** What svc.yaml and commands have set up. */
   readonly content: CatalogContent;
+  readonly exports: Pick<ExportStore, "list">;
   readonly actor: Actor;
-}): void {
-  const { entry, content, actor } = options;
+}): Promise<void> {
+  const { entry, content, exports, actor } = options;
   if (actor.kind === "command") return;
   const known = new Set(content.providers.flatMap(usesOf).map(textOf));
-  const refused = usesOf(entry).find(
-    (use) => !vendorVariables.has(use.variable) && !isOwn(use) && !known.has(textOf(use)),
+  const uses = usesOf(entry).filter((use) => !isOwn(use) && !known.has(textOf(use)));
+  if (uses.length === 0) return;
+  const taken = new Set((await exports.list()).flatMap(({ target }) => variablesOf(target)));
+  const refused = uses.find(
+    ({ variable }) => !vendorVariables.has(variable) || taken.has(variable),
   );
   if (refused === undefined) return;
   const { option, variable } = refused;

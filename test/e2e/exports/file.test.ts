@@ -228,6 +228,10 @@ test("what cannot be exported to is refused with the field and what to do", asyn
     [["x", "--to", "file:///tmp", "--format", "csv"], "be jsonl or parquet"],
     [["x", "--to", "file:///tmp", "--from", "yesterday"], "The date must be a day"],
     [["x"], "is required"],
+    [
+      ["x", "--to", "https://hook.example", "--authorization", "env:SVC_SECRET"],
+      "Variables that start with SVC_ are reserved for the gateway",
+    ],
   ];
   for (const [words, message] of cases) {
     const { code, stderr } = await home.svc(["exports", "add", ...words]);

@@ -85,6 +85,17 @@ const testSettings = {
 };
 
 export async function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startOnce(options);
+    } catch (error) {
+      // Another process may have taken the free port before the server did.
+      if (options.port !== undefined || attempt === 3) throw error;
+    }
+  }
+}
+
+async function startOnce(options: PostgresServerOptions): Promise<PostgresServer> {
   const bin = options.bin ?? binaries();
   const ids = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
   const folder = options.folder ?? createFolder();
@@ -109,9 +120,9 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
   const port = options.port ?? (await freePort());
   const settings = { ...testSettings, ...options.settings };
   const words = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  // The shell waits for the end of its input, which comes with the end of this process, however it ends.
+  // The server ends with the shell's input, which ends with this process, however it ends.
   const isOwn = options.folder === undefined;
-  const script = `"$@" & server=$!; cat >/dev/null; kill -QUIT $server 2>/dev/null; wait $server${isOwn ? '; cd /; rm -rf "$FOLDER"' : ""}`;
+  const script = `exec 3<&0; "$@" & server=$!; (cat <&3 >/dev/null; kill -QUIT $server 2>/dev/null) & wait $server${isOwn ? '; cd /; rm -rf "$FOLDER"' : ""}`;
   const child = spawn(
     "/bin/sh",
     ["-c", script, "sh", join(bin, "postgres"), "-D", data, "-p", String(port), ...words],

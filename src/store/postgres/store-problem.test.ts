@@ -21,6 +21,7 @@ beforeAll(async () => {
   const certificate = createCertificate({ name: "127.0.0.1" });
   const key = join(folder, "server.key");
   writeFileSync(rootCert, certificate.cert);
+  chmodSync(rootCert, 0o644);
   writeFileSync(key, certificate.key, { mode: 0o600 });
   // The server does not run as root.
   if (process.getuid?.() === 0) chownSync(key, 65_534, 65_534);

@@ -33,6 +33,8 @@ beforeEach(() => {
   chmodSync(root, 0o777);
   data = directory("data");
   writeFileSync(join(root, "svc.yaml"), "");
+  // Whatever the umask is.
+  chmodSync(join(root, "svc.yaml"), 0o644);
 });
 afterEach(() => {
   chmodSync(data, 0o700);

@@ -16,6 +16,7 @@ let home: Home;
 beforeAll(async () => {
   const hba_file = join(folder, "pg_hba.conf");
   writeFileSync(hba_file, "host all postgres all trust\nhost all all all scram-sha-256\n");
+  chmodSync(hba_file, 0o644);
   server = await startPostgres({ settings: { hba_file } });
   await administer(server.url, "create role ann login password 'right'");
   await administer(server.url, "create role few login password 'right' connection limit 0");

@@ -77,6 +77,8 @@ export interface RestoreView extends BackupContentView {
   readonly database: string;
   /** Where the master secret is. */
   readonly secret: "backup" | "data directory" | "settings";
+  /** The setting, where it is in one. */
+  readonly setting: "SVC_SECRET" | "SVC_SECRET_FILE" | null;
   /** Migrations that were applied. */
   readonly migrated: readonly string[];
   /** Null where the schema is that of an older version, which alone can verify it. */

@@ -141,6 +141,7 @@ async function restoreInto({
       data_dir: dataDir,
       database: path,
       secret: secret.source,
+      setting: secret.source === "settings" ? settingOf(configuration.settings) : null,
       migrated,
       paused_exports: paused,
       ledger_problems: problems,
@@ -187,12 +188,37 @@ function secretFor(
   // A rotation has replaced it since; the first start puts it back.
   if (!isSet && keptSecret(dataDir, wanted) !== undefined)
     return { text, source: "data directory" };
+  const setting = settingOf(settings);
   const where =
-    fromEnvironment === undefined ? (secretFile ?? ofDirectory) : "the secret in SVC_SECRET";
+    setting === null
+      ? ofDirectory
+      : secretFile === undefined || setting === "SVC_SECRET"
+        ? `the secret in ${setting}`
+        : `the file in ${setting} (${secretFile})`;
+  const isInBackup = own !== undefined && fingerprintOf(own) === wanted;
   throw new Problem({
     code: "failed",
-    message: `${name} belongs to the master secret with the fingerprint ${wanted}, but ${where} has the fingerprint ${fingerprint}, so no stored key would work. Use the secret of the original as it was at the time of the backup (a rotation keeps it as secret.${wanted}), or another directory.`,
+    message: `${name} belongs to the master secret with the fingerprint ${wanted}, but ${where} has the fingerprint ${fingerprint}, so no stored key would work. ${otherSecretAdvice({ setting, wanted, isInBackup })}`,
   });
+}
+
+/** The setting that names the master secret, before the data directory's file. */
+const settingOf = ({ secret, secretFile }: Configuration["settings"]): RestoreView["setting"] =>
+  secret !== undefined ? "SVC_SECRET" : secretFile !== undefined ? "SVC_SECRET_FILE" : null;
+
+function otherSecretAdvice(options: {
+  readonly setting: RestoreView["setting"];
+  readonly wanted: string;
+  readonly isInBackup: boolean;
+}): string {
+  const { setting, wanted, isInBackup } = options;
+  if (setting === null)
+    return `Use the secret of the original as it was at the time of the backup (a rotation keeps it as secret.${wanted}), or another directory.`;
+  if (isInBackup)
+    return `Unset ${setting}: the backup contains its secret, which is then written to the data directory.`;
+  return setting === "SVC_SECRET"
+    ? "Set SVC_SECRET to the secret of the original as it was at the time of the backup."
+    : "Let SVC_SECRET_FILE name a file with the secret of the original as it was at the time of the backup.";
 }
 
 function refuseNewer({ header, about }: OpenBackup, name: string): void {

@@ -238,6 +238,8 @@ function printRestored(view: RestoreView): void {
       ),
     );
   if (view.secret === "backup") print("The master secret is restored, too.");
+  if (view.setting !== null)
+    print(`The gateway must run with the same ${view.setting}: this secret opens the database.`);
   print(
     "What happened after the backup is not in it: balances are as they were, and keys that were revoked since then work again.",
   );

@@ -7,6 +7,7 @@ import { socketPath } from "./base/network/listen.ts";
 import { Problem } from "./base/problem.ts";
 import { runCli } from "./cli/cli.ts";
 import { print, printError } from "./cli/terminal/output.ts";
+import { takeLauncher } from "./config/launcher.ts";
 import { loadConfiguration } from "./config/load.ts";
 import { keepLoopbackDirect, wantsColour } from "./config/terminal.ts";
 import { ensureEngineInstalled } from "./engine/install.ts";
@@ -56,10 +57,11 @@ async function runEngine(): Promise<void> {
 }
 
 keepLoopbackDirect();
+const server = { version, signals: process, launcher: takeLauncher() };
 const wiring = createWiring(undefined, {
-  serve: (workers) => serve({ version, signals: process, workers }),
-  gateway: () => serveGateway({ version, signals: process }),
-  platform: () => servePlatform({ version, signals: process }),
+  serve: (workers) => serve({ ...server, workers }),
+  gateway: () => serveGateway(server),
+  platform: () => servePlatform(server),
   engine: runEngine,
 });
 const failed = new Map<NodeJS.WriteStream, NodeJS.ErrnoException>();

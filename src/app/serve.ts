@@ -11,6 +11,8 @@ export interface ServeOptions {
   readonly version: string;
   /** The process, or what stands for it where several servers run in one. */
   readonly signals: NodeJS.EventEmitter;
+  /** The process that passes signals on to this one; undefined where nobody stands between. */
+  readonly launcher?: number | undefined;
   /** Gateway processes; by the settings, if absent. */
   readonly workers?: number | undefined;
   readonly writeLog?: (line: string) => void;
@@ -20,7 +22,7 @@ const toStderr = (line: string) => void process.stderr.write(line);
 
 /** Gateway and platform. Runs until a signal stops it. A second signal ends it at once. */
 export async function serve(options: ServeOptions): Promise<void> {
-  const { environment, version, signals, writeLog = toStderr } = options;
+  const { environment, version, writeLog = toStderr } = options;
   const configuration = loadConfiguration(environment);
   const workers = options.workers ?? configuration.settings.workers;
   if (workers > 1) checkShared(configuration, "Several workers need");
@@ -37,7 +39,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     ? (await import("./supervisor.ts")).startSupervisor({ ...started, workers })
     : startOne(started));
   // Before the first output, because a reader may stop us right after it.
-  const stopped = stopOnSignal(server, signals, configuration.settings.graceMs);
+  const stopped = stopOnSignal(server, options, configuration.settings.graceMs);
   const first = await completeFirstStart(server, configuration.settings).catch(endOf(server));
   const names = workers > 1 ? workerNames(configuration, workers) : undefined;
   const screen = await printServing({ server, configuration, version, first, workers: names });
@@ -67,7 +69,7 @@ async function startOne(options: {
 
 /** A gateway alone, with its metrics on a port of their own. */
 export async function serveGateway(options: ServeOptions): Promise<void> {
-  const { environment, version, signals, writeLog = toStderr } = options;
+  const { environment, version, writeLog = toStderr } = options;
   const configuration = loadConfiguration(environment);
   checkShared(configuration, "svc gateway needs");
   const { log, recent } = openLog(configuration.settings, { write: writeLog });
@@ -78,7 +80,7 @@ export async function serveGateway(options: ServeOptions): Promise<void> {
   const gateway = await startLoneGateway({ configuration, version, log, recent }).catch(
     startedBy("svc gateway"),
   );
-  const stopped = stopOnSignal({ log, ...gateway }, signals, configuration.settings.graceMs);
+  const stopped = stopOnSignal({ log, ...gateway }, options, configuration.settings.graceMs);
   printGateway({ ...gateway, configuration, version });
   const isTakenOver = await Promise.race([
     stopped.then(() => false),
@@ -89,7 +91,7 @@ export async function serveGateway(options: ServeOptions): Promise<void> {
 
 /** The platform alone. */
 export async function servePlatform(options: ServeOptions): Promise<void> {
-  const { environment, version, signals, writeLog = toStderr } = options;
+  const { environment, version, writeLog = toStderr } = options;
   const configuration = loadConfiguration(environment);
   checkShared(configuration, "svc platform needs");
   const { log, recent } = openLog(configuration.settings, { write: writeLog });
@@ -101,7 +103,7 @@ export async function servePlatform(options: ServeOptions): Promise<void> {
   const platform = await startPlatformProcess({ configuration, version, log, recent }).catch(
     startedBy("svc platform"),
   );
-  const stopped = stopOnSignal({ log, ...platform }, signals, configuration.settings.graceMs);
+  const stopped = stopOnSignal({ log, ...platform }, options, configuration.settings.graceMs);
   const first = await completeFirstStart(platform, configuration.settings).catch(endOf(platform));
   printPlatform({ url: platform.url, configuration, version, first });
   await stopped;
@@ -139,7 +141,7 @@ function releaseStartMemory(): void {
 
 function stopOnSignal(
   server: { readonly log: Log; stop(): Promise<void> },
-  signals: NodeJS.EventEmitter,
+  { signals, launcher }: Pick<ServeOptions, "signals" | "launcher">,
   graceMs: number,
 ): Promise<void> {
   signals.on("unhandledRejection", (reason) =>
@@ -162,5 +164,16 @@ function stopOnSignal(
     };
     signals.on("SIGTERM", onSignal);
     signals.on("SIGINT", onSignal);
+    if (launcher === undefined) return;
+    // Only this one: that the shell or npm before it has ended is no reason to stop.
+    const watch = setInterval(() => {
+      if (process.ppid === launcher) return;
+      clearInterval(watch);
+      server.log.warn("the process that started the server was killed", { pid: launcher });
+      onSignal();
+    }, launcherMs);
+    watch.unref();
   });
 }
+
+const launcherMs = 500;

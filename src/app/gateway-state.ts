@@ -18,6 +18,7 @@ import { createEngineProvider } from "../engine/provider.ts";
 import { KeyDirectory } from "../keys/directory.ts";
 import { SignedKeys } from "../keys/signed-keys.ts";
 import { providerWarnings } from "../manifest/warnings.ts";
+import type { ChangedProvider } from "../providers/contract.ts";
 import type { Lookup } from "../providers/kit/dial.ts";
 import { ProviderRegistry, type ProviderSettings } from "../providers/registry.ts";
 import { Router } from "../router/router.ts";
@@ -105,7 +106,15 @@ export async function loadState({
     void noteOutcome({ target, isOk, catalog, store, clock }).catch((error: unknown) =>
       log.warn("cannot record the state of a target", { detail: String(error) }),
     );
-  const router = createRouter({ configuration, providers, engine, onOutcome, log });
+  const onKeyRejected = (rejected: ChangedProvider) => void watch.rejected(rejected);
+  const router = createRouter({
+    configuration,
+    providers,
+    engine,
+    onOutcome,
+    onKeyRejected,
+    log,
+  });
   const setProviders = () => {
     watch.expect(catalog.providers);
     const changed = providers.replaceAll(
@@ -159,9 +168,10 @@ function createRouter(options: {
   readonly providers: ProviderRegistry;
   readonly engine: EngineAccess | undefined;
   readonly onOutcome: (target: ServedTarget, isOk: boolean) => void;
+  readonly onKeyRejected: (rejected: ChangedProvider) => void;
   readonly log: Log;
 }): Router {
-  const { configuration, providers, engine, onOutcome, log } = options;
+  const { configuration, providers, engine, onOutcome, onKeyRejected, log } = options;
   const { settings } = configuration;
   const embedded =
     engine &&
@@ -173,6 +183,7 @@ function createRouter(options: {
     findProvider: (name, key) => (name === engineProvider ? embedded : providers.find(name, key)),
     keysOf: (name) => providers.keysOf(name),
     onServed: (target) => onOutcome(target, true),
+    onKeyRejected,
     retries: settings.retries,
     hasBreakers: settings.breakers === "on",
     probe: probeTarget,

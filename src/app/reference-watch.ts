@@ -1,17 +1,23 @@
+import { monotonicMs } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { ProviderEntry, StoredOption } from "../catalog/model.ts";
-import { keysOf } from "../catalog/provider-keys.ts";
+import { chosenKey, keysOf, withKey } from "../catalog/provider-keys.ts";
 import { commandPath, isCommand, type KeyCommands } from "../config/key-commands.ts";
-import { referenceMark } from "../config/references.ts";
+import { canChange, referenceMark } from "../config/references.ts";
+import type { ChangedProvider } from "../providers/contract.ts";
 
 const lookEveryMs = 2_000;
 /** A start waits no longer for commands; they go on. */
 const startMs = 10_000;
 
+/** How often a key that vendors reject is read early: some say so because of what a caller sent. */
+const earlyEveryMs = 10_000;
+
 export interface ReferenceWatchOptions {
   readonly commands: KeyCommands;
   readonly log: Log;
   readonly onChange: () => void;
+  readonly nowMs?: () => number;
 }
 
 /**
@@ -26,9 +32,13 @@ export class ReferenceWatch {
   #isClosed = false;
   /** Commands whose last run failed while an earlier value is in use. */
   readonly #failing = new Set<string>();
+  readonly #nowMs: () => number;
+  /** When references were last read early. */
+  readonly #early = new Map<string, number>();
 
   constructor(options: ReferenceWatchOptions) {
     this.#options = options;
+    this.#nowMs = options.nowMs ?? monotonicMs;
     this.#timer = setInterval(() => this.#look(), lookEveryMs);
     this.#timer.unref();
   }
@@ -37,7 +47,9 @@ export class ReferenceWatch {
   expect(providers: readonly ProviderEntry[]): void {
     this.#providers = providers;
     this.#known = this.#marks();
-    this.#options.commands.keepOnly(new Set(this.#references()));
+    const references = new Set(this.#references());
+    this.#options.commands.keepOnly(references);
+    for (const one of this.#early.keys()) if (!references.has(one)) this.#early.delete(one);
     if (this.#references().some(isCommand)) void this.#refresh().then(() => this.#look());
   }
 
@@ -48,6 +60,29 @@ export class ReferenceWatch {
     const timer = setTimeout(resolve, startMs);
     await Promise.race([this.#refresh(), promise]).finally(() => clearTimeout(timer));
     this.#look();
+  }
+
+  /**
+   * A vendor rejects a key: its file or command may already have another one. Nobody waits for it;
+   * what changed is used by the next call.
+   */
+  async rejected({ name, key }: ChangedProvider): Promise<void> {
+    const entry = this.#providers.find((one) => one.name === name);
+    if (entry === undefined || this.#isClosed) return;
+    const used = key === undefined ? undefined : chosenKey(entry, key);
+    const asked = used === undefined ? entry : withKey(entry, used);
+    const due = referencesOf(asked).filter((one) => canChange(one) && this.#takeEarly(one));
+    if (due.length === 0) return;
+    await this.#options.commands.rerun(due);
+    this.#look();
+  }
+
+  #takeEarly(reference: string): boolean {
+    const nowMs = this.#nowMs();
+    const before = this.#early.get(reference);
+    if (before !== undefined && nowMs - before < earlyEveryMs) return false;
+    this.#early.set(reference, nowMs);
+    return true;
   }
 
   async close(): Promise<void> {

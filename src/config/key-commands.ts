@@ -67,6 +67,11 @@ export class KeyCommands {
     await Promise.all([...due].map((one) => this.#run(one)));
   }
 
+  /** Runs them now, however new their values are; one that is running is not run twice. */
+  async rerun(references: readonly string[]): Promise<void> {
+    await Promise.all(references.filter(isCommand).map((one) => this.#run(one)));
+  }
+
   /** Forgets what no provider names any more. */
   keepOnly(references: ReadonlySet<string>): void {
     for (const one of this.#known.keys()) if (!references.has(one)) this.#known.delete(one);

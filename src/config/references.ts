@@ -44,6 +44,10 @@ function read(path: string): string | SecretFileTrouble {
   }
 }
 
+/** Whether its value can change while the process runs. */
+export const canChange = (reference: string): boolean =>
+  isCommand(reference) || reference.startsWith(ofFiles);
+
 /** Differs once a file was replaced or a command printed another value. Nothing is read for it. */
 export function referenceMark(reference: string, commands: KeyCommands): string | undefined {
   if (isCommand(reference)) return commands.markOf(reference);

@@ -34,6 +34,8 @@ export interface BreakerOptions {
   readonly isEnabled: boolean;
   /** It served its first call, or the first since it was taken out of service. */
   readonly onServed?: (() => void) | undefined;
+  /** A call or a probe failed because of the key. */
+  readonly onKeyRejected?: (() => void) | undefined;
   /** It was taken out of service, or put back. */
   readonly onChange: (health: TargetHealth) => void;
   /** Calls the target for the operator, within a bounded time; without it, one account's failures count. */
@@ -164,6 +166,7 @@ export class Breaker {
 
   fail(error: ApiError, { accountId, nowMs, trial, hasBegun }: FailedCall): void {
     const { reason = "failed", delayMs, isReply = false } = error.upstream ?? {};
+    if (reason === "auth") this.#options.onKeyRejected?.();
     const isTrial = this.#endTrial(trial);
     this.#turn(nowMs);
     if (!hasBegun) this.#requests++;
@@ -305,6 +308,7 @@ export class Breaker {
   #take({ error, nowMs }: Probed, trial: number): void {
     this.#probe = undefined;
     this.#probedMs = nowMs;
+    if (error?.upstream?.reason === "auth") this.#options.onKeyRejected?.();
     if (trial !== 0) {
       if (!this.#endTrial(trial)) return;
       if (error !== undefined) return this.#open(error, nowMs, true);

@@ -142,3 +142,17 @@ test("the first success of a target is reported once, and again after a reset", 
   await served.call(one);
   expect(told).toEqual(["a:x/m", "a:x/m"]);
 });
+
+test("each failure that blames a key is reported with the key, and no other failure", async () => {
+  const told: string[] = [];
+  const served = keyed({
+    random: () => 0,
+    onKeyRejected: ({ name, key }) => told.push(`${name}:${key}`),
+  });
+  await served.call(one);
+  for (const reason of ["auth", "quota", "limited", "failed"] as const) {
+    served.answers["a:x"] = [failure(reason)];
+    await served.call(one).catch(() => {});
+  }
+  expect(told).toEqual(["a:x"]);
+});

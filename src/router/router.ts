@@ -27,6 +27,8 @@ export interface RouterOptions {
   readonly onChange?: (health: TargetHealth) => void;
   /** A target served its first call since the start, or since it was changed or out of service. */
   readonly onServed?: (target: ServedTarget) => void;
+  /** A provider rejects a key, or what a caller sent makes it say so; called for each failure. */
+  readonly onKeyRejected?: (rejected: ChangedProvider) => void;
   /**
    * One small call of our own to a target, bounded in time; rejects with what the provider throws.
    * It decides where a single account's calls fail.
@@ -298,7 +300,7 @@ export class Router {
 
   #breakerOf(route: Route, model: Model, key: string | undefined): Breaker {
     const id = targetKey(route, key);
-    const { probe, onServed } = this.#options;
+    const { probe, onServed, onKeyRejected } = this.#options;
     const target = { provider: route.provider, model: route.model, key };
     let breaker = this.#breakers.get(id);
     if (breaker === undefined) {
@@ -306,6 +308,7 @@ export class Router {
         ...target,
         probe: probe && (() => this.#probe(probe, { route, model }, key)),
         onServed: onServed && (() => onServed(target)),
+        onKeyRejected: onKeyRejected && (() => onKeyRejected({ name: route.provider, key })),
         isEnabled: this.#options.hasBreakers ?? true,
         onChange: this.#options.onChange ?? (() => {}),
       });

@@ -1,6 +1,8 @@
 import { beforeEach, expect, test } from "bun:test";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { connectControl } from "../../../src/platform/control-socket.ts";
+import { jsonReply } from "../../fake/http/reply.ts";
+import { chatJson } from "../../fake/openai/chat-json.ts";
 import type { FakeUpstream } from "../../fake/upstream.ts";
 import { createHome, type Home } from "../../setup/child.ts";
 import { waitUntil } from "../../setup/money-home.ts";
@@ -38,6 +40,11 @@ function manifest(keys: Readonly<Record<string, string>>): string {
   return ["providers:", ...providers, "models:", ...models, ""].join("\n");
 }
 
+const refusedKey = jsonReply({
+  status: 401,
+  body: { error: { message: "Incorrect API key provided.", code: "invalid_api_key" } },
+});
+
 const often = { SVC_KEY_COMMAND_S: "1" };
 
 test("a printed key is sent, a new one replaces it, and a failing run keeps the last one", async () => {
@@ -74,6 +81,25 @@ test("a printed key is sent, a new one replaces it, and a failing run keeps the 
   expect(log).not.toMatch(/key-(one|two)|noise-of-stderr|hidden-word/);
   expect(log.split("ended with exit code 7").length).toBe(2);
   expect(log.split("works again").length).toBe(2);
+  expect(await server.stop()).toBe(0);
+});
+
+test("a key that the vendor rejects is printed again at once, and the next call uses the new one", async () => {
+  const command = script("vault-key", 'echo run >>"$0.runs"; echo key-one');
+  home.writeConfig(manifest({ acme: `\${command:${command}}` }));
+  const server = await home.serve();
+  const chat = () => sentKey(server, upstream, "acme");
+  expect(await chat()).toEqual({ status: 200, sent: "Bearer key-one" });
+  script("vault-key", "echo key-two");
+  upstream.replyWith(({ headers }) =>
+    headers["authorization"] === "Bearer key-two" ? chatJson() : refusedKey,
+  );
+  expect(await chat()).toEqual({ status: 502, sent: "Bearer key-one" });
+  const printed = () => server.stderr().split(`provider acme: ${command} printed a new key`).length;
+  // The start has logged the first one.
+  await waitUntil("the second key", () => printed() === 3);
+  expect((await chat()).status).toBe(200);
+  expect(readFileSync(`${command}.runs`, "utf8")).toBe("run\n");
   expect(await server.stop()).toBe(0);
 });
 

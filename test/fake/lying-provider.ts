@@ -27,6 +27,8 @@ export interface LyingProvider {
   rotate(): Promise<void>;
   /** What the browser brings back from the address that it was sent to. */
   answer(url: string): string;
+  /** What it sends by itself when a person signs out there. */
+  logoutToken(): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -53,8 +55,19 @@ export async function startLyingProvider(port: string): Promise<LyingProvider> {
       const { iss = issuer, state = searchParams.get("state") ?? "" } = provider.lie;
       return `?${new URLSearchParams({ code: crypto.randomUUID(), state, iss })}`;
     },
+    logoutToken() {
+      const { claims, omit = [], ...lie } = provider.lie;
+      const own = { events: { "http://schemas.openid.net/event/backchannel-logout": {} } };
+      const isOfPerson = ["email", "email_verified", "groups", ...(claims?.nonce ? [] : ["nonce"])];
+      const told = { ...own, jti: crypto.randomUUID(), ...claims };
+      return signed({
+        ...signing(),
+        lie: { ...lie, claims: told, omit: [...isOfPerson, ...omit] },
+      });
+    },
     stop: () => server.stop(true),
   };
+  const signing = () => ({ issuer, nonce, kid, lie: provider.lie, own, foreign });
   const discovery = () => ({
     issuer,
     authorization_endpoint: `${issuer}/auth`,
@@ -64,7 +77,6 @@ export async function startLyingProvider(port: string): Promise<LyingProvider> {
     authorization_response_iss_parameter_supported: true,
     ...provider.lie.discovery,
   });
-  const idToken = () => signed({ issuer, nonce, kid, lie: provider.lie, own, foreign });
   const paths: Readonly<Record<string, () => Promise<Response> | Response>> = {
     "/.well-known/openid-configuration": () => Response.json(discovery()),
     "/jwks": async () =>
@@ -75,7 +87,7 @@ export async function startLyingProvider(port: string): Promise<LyingProvider> {
       Response.json({
         access_token: "of no use",
         token_type: "Bearer",
-        id_token: await idToken(),
+        id_token: await signed(signing()),
       }),
   };
   const server = Bun.serve({

@@ -9,6 +9,7 @@ import { networkOf } from "../throttle.ts";
 import type { Claims } from "./claims.ts";
 import { IdentityNotAllowed } from "./failures.ts";
 import type { Flow } from "./flow.ts";
+import { LogoutRefused, longestAgeS } from "./logout-token.ts";
 import type { IdentityProvider } from "./provider.ts";
 import { type FindAccount, grantsOf, type RoleRule } from "./roles.ts";
 import type { EntryAudits, Grants, Identity, IdentityEntry, RightsChange } from "./store.ts";
@@ -52,6 +53,8 @@ export interface Entered {
 /** The audit records of a sign-in, for the user that it turns out to be. */
 export type ToEntryAudits = (user: User, kind: IdentityEntry["kind"]) => EntryAudits;
 
+/** For so long, a logout token could be sent again: its longest age, with clocks that differ. */
+const logoutMs = 2 * longestAgeS * 1_000;
 /** Longer ones do not fit into an address. */
 const longestIdToken = 4_000;
 export const idTokenPlace = (userId: string) => `id token:${userId}`;
@@ -160,6 +163,26 @@ export class Identities {
         ? undefined
         : this.#sealing.open(sealedIdToken, idTokenPlace(userId));
     return this.provider.logoutUrl({ idToken, returnTo });
+  }
+
+  /** The provider says that a person has signed out there: all sessions that it began end here. */
+  async loggedOut(
+    given: { readonly token: string; readonly visitor: Visitor },
+    toAudit: (user: User) => EntryAudits["entered"],
+  ): Promise<void> {
+    const { clock, limits, store } = this.#people;
+    const nowMs = clock.nowMs();
+    const succeeded = await limits.admitVisitor(networkOf(given.visitor.address), nowMs);
+    const { issuer, subject, id } = await this.provider.readLogout(given.token);
+    const known = await store.identity({ issuer, subject });
+    const user = known && (await store.user(known.userId));
+    if (user !== undefined) {
+      const ticket = { id, expiresAtMs: nowMs + logoutMs };
+      const of = { userId: user.id, issuer, ticket };
+      const ended = await store.endIssuedSessions(of, toAudit(user));
+      if (ended === "ticket-used") throw new LogoutRefused("it was used before");
+    }
+    await succeeded();
   }
 
   async #claimsOf(

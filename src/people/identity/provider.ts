@@ -1,3 +1,4 @@
+import type { JSONWebKeySet } from "jose";
 import {
   AuthorizationResponseError,
   allowInsecureRequests,
@@ -26,6 +27,7 @@ import { boundedFetch } from "./bounded-fetch.ts";
 import { type Claims, lacksClaims, readClaims } from "./claims.ts";
 import { IdentityRefused, IdentityUnavailable } from "./failures.ts";
 import type { Flow } from "./flow.ts";
+import { checkLikely, type LoggedOut, readLogoutToken } from "./logout-token.ts";
 
 export interface IdentityProviderOptions {
   readonly issuer: string;
@@ -46,6 +48,8 @@ const skewS = 30;
 const freshMs = 600_000;
 /** A provider that is down is not asked by every visitor. */
 const failedMs = 5_000;
+/** Keys for what the provider sends by itself; a key that was replaced works after this time. */
+const keysMs = 5_000;
 const longestSearch = 8_000;
 
 /** Of these, only the provider has the key that signs. */
@@ -73,6 +77,7 @@ export class IdentityProvider {
   #known: { readonly metadata: ServerMetadata; readonly untilMs: number } | undefined;
   #failed: { readonly error: unknown; readonly untilMs: number } | undefined;
   #asking: Promise<ServerMetadata> | undefined;
+  #keys: { readonly askedMs: number; readonly keys: Promise<JSONWebKeySet> } | undefined;
 
   constructor(options: IdentityProviderOptions, clock: Clock) {
     this.name = options.name;
@@ -143,6 +148,44 @@ export class IdentityProvider {
     } catch {
       // Who signs out here is signed out here, whatever the provider does.
       return undefined;
+    }
+  }
+
+  /** A logout token that the provider sends by itself, checked. */
+  async readLogout(token: string): Promise<LoggedOut> {
+    const { issuer, jwks_uri: keysUrl = "", ...rest } = await this.#metadata();
+    const { clientId } = this.#options;
+    const algorithms = rest.id_token_signing_alg_values_supported ?? [];
+    const expected = { issuer, clientId, algorithms, skewS };
+    checkLikely(token, expected);
+    return readLogoutToken(token, await this.#keysAt(keysUrl), expected);
+  }
+
+  /** Kept for a moment: anybody can send what looks like a token. */
+  #keysAt(url: string): Promise<JSONWebKeySet> {
+    const nowMs = this.#clock.nowMs();
+    if (this.#keys === undefined || nowMs - this.#keys.askedMs >= keysMs)
+      this.#keys = { askedMs: nowMs, keys: this.#readKeys(url) };
+    return this.#keys.keys;
+  }
+
+  async #readKeys(url: string): Promise<JSONWebKeySet> {
+    try {
+      const signal = AbortSignal.timeout((this.#options.timeoutS ?? usualTimeoutS) * 1_000);
+      const headers = { accept: "application/json" };
+      const asked = {
+        method: "GET",
+        headers,
+        body: undefined,
+        redirect: "manual",
+        signal,
+      } as const;
+      const reply = await boundedFetch(url, asked);
+      const keys: unknown = reply.ok ? await reply.json() : undefined;
+      if (!isKeySet(keys)) throw new Error(`no keys at ${url} (${reply.status})`);
+      return keys;
+    } catch (cause) {
+      throw new IdentityUnavailable(this.name, detailOf(cause), cause);
     }
   }
 
@@ -237,6 +280,9 @@ export class IdentityProvider {
       : new IdentityRefused(reason, detail, { cause: error });
   }
 }
+
+const isKeySet = (value: unknown): value is JSONWebKeySet =>
+  typeof value === "object" && value !== null && "keys" in value && Array.isArray(value.keys);
 
 /** The library takes what a document says: what we rely on must be in it, and nothing weaker. */
 function usable(found: Readonly<ServerMetadata>, issuer: string): ServerMetadata {

@@ -76,6 +76,11 @@ export interface IdentityStore {
     ticket: UsedTicket,
     audit: AuditRecord,
   ): Promise<"connected" | "taken" | "ticket-used">;
+  /** Ends the sessions of a user that an issuer began; `used`: the ticket was used before. */
+  endIssuedSessions(
+    of: { readonly userId: string; readonly issuer: string; readonly ticket: UsedTicket },
+    audit: AuditRecord,
+  ): Promise<number | "ticket-used">;
   /** Takes away the identity, what it allowed, and the sessions that began with it. */
   disconnectIdentity(userId: string, nowMs: number, audit: AuditRecord): Promise<boolean>;
 }

@@ -33,7 +33,7 @@ import {
 } from "./entry.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { apiHeaders, Refused, refuse, toRefusal } from "./refusal.ts";
-import type { Route } from "./route.ts";
+import { bodyTypeOf, type Route } from "./route.ts";
 import { RouteTable } from "./route-table.ts";
 import { toStrip } from "./strip.ts";
 
@@ -198,14 +198,20 @@ export class Api {
   async #readBody(route: Route, request: Request): Promise<unknown> {
     if (route.body === undefined) return undefined;
     const type = (request.headers.get("content-type") ?? "").split(";", 1)[0];
-    if (type?.trim().toLowerCase() !== "application/json")
+    const wanted = bodyTypeOf(route);
+    if (type?.trim().toLowerCase() !== wanted)
       throw new Refused({
         status: 415,
         code: "unsupported_media_type",
-        message: "The body must be JSON with the header Content-Type: application/json.",
+        message: `The body must be ${route.isForm === true ? "a form" : "JSON"} with the header Content-Type: ${wanted}.`,
       });
     const text = await request.text();
     if (Buffer.byteLength(text) > mostBodyBytes) throw tooLarge();
+    if (route.isForm === true) {
+      const form = Object.fromEntries(new URLSearchParams(text));
+      this.#check(this.#checksOf(route).body, form, "The body");
+      return form;
+    }
     if (!new JsonWeight(mostBodyWeight).add(Buffer.from(text)))
       throw new Problem({
         code: "invalid",

@@ -1,5 +1,5 @@
 import type { Route } from "./route.ts";
-import { accesses } from "./route.ts";
+import { accesses, bodyTypeOf } from "./route.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -82,7 +82,7 @@ function toOperation(route: Route, path: string): Json {
     ...(route.body === undefined
       ? {}
       : {
-          requestBody: { required: true, content: { "application/json": { schema: route.body } } },
+          requestBody: { required: true, content: { [bodyTypeOf(route)]: { schema: route.body } } },
         }),
     responses: {
       "200": {

@@ -64,6 +64,8 @@ export interface RouteOptions<
   readonly about: string;
   readonly query?: Query;
   readonly body?: Body;
+  /** True: the body is a form, as OAuth sends them, and not JSON. */
+  readonly isForm?: true;
   /** True: not counted as a change of the caller, because it can only remove things. */
   readonly isUncounted?: true;
   readonly needsRecentFor?: RecentFor<Value<Body>>;
@@ -88,6 +90,9 @@ export interface Route<
   /** Called with what the schemas have let through. */
   handle(context: RequestContext, input: RouteInput<Name, Query, Body>): Promise<unknown>;
 }
+
+export const bodyTypeOf = ({ isForm }: Pick<Route, "isForm">): string =>
+  isForm === true ? "application/x-www-form-urlencoded" : "application/json";
 
 /**
  * A way to declare routes whose handlers get more than the kit's own context. Terms that a table

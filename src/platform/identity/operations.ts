@@ -1,9 +1,10 @@
+import type { AuditActor } from "../../base/audit.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Factors } from "../../people/factors/factors.ts";
 import type { RelyingParty } from "../../people/factors/passkeys.ts";
 import type { Challenge } from "../../people/factors/second-step.ts";
 import type { Identities, IdentityReturn } from "../../people/identity/identities.ts";
-import { type People, type Person, toEmail } from "../../people/people.ts";
+import { type People, type Person, toEmail, type Visitor } from "../../people/people.ts";
 import type { User } from "../../people/store.ts";
 import type { Audits, Author, Unbound } from "../audit/author.ts";
 
@@ -24,6 +25,8 @@ export interface IdentityOperations {
   }>;
   /** Connects the identity to a user who is signed in. */
   connect(input: IdentityReturn & { readonly who: Pick<Person, "user"> }): Promise<void>;
+  /** Ends the sessions of a person who has signed out at the identity provider. */
+  loggedOut(input: { readonly token: string; readonly visitor: Visitor }): Promise<void>;
   /** Takes it away, with the rights that came from its groups. */
   disconnect(input: { email: string } | { id: string }): Promise<{ readonly email: string }>;
 }
@@ -39,6 +42,7 @@ export const identityAudits = {
     },
   },
   connect: { action: "identity.connect" },
+  loggedOut: { action: "identity.sign_out" },
   disconnect: { action: "identity.disconnect" },
 } satisfies Audits<IdentityOperations>;
 
@@ -78,6 +82,13 @@ export function identityOperations({
         audit({ subject: user.email, detail: { issuer } }),
       );
     },
+    async loggedOut(given, { audit }) {
+      const known = needIdentities(identities);
+      const { issuer } = known.provider;
+      await known.loggedOut(given, (user) =>
+        audit({ subject: user.email, actor: actorOf(user), detail: { issuer } }),
+      );
+    },
     async disconnect(who, { audit }) {
       const user =
         "id" in who ? await store.user(who.id) : await store.userByEmail(toEmail(who.email));
@@ -95,16 +106,18 @@ export function identityOperations({
   };
 }
 
+const actorOf = ({ id, email, isOperator }: User): AuditActor => ({
+  kind: isOperator ? "operator" : "person",
+  id,
+  name: email,
+});
+
 function auditsOf(
   audit: Author["audit"],
   of: { readonly user: User; readonly kind: "create" | "link" | "known"; readonly issuer: string },
 ) {
   const { user, kind, issuer } = of;
-  const { id, email, isOperator } = user;
-  const shared = {
-    subject: email,
-    actor: { kind: isOperator ? "operator" : "person", id, name: email },
-  } as const;
+  const shared = { subject: user.email, actor: actorOf(user) };
   return {
     entered: audit({ ...shared, kind, detail: { issuer } }),
     connected: audit({ ...shared, kind: "connect", detail: { issuer } }),

@@ -2,6 +2,7 @@ import { toDateText } from "../../base/dates.ts";
 import { Type } from "../../base/json/type.ts";
 import { IdentityRefused, IdentityUnavailable } from "../../people/identity/failures.ts";
 import type { IdentityStart } from "../../people/identity/identities.ts";
+import { LogoutRefused } from "../../people/identity/logout-token.ts";
 import { type Context, route } from "../context.ts";
 import { ticket } from "../factors/schemas.ts";
 import { personOf } from "../http/context.ts";
@@ -59,6 +60,21 @@ export const identityRoutes = [
       return { ok: true, second_factor: null, ...signIn(context, userId, secret) };
     },
   }),
+  route("POST /api/session/oidc/back-channel", {
+    about:
+      "For the identity provider (OpenID Connect Back-Channel Logout): a person has signed out there, so all sessions that it began for them end here.",
+    access: "anyone",
+    isForm: true,
+    body: Type.Object({
+      logout_token: text({ least: 1, most: 8_000, about: "Signed by the identity provider." }),
+    }),
+    reply: done,
+    async handle(context, { body: { logout_token: token } }) {
+      const { visitor, operations } = context;
+      await logged(context, () => operations.identities.loggedOut({ token, visitor }));
+      return isDone;
+    },
+  }),
   route("POST /api/me/identity", {
     about: "Starts connecting your user to the identity provider.",
     access: "person",
@@ -112,6 +128,10 @@ async function logged<T>({ dependencies }: Context, work: () => Promise<T>): Pro
   try {
     return await work();
   } catch (error) {
+    if (error instanceof LogoutRefused)
+      dependencies.log.warn("a sign-out of the identity provider was refused", {
+        detail: error.detail,
+      });
     if (error instanceof IdentityRefused || error instanceof IdentityUnavailable)
       dependencies.log.warn("sign-in through the identity provider failed", {
         detail: error.detail,

@@ -65,6 +65,18 @@ test("another process completes the sign-in, and of several at once one does", a
   expect(await store.sessions(users[0]?.id ?? "")).toHaveLength(2);
 });
 
+test("a sign-out at the provider that several processes get at once counts once", async () => {
+  const processes = [openProcess(), openProcess(), openProcess()] as const;
+  const [one] = processes;
+  const { user } = await one.identities.enter(await begin(one), audits);
+  const token = await provider.logoutToken();
+  const results = await Promise.allSettled(
+    processes.map(({ identities }) => identities.loggedOut({ token, visitor }, () => auditOf())),
+  );
+  expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  expect(await one.people.store.sessions(user.id)).toEqual([]);
+});
+
 test("groups give and take rights on PostgreSQL as they do on SQLite", async () => {
   const home = openProcess();
   const { store } = home.people;

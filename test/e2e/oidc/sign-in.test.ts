@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { TestGateway } from "../../setup/harness.ts";
 import { type IdentityHome, startIdentityHome } from "../../setup/identity-home.ts";
-import { PlainBrowser, type RealProvider } from "../../setup/identity-provider.ts";
+import { client, PlainBrowser, type RealProvider } from "../../setup/identity-provider.ts";
 import {
   type Answer,
   joinMember,
@@ -217,6 +217,27 @@ test("signing out here ends the session at the provider, too", async () => {
   expect(back.pathname).toBe("/sign-in");
   const local = (await operator.ask("GET /api/session")).body.user.identity;
   expect(local).toBeNull();
+});
+
+test("signing out at the provider ends the sessions that it began here, in every browser", async () => {
+  add("bea", ["leads"]);
+  const browser = new PlainBrowser();
+  const first = sessionOf(await signIn("bea", browser));
+  const other = sessionOf(await signIn("bea"));
+  add("carl", ["leads"]);
+  const stranger = sessionOf(await signIn("carl"));
+  const end = new URL(`${provider.issuer}/session/end`);
+  end.searchParams.set("client_id", client.id);
+  end.searchParams.set("post_logout_redirect_uri", `${gateway.platformUrl}/sign-in`);
+  await browser.signOut(end.href, `${gateway.platformUrl}/sign-in`);
+  expect([await userOf(first), await userOf(other)]).toEqual([null, null]);
+  expect((await userOf(stranger)).email).toBe("carl@example.com");
+  const { body } = await operator.ask("GET /api/audit", { query: { action: "identity.sign_out" } });
+  expect(body.records[0]).toMatchObject({
+    actor: "bea@example.com",
+    subject: "bea@example.com",
+    detail: { issuer: provider.issuer },
+  });
 });
 
 test("each sign-in and each right that it changed is in the audit log", async () => {

@@ -25,6 +25,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     "POST /api/session/passkey",
     "POST /api/session/oidc",
     "POST /api/session/oidc/finish",
+    "POST /api/session/oidc/back-channel",
     "POST /api/session/forgot",
     "POST /api/invites/look",
     "POST /api/invites/accept",

@@ -14,4 +14,12 @@ const ofNodes = ["POST /api/nodes/:name/drain", "POST /api/nodes/:name/resume"];
 /** It is answered before it does anything; see src/platform/mail/routes.test.ts. */
 const answeredFirst = ["POST /api/session/forgot"];
 
-export const unaudited: readonly string[] = [...reading, ...answeredFirst, ...ofNodes];
+/** Its body is a form; see test/e2e/oidc/back-channel.test.ts. */
+const ofProviders = ["POST /api/session/oidc/back-channel"];
+
+export const unaudited: readonly string[] = [
+  ...reading,
+  ...answeredFirst,
+  ...ofNodes,
+  ...ofProviders,
+];

@@ -20,6 +20,7 @@ export const actionLabels: Readonly<Record<string, string>> = {
   "identity.connect": "Identity connected",
   "identity.disconnect": "Identity disconnected",
   "identity.rights": "Role changed by groups",
+  "identity.sign_out": "Signed out at the provider",
   "key.create": "Key created",
   "key.limit": "Key limits changed",
   "key.pause": "Key paused",

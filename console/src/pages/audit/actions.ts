@@ -25,6 +25,7 @@ export const actionWords: Readonly<Record<string, string>> = {
   "identity.connect": "connected the identity provider to",
   "identity.disconnect": "disconnected the identity provider from",
   "identity.rights": "has another role through the identity provider:",
+  "identity.sign_out": "signed out at the identity provider",
   "key.create": "created the key",
   "key.limit": "changed the limits of the key",
   "key.pause": "paused the key",

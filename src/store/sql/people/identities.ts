@@ -34,6 +34,20 @@ export function identityStore(db: Db) {
       ).then((outcome) =>
         outcome === "connected" || outcome === "taken" ? outcome : "ticket-used",
       ),
+    endIssuedSessions: ({ userId, issuer, ticket }, audit) =>
+      outcomeOf(
+        db.transaction().execute(async (transaction) => {
+          await lockFor(transaction, "people");
+          await useTicket(transaction, ticket);
+          const { numDeletedRows } = await transaction
+            .deleteFrom("sessions")
+            .where("user_id", "=", userId)
+            .where("issuer", "=", issuer)
+            .executeTakeFirstOrThrow();
+          if (numDeletedRows > 0n) await addAudit(transaction, audit);
+          return Number(numDeletedRows);
+        }),
+      ).then((outcome) => (typeof outcome === "number" ? outcome : "ticket-used")),
     disconnectIdentity: (userId, nowMs, audit) =>
       db.transaction().execute(async (transaction) => {
         await lockFor(transaction, "people");

@@ -4,7 +4,7 @@ import type { ModelView } from "../../platform/models/schemas.ts";
 import type { Operations } from "../../platform/operations.ts";
 import type { Command, Invocation, Wiring } from "../command.ts";
 import { ProgressLine } from "../terminal/progress-line.ts";
-import { addressForTools, type PinnedTls, pinnedTls } from "./own-certificate.ts";
+import { addressForTools, type PinnedTls, pinnedTls, unreachable } from "./own-certificate.ts";
 
 /** The flags of every command that calls the gateway. */
 export const callFlags = {
@@ -313,11 +313,7 @@ async function send(
     });
   } catch (cause) {
     if (signal.aborted) throw cause;
-    throw new Problem({
-      code: "failed",
-      message: `Cannot reach the gateway at ${gateway.baseUrl}: ${said(cause)}`,
-      cause,
-    });
+    throw unreachable({ gateway, cause, reason: said(cause) });
   }
 }
 

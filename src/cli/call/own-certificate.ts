@@ -1,5 +1,6 @@
 import type { PeerCertificate } from "node:tls";
 import { readOwnCertificate } from "../../base/network/certificate.ts";
+import { Problem } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.ts";
 
 /** What `fetch` takes as `tls`. */
@@ -25,6 +26,43 @@ export function pinnedTls({ tlsCert }: Pick<Settings, "tlsCert">): PinnedTls | u
         ? undefined
         : new Error("the gateway shows another certificate than SVC_TLS_CERT"),
   };
+}
+
+const untrusted =
+  /SELF_SIGNED_CERT|UNABLE_TO_(GET_ISSUER|VERIFY)|CERT_(UNTRUSTED|SIGNATURE|CHAIN)|ISSUER/;
+const otherName = /ALTNAME_INVALID/;
+
+/** With what to do where the certificate is the reason. */
+export function unreachable(options: {
+  readonly gateway: {
+    readonly baseUrl: string;
+    /** Undefined for a gateway that --url names. */
+    readonly models: unknown;
+    readonly tls?: PinnedTls | undefined;
+  };
+  readonly cause: unknown;
+  readonly reason: string;
+}): Problem {
+  const { gateway, cause, reason } = options;
+  const text = `Cannot reach the gateway at ${gateway.baseUrl}: ${reason}`;
+  const advice = certificateAdvice(gateway, cause);
+  const message = advice === undefined ? text : `${text.replace(/\.?$/, ".")} ${advice}`;
+  return new Problem({ code: "failed", message, cause });
+}
+
+function certificateAdvice(
+  { tls, models }: Parameters<typeof unreachable>[0]["gateway"],
+  cause: unknown,
+): string | undefined {
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  const isName = otherName.test(code);
+  if (!isName && !untrusted.test(code)) return undefined;
+  if (tls !== undefined) return "Run the command with the SVC_TLS_CERT that the server has.";
+  if (models !== undefined)
+    return "Run the command with the same SVC_TLS_CERT as the server, so that it knows its certificate.";
+  return isName
+    ? "Use a name of the server in --url for which its certificate is valid."
+    : "For an authority of your own, set NODE_EXTRA_CA_CERTS to the file of its certificate.";
 }
 
 /** Tools check the name in the certificate, so they need the address that is meant for callers. */

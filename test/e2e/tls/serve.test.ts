@@ -2,6 +2,8 @@
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { createCertificate } from "../../fake/certificate.ts";
 import { chatAnswers, chatStreams } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
@@ -102,6 +104,29 @@ test("commands of this machine accept the certificate of SVC_TLS_CERT alone", as
   another.remove();
   expect(refused.code).not.toBe(0);
   expect(refused.stderr).toContain("Cannot reach the gateway at https://127.0.0.1:");
+  expect(refused.stderr).toContain("Run the command with the SVC_TLS_CERT that the server has.");
+});
+
+test("a certificate of an own authority that is not known has a hint that helps", async () => {
+  upstream.replyWith(chatStreams.openai());
+  const without = await home.svc(["chat", "Hi"]);
+  expect(without.code).toBe(1);
+  expect(without.stderr).toContain(
+    "Run the command with the same SVC_TLS_CERT as the server, so that it knows its certificate.",
+  );
+  const elsewhere = ["--url", server.baseUrl, "--key", server.key ?? "", "--model", "svc-3-flash"];
+  const words = ["chat", "Hi", ...elsewhere];
+  const unknown = await home.svc(words, { isProcess: true });
+  expect(unknown.code).toBe(1);
+  expect(unknown.stderr).toContain("set NODE_EXTRA_CA_CERTS to the file of its certificate");
+  const path = join(home.dataDir, "authority.pem");
+  writeFileSync(path, authority.cert);
+  const environment = { NODE_EXTRA_CA_CERTS: path };
+  const known = await home.svc(words, { isProcess: true, environment });
+  expect([known.code, known.stderr]).toEqual([0, expect.any(String)]);
+  const named = ["chat", "Hi", "--url", server.baseUrl.replace("127.0.0.1", "localhost")];
+  const other = await home.svc([...named, ...elsewhere.slice(2)], { isProcess: true, environment });
+  expect(other.stderr).toContain("Use a name of the server in --url");
 });
 
 test("tools get the public address, because they check the name in the certificate", async () => {

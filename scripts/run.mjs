@@ -6,7 +6,8 @@ const environment = { BUN_CONFIG_MAX_HTTP_REQUESTS: "65336", ...process.env };
 delete environment.SVC_LAUNCHER;
 
 /** Runs a program in place of this one: forwards its output, its exit code and all signals. */
-export function run(command, words) {
+export function run(command, words, more = {}) {
+  Object.assign(environment, more);
   // If Node supports it, this process becomes the program.
   if (typeof process.execve === "function" && process.platform !== "win32") {
     try {

@@ -1,5 +1,6 @@
 // What both commands of the package do: `svc`, and `svc-gateway`, which serves if it gets no words.
-import { join } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
 import {
   bun,
   checkMachine,
@@ -21,5 +22,19 @@ export function start(words) {
     if (["serve", "platform"].includes(words[0]) && !isHelp) ensureConsoleBuilt();
   }
   const program = isClone ? bun : packagedBun(root);
-  run(program, ["--no-env-file", join(root, "src", "main.ts"), ...words]);
+  const more = { SVC_COMMAND: commandName({ root, isClone }) };
+  run(program, ["--no-env-file", join(root, "src", "main.ts"), ...words], more);
+}
+
+/** What people type in the current folder, for the hints of commands (src/config/launcher.ts). */
+export function commandName({ root, isClone }) {
+  // npm and npx put these folders in front, for the command that they run and no longer.
+  const folders = (process.env.PATH ?? "")
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder) && !/node_modules\/\.bin\/?$/.test(folder));
+  const [found] = folders.map((folder) => join(folder, "svc")).filter((path) => existsSync(path));
+  if (found !== undefined && realpathSync(found).startsWith(`${realpathSync(root)}/`)) return "svc";
+  const folder = process.cwd();
+  if (isClone) return folder === root ? "./svc" : join(root, "svc");
+  return existsSync(join(folder, "node_modules", ".bin", "svc")) ? "npx svc" : "svc";
 }

@@ -7,7 +7,7 @@ import { socketPath } from "./base/network/listen.ts";
 import { Problem } from "./base/problem.ts";
 import { runCli } from "./cli/cli.ts";
 import { print, printError } from "./cli/terminal/output.ts";
-import { takeLauncher } from "./config/launcher.ts";
+import { launcher } from "./config/launcher.ts";
 import { loadConfiguration } from "./config/load.ts";
 import { keepLoopbackDirect, wantsColour } from "./config/terminal.ts";
 import { ensureEngineInstalled } from "./engine/install.ts";
@@ -57,7 +57,7 @@ async function runEngine(): Promise<void> {
 }
 
 keepLoopbackDirect();
-const server = { version, signals: process, launcher: takeLauncher() };
+const server = { version, signals: process, launcher };
 const wiring = createWiring(undefined, {
   serve: (workers) => serve({ ...server, workers }),
   gateway: () => serveGateway(server),

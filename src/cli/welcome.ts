@@ -9,7 +9,7 @@ import type { EngineSupervisor } from "../engine/supervisor.ts";
 import type { ModelView } from "../platform/models/schemas.ts";
 import type { Operations } from "../platform/operations.ts";
 import { printApply } from "./commands/manifest.ts";
-import { print, style } from "./terminal/output.ts";
+import { print, printHint, style } from "./terminal/output.ts";
 import { createProgressView, megabytes, type ProgressView } from "./terminal/progress.ts";
 
 type ServedEngine = Pick<EngineSupervisor, "progress" | "watchers" | "problemOf">;
@@ -63,7 +63,7 @@ export async function printServing({
   printFirst(first);
   const { key } = first;
   if (key === undefined && settings.firstKey === "off")
-    print(
+    printHint(
       `  API key   ${style.dim("svc account create NAME, then svc key create --account NAME")}`,
     );
   const hasExample = printModels(models, engine, settings.engine === "off");
@@ -71,9 +71,9 @@ export async function printServing({
     const line = curlLine({ url: gatewayUrl, key: key.secret, models, weights });
     print(`\n  ${hasExample ? "Or call the API" : "Call the API"}\n\n    ${line}`);
     const tools = "svc connect shows the settings for Claude Code, Codex and other tools.";
-    print(`\n  ${style.dim(tools)}`);
+    printHint(`\n  ${style.dim(tools)}`);
   }
-  print(
+  printHint(
     `${key === undefined ? "\n" : ""}  ${style.dim("Ctrl-C stops the server. svc --help lists the commands.")}\n`,
   );
   return engine === undefined ? nothingBelow : followWeights(engine, models);
@@ -131,7 +131,7 @@ function printFirst({ key, operatorLink }: ServingOptions["first"]): void {
   if (key !== undefined) {
     print(`  API key   ${style.bold(key.secret)}`);
     print(`            ${style.yellow("shown only once; save it now")}`);
-    print(
+    printHint(
       `  balance   ${key.balanceUsd} USD ${style.dim("to start with (svc account credit adds more)")}`,
     );
   }
@@ -149,7 +149,7 @@ function printModels(
 ): boolean {
   if (models.length === 0) {
     print(`  models    ${style.yellow("none yet")}${isOff ? " (SVC_ENGINE=off)" : ""}`);
-    print(`\n  Connect a provider in another shell\n\n    ${style.cyan("svc init")}`);
+    printHint(`\n  Connect a provider in another shell\n\n    ${style.cyan("svc init")}`);
     return false;
   }
   const width = Math.max(...models.map(({ id }) => id.length));
@@ -160,7 +160,7 @@ function printModels(
   const ready = models.filter((model) => isReady(model, engine));
   const example = ready.find(({ endpoint }) => endpoint === "chat") ?? ready[0];
   if (example === undefined) return false;
-  print(`\n  Try it in another shell\n\n    ${style.cyan(tryLine(example))}`);
+  printHint(`\n  Try it in another shell\n\n    ${style.cyan(tryLine(example))}`);
   return true;
 }
 

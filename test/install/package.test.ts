@@ -89,6 +89,8 @@ test("the command has its version, passes words on, and works beside the server"
   // In a thread of its own, from a file of the package.
   const backup = await installed.npx("svc", "backup", "all.svcbackup", "--json");
   expect([backup.code, existsSync(inFolder("all.svcbackup"))]).toEqual([0, true]);
+  const unknown = await installed.npx("svc", "account", "show", "nobody");
+  expect(unknown.err).toContain("Try: npx svc account list");
   const preset = await installed.npx("svc", "init", "--preset", "google", "--print");
   expect(preset.out).toContain("GEMINI_API_KEY");
 });

@@ -2,7 +2,7 @@ import { defined } from "../../base/defined.ts";
 import type { AccountDetails } from "../../platform/accounts/operations.ts";
 import type { Operations } from "../../platform/operations.ts";
 import { type Command, viewCommand } from "../command.ts";
-import { print, printTable, style } from "../terminal/output.ts";
+import { print, printHint, printTable, style } from "../terminal/output.ts";
 import { limitFlags, limitsText, printKeys, readLimitFlags } from "./key.ts";
 import { alignUsd, dayBars } from "./money-text.ts";
 import { storedText } from "./responses.ts";
@@ -22,8 +22,8 @@ const accountCreate = viewCommand({
   show(account) {
     const word = /\s/.test(account.name) ? account.id : account.name;
     print(`${style.green("created")} account ${account.name}  ${style.dim(account.id)}`);
-    print(`Next: svc account credit ${word} 5 --reference first`);
-    print(`      svc key create --account ${word}`);
+    printHint(`Next: svc account credit ${word} 5 --reference first`);
+    printHint(`      svc key create --account ${word}`);
   },
 });
 
@@ -33,7 +33,8 @@ const accountList = viewCommand({
   examples: ["svc account list", "svc account list --json"],
   load: (operations) => operations.accounts.list({}),
   show(accounts) {
-    if (accounts.length === 0) return print("No accounts yet. Create one: svc account create NAME");
+    if (accounts.length === 0)
+      return printHint("No accounts yet. Create one: svc account create NAME");
     const balances = alignUsd(accounts.map(({ balance_usd }) => balance_usd));
     printTable(
       ["id", "name", "state", "balance (USD)", "keys", "created"],
@@ -68,7 +69,9 @@ const accountEntries = viewCommand({
   load: (operations, { positionals: [account = ""] }) => operations.entries.list({ account }),
   show(entries, { positionals: [account = ""] }) {
     if (entries.length === 0)
-      return print(`No entries yet. Add credit: svc account credit ${account} 5 --reference first`);
+      return printHint(
+        `No entries yet. Add credit: svc account credit ${account} 5 --reference first`,
+      );
     const amounts = alignUsd(entries.map(({ amount_usd }) => amount_usd));
     printTable(
       ["when", "kind", "USD", "reference", "note"],

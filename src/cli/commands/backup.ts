@@ -11,7 +11,7 @@ import type {
 import { type Command, type Invocation, jsonFlag } from "../command.ts";
 import { agoText } from "../terminal/ago.ts";
 import { interruptible } from "../terminal/interrupt.ts";
-import { print, printJson, style } from "../terminal/output.ts";
+import { print, printHint, printJson, style } from "../terminal/output.ts";
 import { ProgressLine } from "../terminal/progress-line.ts";
 import { askSecret } from "../terminal/prompts.ts";
 
@@ -227,12 +227,12 @@ function printRestored(view: RestoreView): void {
   print(`${contentText(view)} (${agoText(view.created_at, Date.now())})`);
   for (const name of view.migrated) print(`${style.green("applied")} ${name}`);
   if (view.ledger_problems === null)
-    print(
+    printHint(
       `The schema is the one of svc ${view.version}, which must verify the ledger: svc ledger verify`,
     );
   else if (view.ledger_problems === 0) print("The ledger is verified.");
   else
-    print(
+    printHint(
       style.yellow(
         `The ledger has ${toCount(view.ledger_problems, "problem")}, as it had when the backup was written: svc ledger verify`,
       ),
@@ -244,7 +244,7 @@ function printRestored(view: RestoreView): void {
     "What happened after the backup is not in it: balances are as they were, and keys that were revoked since then work again.",
   );
   if (view.paused_exports.length > 0)
-    print(
+    printHint(
       `Exports are paused, so that two gateways cannot write the same files: ${view.paused_exports.join(", ")}. Start them with svc exports resume NAME.`,
     );
   print("Never run the original as well: both would spend the same money.");

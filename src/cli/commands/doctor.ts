@@ -1,7 +1,7 @@
 import { Problem } from "../../base/problem.ts";
 import { type Command, jsonFlag } from "../command.ts";
 import { type Check, type CheckState, checkGroups } from "../doctor-wiring.ts";
-import { print, printJson, style } from "../terminal/output.ts";
+import { print, printHint, printJson, style } from "../terminal/output.ts";
 import { ProgressLine } from "../terminal/progress-line.ts";
 
 export const doctorCommand: Command = {
@@ -49,7 +49,7 @@ function printChecks(
     print(style.bold(group));
     for (const { state, finding, advice } of found) {
       print(`  ${marks[state]} ${state === "skipped" ? style.dim(finding) : finding}`);
-      if (advice !== undefined) print(`      ${advice}`);
+      if (advice !== undefined) printHint(`      ${advice}`);
     }
   }
   print();

@@ -16,7 +16,7 @@ import { ensureEngineInstalled } from "../../engine/install.ts";
 import { pullWeights } from "../../engine/weights-pull.ts";
 import type { RunningEngineView } from "../../platform/engine/schemas.ts";
 import { type Command, jsonFlag } from "../command.ts";
-import { print, printJson, printTable, style } from "../terminal/output.ts";
+import { print, printHint, printJson, printTable, style } from "../terminal/output.ts";
 import { createProgressView, megabytes, type ProgressView } from "../terminal/progress.ts";
 
 const pull: Command = {
@@ -81,7 +81,7 @@ const status: Command = {
     );
     const absent = states.filter(({ dir }) => dir === undefined).map(({ set }) => set);
     if (absent.length > 0)
-      print(`\nDownload the missing weights: svc engine pull ${absent.join(" ")}`);
+      printHint(`\nDownload the missing weights: svc engine pull ${absent.join(" ")}`);
   },
 };
 

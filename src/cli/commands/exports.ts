@@ -1,6 +1,6 @@
 import type { ExportStreamView, ExportView } from "../../platform/exports/schemas.ts";
 import { type Command, viewCommand } from "../command.ts";
-import { print, printTable, style } from "../terminal/output.ts";
+import { print, printHint, printTable, style } from "../terminal/output.ts";
 
 const name = ["NAME"] as const;
 
@@ -11,7 +11,7 @@ const list = viewCommand({
   load: (operations) => operations.exports.list({}),
   show({ exports }) {
     if (exports.length === 0)
-      return print("No exports. Add one: svc exports add NAME --to file:///var/exports");
+      return printHint("No exports. Add one: svc exports add NAME --to file:///var/exports");
     printTable(
       ["name", "state", "to", "stream", "exported to", "rows", "lag"],
       exports.flatMap((one) =>
@@ -95,7 +95,7 @@ const add = viewCommand({
     }),
   show(view) {
     print(`${style.green("added")} ${view.name}`);
-    print(`Check it: svc exports test ${view.name}`);
+    printHint(`Check it: svc exports test ${view.name}`);
   },
 });
 

@@ -10,7 +10,7 @@ import { fromLitellm, type LitellmImport } from "../../manifest/litellm/litellm.
 import type { AddedView, EntryName } from "../../platform/manifest/change.ts";
 import { isSamePlace, toDraft } from "../../platform/providers/place.ts";
 import { type Command, type Invocation, jsonFlag, type Wiring } from "../command.ts";
-import { print, printJson, style } from "../terminal/output.ts";
+import { print, printHint, printJson, style } from "../terminal/output.ts";
 import { entryText, printWarnings, readText, toApplyJson, withoutFile } from "./manifest.ts";
 
 const importLitellm: Command = {
@@ -134,5 +134,5 @@ function show(options: {
   if (added.length === 0) return print("Nothing to add. Everything exists already.");
   if (dryRun) return print("Nothing was changed (--dry-run).");
   print(`${style.green("added")} ${added.length} ${added.length === 1 ? "entry" : "entries"}`);
-  print(style.dim("svc provider test NAME tests a provider with real calls."));
+  printHint(style.dim("svc provider test NAME tests a provider with real calls."));
 }

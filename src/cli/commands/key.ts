@@ -6,7 +6,7 @@ import type { KeyView, NewKeyView } from "../../platform/keys/schemas.ts";
 import type { Operations } from "../../platform/operations.ts";
 import { type Command, type Invocation, viewCommand } from "../command.ts";
 import { agoText, cutText } from "../terminal/ago.ts";
-import { print, printTable, style } from "../terminal/output.ts";
+import { print, printHint, printTable, style } from "../terminal/output.ts";
 
 /** The same for accounts and keys. */
 export const limitFlags = {
@@ -259,7 +259,7 @@ export function printKeys(
   keys: readonly (KeyView & { readonly account_name?: string })[],
   isWide = false,
 ): void {
-  if (keys.length === 0) return print("No keys yet. Create one: svc key create --account ID");
+  if (keys.length === 0) return printHint("No keys yet. Create one: svc key create --account ID");
   const nowMs = Date.now();
   const cut = (text: string, of: keyof typeof narrow) =>
     isWide ? text : cutText(text, narrow[of]);

@@ -1,7 +1,7 @@
 import { oneNode } from "../../platform/nodes/operations.ts";
 import type { ChangedNodesView, NodeView } from "../../platform/nodes/schemas.ts";
 import { type Command, viewCommand } from "../command.ts";
-import { print, printTable, style } from "../terminal/output.ts";
+import { print, printHint, printTable, style } from "../terminal/output.ts";
 import { shortUsd } from "./money-text.ts";
 
 const list = viewCommand({
@@ -11,7 +11,7 @@ const list = viewCommand({
   load: (operations) => operations.nodes.list({}),
   show({ is_shared: isShared, nodes }) {
     if (!isShared) return print(oneNode);
-    if (nodes.length === 0) return print("No node runs. Start one: svc serve, or svc gateway");
+    if (nodes.length === 0) return printHint("No node runs. Start one: svc serve, or svc gateway");
     printTable(
       [
         "name",

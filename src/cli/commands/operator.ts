@@ -1,7 +1,7 @@
 import { defined } from "../../base/defined.ts";
 import { toLinkReply } from "../../platform/people/views.ts";
 import { type Command, viewCommand } from "../command.ts";
-import { print, printTable, style } from "../terminal/output.ts";
+import { print, printHint, printTable, style } from "../terminal/output.ts";
 
 const invite = viewCommand({
   name: "operator invite",
@@ -58,7 +58,7 @@ const list = viewCommand({
   load: (operations) => operations.operators.list({}),
   show(operators) {
     if (operators.length === 0)
-      return print("No operators yet. Invite the first one: svc operator invite");
+      return printHint("No operators yet. Invite the first one: svc operator invite");
     printTable(
       ["email", "name", "since"],
       operators.map(({ email, name, created_at }) => [email, name, created_at]),

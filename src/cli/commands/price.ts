@@ -3,7 +3,7 @@ import { Problem } from "../../base/problem.ts";
 import type { PriceTexts } from "../../platform/prices/read-price.ts";
 import type { BulkView, ImportView, PriceRow } from "../../platform/prices/schemas.ts";
 import { type Command, viewCommand } from "../command.ts";
-import { print, printTable, style } from "../terminal/output.ts";
+import { print, printHint, printTable, style } from "../terminal/output.ts";
 
 const priceFlags = {
   input: { about: "price per million input tokens", value: "USD" },
@@ -113,7 +113,7 @@ const priceList = viewCommand({
     }),
   show(rows) {
     if (rows.length === 0)
-      return print("No prices yet, because there are no models. See svc model list.");
+      return printHint("No prices yet, because there are no models. See svc model list.");
     print(style.dim("USD per million tokens, per image, per second of video or audio"));
     printTable(
       ["model", "version", "price", "from", "state"],
@@ -188,7 +188,7 @@ function printImport({ set, left, unknown, notes, applied }: ImportView, dryRun:
   print(
     `${style.green("set")} ${count}. These are list prices. Check them against your contracts.`,
   );
-  print(
+  printHint(
     style.dim(
       "svc apply restores the prices in svc.yaml. svc export prints the new ones for the file.",
     ),

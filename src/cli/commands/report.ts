@@ -1,7 +1,7 @@
 import { defined } from "../../base/defined.ts";
 import type { MarginRow } from "../../platform/reports/schemas.ts";
 import { type Command, viewCommand } from "../command.ts";
-import { print, printTable, style } from "../terminal/output.ts";
+import { print, printHint, printTable, style } from "../terminal/output.ts";
 import { alignUsd } from "./money-text.ts";
 
 const reportMargin = viewCommand({
@@ -28,7 +28,7 @@ const reportMargin = viewCommand({
     if (report.rows.length === 0) return print("No receipts in this period.");
     printMargin(report.by, [...report.rows, report.total]);
     if (report.total.unknown_cost > 0)
-      print(
+      printHint(
         `\n${style.yellow("!")} The vendor cost is unknown for ${count(report.total.unknown_cost)} of ${count(report.total.receipts)} receipts. The margin leaves them out.\n  svc price import sets costs for routes without one.`,
       );
   },

@@ -2,7 +2,7 @@ import { invalid } from "../../base/problem.ts";
 import { readSecretFile, SecretFileTrouble } from "../../base/secret-file.ts";
 import type { RotatedView, SecretStatusView } from "../../platform/secrets/operations.ts";
 import { type Command, type Invocation, jsonFlag, viewCommand } from "../command.ts";
-import { print, printJson, printTable, style } from "../terminal/output.ts";
+import { print, printHint, printJson, printTable, style } from "../terminal/output.ts";
 
 const status = viewCommand({
   name: "secret status",
@@ -111,7 +111,7 @@ function printStatus(view: SecretStatusView): void {
       `\nKept for backups from their time: ${kept.map((one) => `secret.${one}`).join(", ")} in the data directory.`,
     );
   if (!view.is_finished)
-    print(
+    printHint(
       "\nA rotation is not finished. Give every process the new secret, restart it, and run: svc secret rotate --finish",
     );
 }

@@ -9,7 +9,7 @@ import type {
   UpgradeNotice,
 } from "../store-wiring.ts";
 import { interruptible } from "../terminal/interrupt.ts";
-import { print, printJson, style } from "../terminal/output.ts";
+import { print, printHint, printJson, style } from "../terminal/output.ts";
 import { ProgressLine } from "../terminal/progress-line.ts";
 import { askYes, isInteractive } from "../terminal/prompts.ts";
 import { upgradeLines } from "../upgrade-text.ts";
@@ -49,7 +49,7 @@ function printMigration(view: MigrationView, dryRun: boolean): void {
   for (const name of applied) print(`${style.green("applied")} ${name}`);
   for (const name of pending) print(`${style.yellow("pending")} ${name}: ${about[name] ?? ""}`);
   if (applied.length + pending.length === 0) print("The schema is up to date.");
-  if (dryRun && pending.length > 0) print("Nothing was changed. svc migrate applies them.");
+  if (dryRun && pending.length > 0) printHint("Nothing was changed. svc migrate applies them.");
   if (warning !== undefined) print(style.yellow(warning));
 }
 

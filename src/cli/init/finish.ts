@@ -5,7 +5,7 @@ import type { AddedView } from "../../platform/manifest/change.ts";
 import { curlText } from "../call/curl-line.ts";
 import type { Wiring } from "../command.ts";
 import { printWarnings } from "../commands/manifest.ts";
-import { print, style } from "../terminal/output.ts";
+import { print, printHint, style } from "../terminal/output.ts";
 import type { Connection, PresetFate } from "./plan.ts";
 import { notListed } from "./show.ts";
 
@@ -44,11 +44,11 @@ export async function printNext(outcome: Outcome, wiring: Wiring): Promise<void>
       `${style.yellow("!")} ${moved.join(", ")}: moved from the embedded models to the preset's providers and prices. See docs/engine.md to undo this.`,
     );
   for (const [text, ids] of Map.groupBy(waits, ({ variables }) => variables.join(", ")))
-    print(
+    printHint(
       `${style.yellow("!")} ${ids.map(({ id }) => id).join(", ")}: still served by the embedded models, because ${text} ${text.includes(",") ? "are" : "is"} not set. Set ${text.includes(",") ? "them" : "it"}, then run svc init --preset again.`,
     );
   if (stays.length > 0)
-    print(
+    printHint(
       `${style.yellow("!")} ${stays.join(", ")}: unchanged, because other routes exist. Add the preset's targets with svc model route add.`,
     );
   if (added.length === 0) return print("Nothing to add. Everything exists already.");
@@ -74,9 +74,9 @@ async function printSteps(
   const names = added.flatMap(({ kind, name }) => (kind === "provider" ? [name] : []));
   const tested = [...new Set([...names, ...connections.map(({ found }) => found.name)])];
   print(`\n${style.bold("Next")}\n`);
-  if (running === undefined) print(`  ${style.cyan(startCommand)}  starts the gateway`);
+  if (running === undefined) printHint(`  ${style.cyan(startCommand)}  starts the gateway`);
   for (const name of tested.slice(0, 3))
-    print(`  ${style.cyan(`svc provider test ${name}`)}  makes one real call of each type`);
+    printHint(`  ${style.cyan(`svc provider test ${name}`)}  makes one real call of each type`);
   const models = await wiring.withOperations((operations) => operations.models.list({}));
   const chat = models.find(
     ({ id, endpoint, served }) =>
@@ -84,7 +84,7 @@ async function printSteps(
       endpoint === "chat" &&
       added.some(({ kind, name }) => kind === "model" && name === id),
   );
-  if (chat === undefined) return print(`  ${style.cyan("svc model list")}  shows the models`);
+  if (chat === undefined) return printHint(`  ${style.cyan("svc model list")}  shows the models`);
   const base = running ?? `${ownGatewayUrl(settings, settings.port)}/v1`;
   const body = JSON.stringify({
     model: chat.id,

@@ -1,4 +1,5 @@
 import { wantsColour } from "../../config/terminal.ts";
+import { asTyped } from "./own-command.ts";
 
 const colour = wantsColour(process.stdout);
 const paint = (code: number) => (text: string) => (colour ? `\x1b[${code}m${text}\x1b[0m` : text);
@@ -21,6 +22,9 @@ export const style = {
 export function print(text = ""): void {
   process.stdout.write(`${harmless(text)}\n`);
 }
+
+/** With commands of ours in it, which work as they are printed. */
+export const printHint = (text: string): void => print(asTyped(text));
 
 export function printJson(value: unknown): void {
   print(escaped(JSON.stringify(value, null, 2)));
@@ -59,9 +63,9 @@ export function printError(text: string, hints: readonly string[] = []): void {
   const isColored = wantsColour(process.stderr);
   const mark = isColored ? "\x1b[31merror:\x1b[0m" : "error:";
   const lines = hints
-    .map((line) => harmless(withoutSecrets(line)))
+    .map((line) => harmless(withoutSecrets(asTyped(line))))
     .map((line) => (isColored ? `\x1b[90m${line}\x1b[0m\n` : `${line}\n`));
-  process.stderr.write(`${mark} ${harmless(withoutSecrets(text))}\n${lines.join("")}`);
+  process.stderr.write(`${mark} ${harmless(withoutSecrets(asTyped(text)))}\n${lines.join("")}`);
 }
 
 /** Columns under dim headings; cells may be null. */

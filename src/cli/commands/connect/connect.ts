@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { invalid } from "../../../base/problem.ts";
 import { type Command, type Invocation, jsonFlag } from "../../command.ts";
-import { print, printJson, printTable, style } from "../../terminal/output.ts";
+import { print, printHint, printJson, printTable, style } from "../../terminal/output.ts";
 import { renderSettings } from "./files/merge.ts";
 import { apiNames, connectionLines } from "./show.ts";
 import { findPlaces, findTarget, shownPath } from "./target.ts";
@@ -47,7 +47,7 @@ async function listTools({ switches }: Invocation): Promise<void> {
     ["tool", "name", "API"],
     tools.map(({ name, title, dialect }) => [name, title, apiNames[dialect]]),
   );
-  print(style.dim("svc connect TOOL shows the settings of a tool."));
+  printHint(style.dim("svc connect TOOL shows the settings of a tool."));
 }
 
 async function connect(tool: Tool, invocation: Invocation): Promise<void> {

@@ -13,7 +13,7 @@ import type {
 } from "../../../platform/models/schemas.ts";
 import type { Operations } from "../../../platform/operations.ts";
 import { type Command, type Invocation, viewCommand } from "../../command.ts";
-import { print, printTable } from "../../terminal/output.ts";
+import { printHint, printTable } from "../../terminal/output.ts";
 import { lifecycleCommands } from "./lifecycle.ts";
 import { nameCommands } from "./names.ts";
 import { priceText, printSaved } from "./saved.ts";
@@ -25,7 +25,7 @@ const modelList = viewCommand({
   load: (operations) => operations.models.list({}),
   show(models) {
     if (models.length === 0)
-      return print("No models yet. svc init finds providers, and svc model add adds a model.");
+      return printHint("No models yet. svc init finds providers, and svc model add adds a model.");
     printTable(
       ["id", "endpoint", "state", "price (USD)", "aliases", "routes", "defined in"],
       worstFirst(models).map((model) => [

@@ -1,5 +1,5 @@
 import type { CatalogEntryView, ModelView } from "../../../platform/models/schemas.ts";
-import { print, style } from "../../terminal/output.ts";
+import { print, printHint, style } from "../../terminal/output.ts";
 
 export function priceText({ price }: Pick<ModelView, "price">): string | null {
   return price === null
@@ -21,11 +21,11 @@ export function printSaved(model: CatalogEntryView, verb: string): void {
   const needed = model.classes.filter((one) => one.needed).map((one) => one.name);
   const flags = needed.map((name) => `--${name.replaceAll("_", "-")} USD`).join(" ");
   if (state === "no_route")
-    print(
+    printHint(
       `${style.yellow("!")} Not served: ${id} has no route. Add one: svc model route add ${id} PROVIDER MODEL`,
     );
   else if (state === "needs_price")
-    print(
+    printHint(
       `${style.yellow("!")} Not served: ${id} has no complete price. Set one: svc price set ${id} ${flags}`,
     );
   else print(`${style.yellow("!")} Not served. ${reason}`);

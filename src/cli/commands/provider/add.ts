@@ -14,7 +14,7 @@ import { type Command, type Invocation, jsonFlag } from "../../command.ts";
 import { wrap } from "../../help.ts";
 import { isNamed, notOffered, toChoice, troubleText } from "../../init/offer.ts";
 import { interruptible } from "../../terminal/interrupt.ts";
-import { print, printJson, style } from "../../terminal/output.ts";
+import { print, printHint, printJson, style } from "../../terminal/output.ts";
 import { askMany, askSecret, askYes, isInteractive } from "../../terminal/prompts.ts";
 import { entryText, printWarnings, toApplyJson, withoutFile } from "../manifest.ts";
 import { noTestFlag, readKey, saveTested } from "./change.ts";
@@ -386,15 +386,15 @@ function printAdded({ provider, chosen, offer, view, dryRun, yaml }: Outcome): v
   }
   const unpriced = chosen.filter(({ price }) => price === null).map(({ id }) => id);
   if (unpriced.length > 0)
-    print(style.dim("svc price set MODEL … --input USD --output USD sets their prices."));
+    printHint(style.dim("svc price set MODEL … --input USD --output USD sets their prices."));
   const word = trouble !== undefined || offer === undefined ? "added" : "connected";
   print(`${style.green(word)} ${name}`);
   if (chosen.length > 0 || trouble !== undefined || offer === undefined)
-    return print(style.dim(`svc provider test ${name} makes one call of each type.`));
+    return printHint(style.dim(`svc provider test ${name} makes one call of each type.`));
   const proposed = offer.proposals;
   if (proposed.length === 0) return;
   const [first] = proposed;
   print(`${name} offers ${countOf(proposed.length, "model")}. None is served yet. Add some:`);
-  print(`  ${style.cyan(`svc provider add ${name} --models ${first?.id ?? "NAME"}`)}`);
-  print(`  ${style.cyan(`svc provider add ${name} --all-models`)}`);
+  printHint(`  ${style.cyan(`svc provider add ${name} --models ${first?.id ?? "NAME"}`)}`);
+  printHint(`  ${style.cyan(`svc provider add ${name} --all-models`)}`);
 }

@@ -3,7 +3,7 @@ import { type ProviderKind, providerKinds } from "../../../catalog/provider-kind
 import type { SavedProvider } from "../../../platform/providers/check.ts";
 import { type Command, type Invocation, jsonFlag } from "../../command.ts";
 import { interruptible } from "../../terminal/interrupt.ts";
-import { print, printJson, style } from "../../terminal/output.ts";
+import { print, printHint, printJson, style } from "../../terminal/output.ts";
 import { askSecret, askYes, isInteractive } from "../../terminal/prompts.ts";
 import { printWarnings, withoutFile } from "../manifest.ts";
 
@@ -177,7 +177,7 @@ export function printSaved({ switches }: Invocation, saved: SavedProvider, verb:
     });
   printWarnings(warnings);
   print(`${style.green(verb)} ${name}${isTested ? ", test call passed" : ""}`);
-  if (!isTested) print(style.dim(`svc provider test ${name} makes one call of each type.`));
+  if (!isTested) printHint(style.dim(`svc provider test ${name} makes one call of each type.`));
 }
 
 const providerRemove: Command = {

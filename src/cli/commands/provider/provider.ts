@@ -8,7 +8,7 @@ import type {
   TrialView,
 } from "../../../platform/providers/schemas.ts";
 import { type Command, jsonFlag, viewCommand } from "../../command.ts";
-import { print, printJson, printTable, style } from "../../terminal/output.ts";
+import { print, printHint, printJson, printTable, style } from "../../terminal/output.ts";
 import { ProgressLine } from "../../terminal/progress-line.ts";
 import { sourceText } from "../model/model.ts";
 import { providerAdd } from "./add.ts";
@@ -23,7 +23,7 @@ const providerList = viewCommand({
   load: (operations) => operations.providers.list({}),
   show(providers) {
     if (providers.length === 0)
-      return print("No providers yet. svc provider add --help lists the known vendors.");
+      return printHint("No providers yet. svc provider add --help lists the known vendors.");
     printTable(
       ["name", "state", "kind", "address", "key", "models", "last 24 h", "defined in"],
       providers.map((provider) => [
@@ -77,7 +77,7 @@ function printTargets(providers: readonly ProviderView[]): void {
   printTable(["target", "state", "reason", "until", "recent requests"], rows);
   const isOut = providers.some(({ targets }) => targets?.some(({ state }) => state !== "closed"));
   if (isOut)
-    print(
+    printHint(
       style.dim(
         "\nTargets that are out of service are skipped until they recover.\nsvc provider test NAME finds the cause. svc provider reset NAME restores them immediately.",
       ),
@@ -177,7 +177,7 @@ async function printStillOut(options: {
   for (const { model, state, until } of provider?.targets ?? []) {
     if (!good.has(model) || (state !== "open" && state !== "resting")) continue;
     const end = until === null ? "" : ` until ${until}`;
-    print(
+    printHint(
       `${style.yellow("!")} ${model} is still ${state === "open" ? "out of service" : "backing off"}${end}. svc provider reset ${name} restores it immediately.`,
     );
   }

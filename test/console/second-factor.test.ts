@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestGateway, type TestGateway } from "../setup/harness.ts";
 import { password } from "../setup/platform-home.ts";
 import { addApp } from "../setup/second-factor.ts";
+import type { Window } from "./setup/console-home.ts";
 import { expectRefusal, joinByLink, openedDialog } from "./setup/operator-home.ts";
 import {
   clock,
@@ -187,6 +188,15 @@ test("an operator sees who has a second factor, and removes it for a person who 
   );
 });
 
+/** The form that the proof was missing for is sent again, and has made a link. */
+async function proveAndShowLink(window: Window): Promise<void> {
+  const proof = await openedDialog(window, "Confirm that it is you");
+  await proof.getByLabel("Your password").fill(password);
+  await proof.getByRole("button", { name: "Confirm" }).click();
+  await window.page.getByText("/join#").waitFor();
+  await expectRefusal(window, 403);
+}
+
 test("an operator who signed in long ago proves who they are, and the form is sent again", async () => {
   clock.ms += 11 * 60_000;
   await home.withWindow(
@@ -197,11 +207,7 @@ test("an operator who signed in long ago proves who they are, and the form is se
       const form = await openedDialog(window, "Invite operator");
       await form.getByLabel("Email (optional)").fill("new@example.com");
       await form.getByRole("button", { name: "Create link" }).click();
-      const proof = await openedDialog(window, "Confirm that it is you");
-      await proof.getByLabel("Your password").fill(password);
-      await proof.getByRole("button", { name: "Confirm" }).click();
-      await page.getByText("/join#").waitFor();
-      await expectRefusal(window, 403);
+      await proveAndShowLink(window);
     },
     { platformUrl: home.gateway.platformUrl, cookie: home.operator.cookie },
   );
@@ -217,11 +223,7 @@ test("an account with a link for its owner asks for the proof, and is created af
       const form = await openedDialog(window, "Create account");
       await form.getByLabel("Name").fill("Proved");
       await form.getByRole("button", { name: "Create account" }).click();
-      const proof = await openedDialog(window, "Confirm that it is you");
-      await proof.getByLabel("Your password").fill(password);
-      await proof.getByRole("button", { name: "Confirm" }).click();
-      await page.getByText("/join#").waitFor();
-      await expectRefusal(window, 403);
+      await proveAndShowLink(window);
     },
     { platformUrl: home.gateway.platformUrl, cookie: home.operator.cookie },
   );

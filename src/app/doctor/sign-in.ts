@@ -13,10 +13,15 @@ export async function checkSignIn(checks: Checks, configuration: Configuration):
   const { settings } = configuration;
   const provider = identityProvider(settings, systemClock);
   if (provider === undefined) return checks.skipped("No identity provider is set up");
+  const address = platformAddress(configuration);
   try {
-    const { hasLogout } = await provider.check();
+    const { hasLogout, hasBackChannel } = await provider.check();
     checks.ok(`${provider.name} responds (${provider.issuer})`);
     if (!hasLogout) checks.ok(`${provider.name} has no sign-out page, so signing out ends here`);
+    if (hasBackChannel)
+      checks.ok(
+        `It can report sign-outs: its back-channel logout URI is ${address}/api/session/oidc/back-channel`,
+      );
   } catch (error) {
     const reason = error instanceof IdentityUnavailable ? error.detail : String(error);
     checks.problem(
@@ -24,7 +29,6 @@ export async function checkSignIn(checks: Checks, configuration: Configuration):
       "Check SVC_OIDC_ISSUER, the network and the provider. Until then, only passwords and svc operator reset sign users in.",
     );
   }
-  const address = platformAddress(configuration);
   checks.ok(`Its redirect URI must be ${address}/sign-in/callback`);
   if (settings.platformUrl === undefined && !isLoopback(settings.platformHost))
     checks.warning(

@@ -190,11 +190,14 @@ export class IdentityProvider {
   }
 
   /** For `svc doctor`: asks the provider now. */
-  async check(): Promise<{ readonly hasLogout: boolean }> {
+  async check(): Promise<{ readonly hasLogout: boolean; readonly hasBackChannel: boolean }> {
     this.#known = undefined;
     this.#failed = undefined;
-    const client = await this.#client();
-    return { hasLogout: client.serverMetadata().end_session_endpoint !== undefined };
+    const found = (await this.#client()).serverMetadata();
+    return {
+      hasLogout: found.end_session_endpoint !== undefined,
+      hasBackChannel: found["backchannel_logout_supported"] === true,
+    };
   }
 
   /** Each has no keys yet. */

@@ -325,6 +325,10 @@ describe("svc doctor with an identity provider", () => {
         `ok: single sign-on responds (${provider.issuer})`,
         "ok: Its redirect URI must be https://console.example/sign-in/callback",
       ]);
+      provider.lie = { discovery: { backchannel_logout_supported: true } };
+      expect(JSON.stringify(await examine(environment))).toContain(
+        "It can report sign-outs: its back-channel logout URI is https://console.example/api/session/oidc/back-channel",
+      );
       provider.lie = { discovery: { issuer: "https://evil.example" } };
       expect(wrong(await examine(environment), "sign-in").join()).toContain(
         "issuer does not match the expected issuer",

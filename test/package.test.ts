@@ -34,6 +34,7 @@ const ofClones = new Set([
   "console",
   "console/build.ts",
   "scripts/install-console.mjs",
+  "svc",
 ]);
 /** Built before it is packed. */
 const built = "console/dist";

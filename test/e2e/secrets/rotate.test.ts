@@ -173,7 +173,9 @@ test("a backup from before needs the secret of its time, which the data director
     home.svc(["restore", file, "--data-dir", restored], { environment: { SVC_SECRET: secret } });
   const refused = await restore(secretText());
   expect(refused.code).toBe(1);
-  expect(refused.stderr).toContain(`a rotation keeps it as secret.${fingerprintOf(before)}`);
+  expect(refused.stderr).toContain(`master secret with the fingerprint ${fingerprintOf(before)}`);
+  expect(refused.stderr).toContain("Set SVC_SECRET to the secret of the original as it was");
+  expect(secretText(`secret.${fingerprintOf(before)}`)).toBe(before);
   expect((await restore(before)).code).toBe(0);
 });
 

@@ -182,30 +182,27 @@ function readDestination(
 }
 
 /** One that is missing is not created: what is not mounted would be filled in its place. */
-async function checkDirectory(exporter: RunningExports, destination: Destination): Promise<void> {
-  try {
-    await exporter.openCarrier(destination).test(AbortSignal.timeout(testMs));
-  } catch (cause) {
-    if (!(cause instanceof DeliveryFailure)) throw cause;
-    throw new Problem({
-      code: "test_failed",
-      field: "to",
-      message: `to must be a directory that the gateway can write to: ${cause.message}. Create it or change its owner; if it is on another machine or not mounted yet, add --no-test.`,
-      cause,
-    });
-  }
-}
+const checkDirectory = (exporter: RunningExports, destination: Destination): Promise<void> =>
+  tryOut(exporter, destination, (reason) => ({
+    field: "to",
+    message: `to must be a directory that the gateway can write to: ${reason}. Create it or change its owner; if it is on another machine or not mounted yet, add --no-test.`,
+  }));
 
-async function test(exporter: RunningExports, destination: Destination): Promise<void> {
+const test = (exporter: RunningExports, destination: Destination): Promise<void> =>
+  tryOut(exporter, destination, (reason) => ({
+    message: `Export "${destination.name}" does not work: ${reason}.`,
+  }));
+
+async function tryOut(
+  exporter: RunningExports,
+  destination: Destination,
+  toProblem: (reason: string) => { readonly field?: string; readonly message: string },
+): Promise<void> {
   try {
     await exporter.openCarrier(destination).test(AbortSignal.timeout(testMs));
   } catch (cause) {
     if (!(cause instanceof DeliveryFailure)) throw cause;
-    throw new Problem({
-      code: "test_failed",
-      message: `Export "${destination.name}" does not work: ${cause.message}.`,
-      cause,
-    });
+    throw new Problem({ code: "test_failed", ...toProblem(cause.message), cause });
   }
 }
 

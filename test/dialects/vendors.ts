@@ -136,6 +136,9 @@ export const sceneName = ({ driver, vendor, isNative }: Pair) =>
 /** For calls that others must not have taught the gateway anything about. */
 export const twinOf = ({ name }: Pick<Vendor, "name">) => `${name}-twin`;
 
+/** Called by one case alone: whether it hides its thoughts stays unknown. */
+export const strangerOf = ({ name }: Pick<Vendor, "name">) => `${name}-stranger`;
+
 /** The model that the vendor gets: the vendor's own name for it. */
 export const upstreamModel = ({ wires }: Vendor) => wires.chat?.model ?? "";
 
@@ -146,7 +149,7 @@ const price = '{ input: "0.30", cached_input: "0.03", cache_write: "0.40", outpu
 function entriesOf(vendor: Vendor): readonly string[] {
   const routes = `[{ provider: ${vendor.name}, model: "${upstreamModel(vendor)}" }]`;
   const terms = `endpoint: chat, max_output_tokens: 8192, price: ${price}, routes: ${routes}`;
-  return [vendor.name, twinOf(vendor)].map((id) => `  ${id}: { ${terms} }`);
+  return [vendor.name, twinOf(vendor), strangerOf(vendor)].map((id) => `  ${id}: { ${terms} }`);
 }
 
 export const manifest = [

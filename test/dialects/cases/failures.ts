@@ -8,7 +8,7 @@ import { framed, packetsUntil } from "../../providers/stage.ts";
 import { BodyReader } from "../../replies/event-stream.ts";
 import { leaver } from "../../setup/money-home.ts";
 import { forms, reply, type Stage } from "../stage.ts";
-import { type Pair, twinOf } from "../vendors.ts";
+import { type Pair, strangerOf } from "../vendors.ts";
 
 export function failureCases(stage: Stage, pair: Pair): void {
   describe("what fails", () => {
@@ -113,7 +113,7 @@ function leavingCases(stage: Stage, pair: Pair): void {
     const arrived = stage.nextCall();
     const { signal, leave } = leaver();
     // A model that is known to hide its thoughts would be read on for its count.
-    const call = caller.send({ model: twinOf(pair.vendor) }, "streamed", { signal });
+    const call = caller.send({ model: strangerOf(pair.vendor) }, "streamed", { signal });
     await new BodyReader(await call).until("Grüße");
     await leave(call);
     const request = await arrived;

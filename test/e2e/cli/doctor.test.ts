@@ -279,10 +279,11 @@ describe("svc doctor and a collector", () => {
           finding: `The collector ${host} accepts traces, metrics, logs (no data was sent)`,
         },
       ]);
-      expect(collector.requests.map(({ body }) => body)).toEqual([
-        '{"resourceSpans":[]}',
-        '{"resourceMetrics":[]}',
+      // Sent at once, they arrive in any order.
+      expect(collector.requests.map(({ body }) => body).toSorted()).toEqual([
         '{"resourceLogs":[]}',
+        '{"resourceMetrics":[]}',
+        '{"resourceSpans":[]}',
       ]);
       collector.answer = ({ path }) =>
         new Response(null, { status: path === "/v1/logs" ? 404 : 401 });

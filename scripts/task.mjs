@@ -30,6 +30,10 @@ const tiers = {
   deploy: { paths: ["test/deploy"], workers: 1 },
 };
 
+const guardFile = "bench/guard/run.ts";
+/** Beyond this many files it is not the machine. */
+const mostRepeated = 5;
+
 const tasks = {
   dev: () => {
     // Ends with us: it watches its parent as well.
@@ -177,19 +181,44 @@ async function runCi() {
   const last = ["browser", "install"];
   results.push(...(await Promise.all(last.map((name) => runTier(name, { isBuffered: true })))));
   results.push(runGuard());
-  conclude(results);
+  conclude(await repeatFailed(results));
+}
+
+/**
+ * A busy machine breaks a test now and then. What failed runs once more, alone; both runs are shown,
+ * and a test that only passes then is named at the end, for someone to fix.
+ */
+async function repeatFailed(results) {
+  const failures = results.flatMap((result) => result.failures);
+  const files = [...new Set(failures.map(({ file }) => file))];
+  if (files.length === 0 || files.length > mostRepeated || files.includes(undefined))
+    return results;
+  process.stdout.write(`\n== what failed, once more: ${files.join(" ")}\n`);
+  const tests = files.filter((file) => file !== guardFile);
+  const again = [];
+  if (tests.length > 0) again.push(await runTests({ files: tests, workers: 1 }));
+  if (files.includes(guardFile)) again.push(runGuard());
+  if (!again.every(({ isGreen }) => isGreen)) return results;
+  const shown = failures.map(({ file, name }) => `  ${file}: ${name}\n`).join("");
+  process.stdout.write(`\nPassed on the second run only:\n${shown}\n`);
+  return results.map(({ passed, failed }) => ({
+    passed: passed + failed,
+    failed: 0,
+    failures: [],
+    isGreen: true,
+  }));
 }
 
 /** Counts as one test. */
 function runGuard() {
   process.stdout.write("\n== bench guard\n");
-  const { status } = spawnSync(bun, [join(root, "bench", "guard", "run.ts")], {
+  const { status } = spawnSync(bun, [join(root, guardFile)], {
     cwd: root,
     stdio: "inherit",
     timeout: 300_000,
   });
   const isGreen = status === 0;
-  const failures = isGreen ? [] : ["bench/guard: above its limits, see the table"];
+  const failures = isGreen ? [] : [{ file: guardFile, name: "above its limits, see the table" }];
   return { passed: isGreen ? 1 : 0, failed: failures.length, failures, isGreen };
 }
 
@@ -205,7 +234,9 @@ function conclude(results) {
   const sum = (name) => results.reduce((total, result) => total + result[name], 0);
   const failures = results.flatMap((result) => result.failures);
   if (failures.length > 0)
-    process.stdout.write(`\nFailed:\n${failures.map((line) => `  ${line}\n`).join("")}\n`);
+    process.stdout.write(
+      `\nFailed:\n${failures.map(({ file, name }) => `  ${file === undefined ? "" : `${file}: `}${name}\n`).join("")}\n`,
+    );
   if (results.length > 1 || failures.length > 0)
     process.stdout.write(`${sum("passed")} passed, ${sum("failed")} failed\n`);
   process.exit(results.every(({ isGreen }) => isGreen) ? 0 : 1);
@@ -243,7 +274,7 @@ function runAll() {
  * Runs test files and ends with the line `N passed, N failed`, which CI reads. Files share worker
  * processes, so that imports are loaded and compiled once per worker.
  */
-async function runTests({ paths, without = [], workers, isBuffered }) {
+async function runTests({ paths = [], files: named = words, without = [], workers, isBuffered }) {
   const folder = mkdtempSync(join(tmpdir(), "svc-test-"));
   const report = join(folder, "junit.xml");
   const commandWords = [
@@ -255,8 +286,8 @@ async function runTests({ paths, without = [], workers, isBuffered }) {
     "--reporter=junit",
     `--reporter-outfile=${report}`,
     // A file that is named runs, whatever tier it is of.
-    ...(words.length > 0
-      ? words
+    ...(named.length > 0
+      ? named
       : [
           ...without.map((path) => `--path-ignore-patterns=${path}/**`),
           ...paths.map((path) => `./${path}/`),
@@ -279,7 +310,8 @@ async function runTests({ paths, without = [], workers, isBuffered }) {
   // A run that ended early, or a file that does not load, is missing from the report.
   const failed = isGreen ? 0 : Math.max(counted, 1);
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
-  if (failed > failures.length) failures.push(`${paths[0]}: a file did not load or the run ended`);
+  if (failed > failures.length)
+    failures.push({ file: undefined, name: "a file did not load, or the run ended early" });
   return { passed, failed, failures, isGreen };
 }
 
@@ -303,7 +335,10 @@ function readReport(path) {
     }))
     .filter(({ name, file }) => name === file);
   const failures = [...text.matchAll(/<testcase ([^>]*[^/])>\s*<(?:failure|error)/g)].map(
-    ([, tag]) => unescapeXml(`${attribute(` ${tag}`, "file")}: ${attribute(` ${tag}`, "name")}`),
+    ([, tag]) => ({
+      file: unescapeXml(attribute(` ${tag}`, "file")),
+      name: unescapeXml(attribute(` ${tag}`, "name")),
+    }),
   );
   return { passed: count("tests") - failed - count("skipped"), failed, files, failures };
 }

@@ -32,6 +32,7 @@ import {
   toCookie,
 } from "./entry.ts";
 import { FairQueue } from "./fair-queue.ts";
+import { readForm } from "./form.ts";
 import { apiHeaders, Refused, refuse, toRefusal } from "./refusal.ts";
 import { bodyTypeOf, type Route } from "./route.ts";
 import { RouteTable } from "./route-table.ts";
@@ -139,14 +140,17 @@ export class Api {
       headers,
       setCookie: (cookie) => headers.append("set-cookie", toCookie(cookie, isSecure)),
     };
+    const extended = Object.assign(context, this.#extend(context));
+    const query = this.#readQuery(route, request);
+    await route.beforeBody?.(extended);
     const input = {
       params,
-      query: this.#readQuery(route, request),
+      query,
       body: await this.#readBody(route, request),
     };
     if (route.needsRecentFor?.applies(input.body) === true)
       checkRecent(actor, this.#dependencies.clock.nowMs());
-    const reply = await route.handle(Object.assign(context, this.#extend(context)), input);
+    const reply = await route.handle(extended, input);
     if (reply instanceof Response) return reply;
     return toJson(this.#checksOf(route).strip(reply), request, headers);
   }
@@ -205,13 +209,13 @@ export class Api {
         code: "unsupported_media_type",
         message: `The body must be ${route.isForm === true ? "a form" : "JSON"} with the header Content-Type: ${wanted}.`,
       });
-    const text = await request.text();
-    if (Buffer.byteLength(text) > mostBodyBytes) throw tooLarge();
     if (route.isForm === true) {
-      const form = Object.fromEntries(new URLSearchParams(text));
+      const form = await readForm(request);
       this.#check(this.#checksOf(route).body, form, "The body");
       return form;
     }
+    const text = await request.text();
+    if (Buffer.byteLength(text) > mostBodyBytes) throw tooLarge();
     if (!new JsonWeight(mostBodyWeight).add(Buffer.from(text)))
       throw new Problem({
         code: "invalid",

@@ -69,6 +69,8 @@ export interface RouteOptions<
   /** True: not counted as a change of the caller, because it can only remove things. */
   readonly isUncounted?: true;
   readonly needsRecentFor?: RecentFor<Value<Body>>;
+  /** Called before the body is read; throws where the route cannot serve any body now. */
+  readonly beforeBody?: (context: Context) => Promise<void>;
   /** What is answered with 200; a handler without one gives a Response of its own. */
   readonly reply?: Reply;
   /** The type of a reply that is not JSON. */
@@ -85,8 +87,9 @@ export interface Route<
   Body extends TSchema | undefined = TSchema | undefined,
   Reply extends TSchema | undefined = TSchema | undefined,
 > extends RouteTerms,
-    Omit<RouteOptions<never, Name, Query, Body, Reply>, "handle"> {
+    Omit<RouteOptions<never, Name, Query, Body, Reply>, "handle" | "beforeBody"> {
   readonly name: Name;
+  beforeBody?(context: RequestContext): Promise<void>;
   /** Called with what the schemas have let through. */
   handle(context: RequestContext, input: RouteInput<Name, Query, Body>): Promise<unknown>;
 }

@@ -69,6 +69,9 @@ export const identityRoutes = [
       logout_token: text({ least: 1, most: 8_000, about: "Signed by the identity provider." }),
     }),
     reply: done,
+    async beforeBody({ dependencies }) {
+      needIdentities(dependencies.identities);
+    },
     async handle(context, { body: { logout_token: token } }) {
       const { visitor, operations } = context;
       await logged(context, () => operations.identities.loggedOut({ token, visitor }));

@@ -24,7 +24,14 @@ export async function startStallTarget(): Promise<StallTarget> {
   const upstream = await startScriptedUpstream();
   const home = createHome({ isProcess: true });
   home.writeConfig(manifest.replaceAll("UPSTREAM", upstream.baseUrl));
-  const server = await home.serve({ FAKE_KEY: "vendor-secret", SVC_STORE_RESPONSES: "on" });
+  const server = await home.serve({
+    FAKE_KEY: "vendor-secret",
+    SVC_STORE_RESPONSES: "on",
+    // It describes no identity provider: what comes after the form is read ends there.
+    SVC_OIDC_ISSUER: new URL(upstream.baseUrl).origin,
+    SVC_OIDC_CLIENT_ID: "stalls",
+    SVC_OIDC_ROLES: "*=default:viewer",
+  });
   await home.svc(["account", "credit", "default", "1000000", "--reference", "stalls"]);
   const token = await operatorToken(server);
   return {

@@ -20,6 +20,19 @@ const withName = (name: string, path: string, text: string): StallCase => ({
   request: () => platformRequest(path, `{"name":${quoted(text)}}`),
 });
 
+const form = (name: string, sizeBytes: number, times = 1): StallCase => ({
+  name: `platform-form-${name}`,
+  attacks: "forms of a sign-out, without signing in",
+  request: () => ({
+    ...platformRequest("/api/session/oidc/back-channel", fill("a&", sizeBytes)),
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    delivery: "chunked",
+    isSignedIn: false,
+  }),
+  times,
+  atOnce: 4,
+});
+
 const search = (name: string, path: string, times = 50): StallCase => ({
   name: `platform-${name}`,
   attacks: `filters (${path.split("?")[0] ?? ""})`,
@@ -60,6 +73,8 @@ export const platformCases: readonly StallCase[] = [
     () => `{"email":"a@b.example","password":${quoted("p".repeat(1_000))}}`,
     "hash of passwords",
   ),
+  form("1000000-fields", mostBytes),
+  form("8000-fields", 16_000, 50),
   withName("account-name-of-marks-1mb", "/api/accounts", fill(marks, 1_000_000)),
   withName("account-name-of-letters-1mb", "/api/accounts", "a".repeat(1_000_000)),
   withName("key-name-of-marks-1mb", "/api/accounts/:account/keys", fill(marks, 1_000_000)),

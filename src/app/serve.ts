@@ -148,12 +148,10 @@ function stopOnSignal(
     server.log.error("unhandled rejection", { detail: String(reason) }),
   );
   return new Promise((resolve) => {
-    let firstMs: number | undefined;
-    const onSignal = () => {
-      // Ctrl-C reaches us twice, from the terminal and through npm. That counts as one.
-      if (firstMs !== undefined && Date.now() - firstMs > 500) process.exit(130);
-      if (firstMs !== undefined) return;
-      firstMs = Date.now();
+    let isStopping = false;
+    const stop = () => {
+      if (isStopping) return;
+      isStopping = true;
       server.log.info("stopping; waiting for calls in flight to finish", {
         within_s: graceMs / 1000,
       });
@@ -162,6 +160,13 @@ function stopOnSignal(
         process.exit(1);
       });
     };
+    let firstMs: number | undefined;
+    const onSignal = () => {
+      // Ctrl-C reaches us twice, from the terminal and through npm. That counts as one.
+      if (firstMs !== undefined && Date.now() - firstMs > 500) process.exit(130);
+      firstMs ??= Date.now();
+      stop();
+    };
     signals.on("SIGTERM", onSignal);
     signals.on("SIGINT", onSignal);
     if (launcher === undefined) return;
@@ -169,8 +174,10 @@ function stopOnSignal(
     const watch = setInterval(() => {
       if (process.ppid === launcher) return;
       clearInterval(watch);
+      // No signal: it cuts off nothing while the server stops, and the next signal is the first.
+      if (isStopping) return;
       server.log.warn("the process that started the server was killed", { pid: launcher });
-      onSignal();
+      stop();
     }, launcherMs);
     watch.unref();
   });

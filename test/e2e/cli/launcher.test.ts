@@ -3,7 +3,12 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { chatStreams } from "../../fake/recordings.ts";
+import { pausedAfter } from "../../fake/script.ts";
+import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { createHome, type Home } from "../../setup/child.ts";
+import { startCollector, type TestCollector } from "../../setup/collector.ts";
+import { standardManifest } from "../../setup/harness.ts";
 
 setDefaultTimeout(60_000);
 
@@ -13,10 +18,17 @@ const launch = `process.execve = undefined;
     run(process.argv[1], ["--no-env-file", ${JSON.stringify(join(root, "src/main.ts"))}, "serve"]))`;
 
 let home: Home;
-beforeEach(() => {
+let upstream: FakeUpstream;
+let collector: TestCollector;
+beforeEach(async () => {
   home = createHome();
+  upstream = await startFakeUpstream();
+  collector = startCollector();
+  home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
 });
-afterEach(() => home.remove());
+afterEach(async () => {
+  await Promise.all([home.remove(), upstream.stop(), collector.stop()]);
+});
 
 const ownerPath = () => join(home.dataDir, "owner.json");
 const serverPid = (): number => JSON.parse(readFileSync(ownerPath(), "utf8")).pid;
@@ -30,9 +42,15 @@ async function start(command: readonly string[]) {
     env: {
       PATH: process.env["PATH"] ?? "",
       SVC_DATA_DIR: home.dataDir,
+      SVC_CONFIG: home.configPath,
       SVC_PORT: "0",
       SVC_PLATFORM_PORT: "0",
       SVC_ENGINE: "off",
+      // Less often than the server looks at its launcher.
+      SVC_OTLP_METRICS_S: "0.6",
+      SVC_OTLP_SIGNALS: "metrics",
+      SVC_OTLP_URL: collector.url,
+      FAKE_KEY: "x",
       LAUNCH: launch,
       BUN: process.execPath,
     },
@@ -44,12 +62,37 @@ async function start(command: readonly string[]) {
     if (done) throw new Error(await new Response(child.stderr).text());
     text += new TextDecoder().decode(value);
   }
-  /** The server has the same pipes: they end with it. */
-  const ended = async () => {
-    while (!(await reader.read()).done);
-    return new Response(child.stderr).text();
+  const log = child.stderr.getReader();
+  let logged = "";
+  const readLog = async () => {
+    const { value, done } = await log.read();
+    logged += new TextDecoder().decode(value);
+    return !done;
   };
-  return { child, ended, text };
+  return {
+    child,
+    text,
+    async waitForLog(wanted: string) {
+      while (!logged.includes(wanted) && (await readLog()));
+    },
+    /** The server has the same pipes: they end with it. */
+    async ended() {
+      while (!(await reader.read()).done);
+      while (await readLog());
+      return logged;
+    },
+  };
+}
+
+/** Resolves when the server has looked at its launcher: another timer of it has run twice. */
+function looked(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let sent = 0;
+  collector.answer = () => {
+    if (++sent === 2) resolve();
+    return Response.json({});
+  };
+  return promise;
 }
 
 test("a server whose launcher is killed stops, and leaves its data directory in order", async () => {
@@ -62,18 +105,44 @@ test("a server whose launcher is killed stops, and leaves its data directory in 
   expect(existsSync(ownerPath())).toBe(false);
 });
 
+test("a launcher that is killed while the server stops cuts off no call", async () => {
+  const rest = Promise.withResolvers<void>();
+  const recording = chatStreams.openai();
+  upstream.replyWith(pausedAfter({ recording, parts: 2, until: rest.promise }));
+  const { child, ended, text, waitForLog } = await start(["node", "-e", launch, process.execPath]);
+  const [, gateway = ""] = /gateway {3}(\S+)/.exec(text) ?? [];
+  const [key = ""] = /sk-svc-\w+/.exec(text) ?? [];
+  const reply = await fetch(`${gateway}/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({
+      model: "svc-3-flash",
+      messages: [{ role: "user", content: "Hi" }],
+      stream: true,
+    }),
+  });
+  expect(reply.status).toBe(200);
+  child.kill("SIGTERM");
+  await waitForLog("stopping");
+  await looked();
+  child.kill("SIGKILL");
+  await child.exited;
+  const end = ended();
+  await Promise.race([looked(), end]);
+  rest.resolve();
+  expect(await reply.text()).toEndWith("data: [DONE]\n\n");
+  expect(await end).not.toContain("was killed");
+  expect(existsSync(ownerPath())).toBe(false);
+});
+
 test("a server goes on when the shell that started it has ended, and its launcher stops it", async () => {
   const shell = 'node -e "$LAUNCH" "$BUN" & echo "launcher $!"';
-  const { child, ended, text } = await start(["sh", "-c", shell]);
+  const { child, ended, text, waitForLog } = await start(["sh", "-c", shell]);
   const [, launcher = ""] = /launcher (\d+)/.exec(text) ?? [];
   const [, gateway = ""] = /gateway {3}(\S+)\/v1/.exec(text) ?? [];
   expect(await child.exited).toBe(0);
-  const seenMs = Date.now();
-  // Several looks at the launcher.
-  let status = 0;
-  do ({ status } = await fetch(`${gateway}/healthz`));
-  while (status === 200 && Date.now() - seenMs < 1_500);
-  expect(status).toBe(200);
+  await Promise.race([looked(), waitForLog("was killed")]);
+  expect((await fetch(`${gateway}/healthz`)).status).toBe(200);
   process.kill(Number(launcher), "SIGTERM");
   const log = await ended();
   expect(log).not.toContain("was killed");

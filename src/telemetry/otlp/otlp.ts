@@ -27,6 +27,8 @@ export interface OtlpOptions {
 }
 
 const timeoutMs = 10_000;
+/** Metrics do not wait longer than this for a store. */
+const mostReadMs = 5_000;
 /** A collector that works now and then must not fill the log. */
 const quietMs = 60_000;
 /** A log that is written faster is not read any more. */
@@ -82,9 +84,10 @@ export class Otlp {
   /**
    * Only the moment to send waits in the queue; the numbers are read when it comes. While a collector
    * is away, the latest numbers replace older ones, and no sum is lost. Those of a store are read
-   * before, and are left out while it does not answer.
+   * first, and are left out if it does not answer in time.
    */
   #openMetrics(): void {
+    const { metricsMs } = this.#options;
     let more: WriteMetrics | undefined;
     let isReading = false;
     const due = this.#batches<"due">("metrics", {
@@ -101,14 +104,18 @@ export class Otlp {
     const send = () => {
       if (due.size === 0 && this.writeMetrics !== undefined) due.add("due");
     };
-    const readAndSend = async () => {
-      if (isReading) return send();
+    const read = async () => {
       isReading = true;
-      more = await this.readMore?.().catch(() => undefined);
+      const found = await this.readMore?.().catch(() => undefined);
       isReading = false;
+      return found;
+    };
+    const readAndSend = async () => {
+      // One read at a time. Values of before are never sent again in place of those that are missing.
+      more = isReading ? undefined : await within(read(), Math.min(mostReadMs, metricsMs));
       send();
     };
-    const timer = setInterval(() => void readAndSend(), this.#options.metricsMs);
+    const timer = setInterval(() => void readAndSend(), metricsMs);
     timer.unref();
     this.#closers.push((withinMs) => {
       clearInterval(timer);
@@ -198,4 +205,11 @@ export class Otlp {
     const { dropped } = this.counts.get(signal) ?? newCounts();
     return Object.values(dropped).reduce((sum, count) => sum + count, 0);
   }
+}
+
+/** Undefined if it takes longer. */
+async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(resolve, ms);
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
 }

@@ -1,4 +1,5 @@
 import { ApiError } from "../base/errors.ts";
+import { certificateTrouble } from "../base/network/certificate-trouble.ts";
 import {
   type Advice,
   adviceFor,
@@ -64,23 +65,23 @@ const trustAdvice =
 /** Codes of the runtime and of TLS, in the order in which they are looked for. */
 const codeTable: readonly (readonly [RegExp, Finding])[] = [
   [
-    /CERT_HAS_EXPIRED/,
+    certificateTrouble.expired,
     certificate(
       "has expired",
       "The server's owner must renew it. Also check this machine's clock.",
     ),
   ],
-  [/CERT_NOT_YET_VALID/, certificate("is not valid yet", "Check this machine's clock.")],
+  [certificateTrouble.notYetValid, certificate("is not valid yet", "Check this machine's clock.")],
   [
-    /ERR_TLS_CERT_ALTNAME_INVALID/,
+    certificateTrouble.otherName,
     certificate(
       "is for another host name",
       (about) => `Check the host name in ${field(about)}.${edit(about)}`,
     ),
   ],
-  [/SELF_SIGNED_CERT/, certificate("is self-signed", trustAdvice)],
+  [certificateTrouble.selfSigned, certificate("is self-signed", trustAdvice)],
   [
-    /UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT)|CERT_(UNTRUSTED|SIGNATURE_FAILURE|CHAIN)/,
+    certificateTrouble.unknownAuthority,
     certificate("is signed by an unknown certificate authority", trustAdvice),
   ],
   [

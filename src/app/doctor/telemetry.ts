@@ -1,3 +1,4 @@
+import { type CertificateTrouble, troubleOf } from "../../base/network/certificate-trouble.ts";
 import type { Settings } from "../../config/settings.ts";
 import { type Delivered, deliver } from "../../telemetry/otlp/delivery.ts";
 import type { Checks } from "./checks.ts";
@@ -45,13 +46,26 @@ export async function checkTelemetry(checks: Checks, settings: Settings): Promis
   }
 }
 
+const authorityAdvice =
+  "For an authority of your own, set NODE_EXTRA_CA_CERTS to the file of its certificate.";
+
+const certificateAdvice: Readonly<Record<CertificateTrouble, string>> = {
+  expired: "Renew the certificate of the collector, and check the clock of this machine.",
+  notYetValid: "Check the clock of this machine and of the collector.",
+  otherName: "Use a host name in SVC_OTLP_URL for which the certificate of the collector is valid.",
+  selfSigned: authorityAdvice,
+  unknownAuthority: authorityAdvice,
+};
+
 function adviceFor(answer: Delivered): string {
   if (answer.kind === "taken") return "";
   const { status, code = "" } = answer;
-  if (status === undefined)
-    return /CERT|SIGNATURE|ALTNAME/.test(code)
-      ? "For an authority of your own, set NODE_EXTRA_CA_CERTS to its certificate."
-      : "Start the collector, or correct host and port of SVC_OTLP_URL (OTLP over HTTP usually has port 4318, gRPC 4317).";
+  if (status === undefined) {
+    const trouble = troubleOf(code);
+    return trouble === undefined
+      ? "Start the collector, or correct host and port of SVC_OTLP_URL (OTLP over HTTP usually has port 4318, gRPC 4317)."
+      : certificateAdvice[trouble];
+  }
   if (status === 401 || status === 403)
     return "Set what the collector asks for in SVC_OTLP_HEADERS.";
   if (status === 404 || status === 405 || (status >= 300 && status < 400))

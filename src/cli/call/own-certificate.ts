@@ -1,5 +1,6 @@
 import type { PeerCertificate } from "node:tls";
 import { readOwnCertificate } from "../../base/network/certificate.ts";
+import { troubleOf } from "../../base/network/certificate-trouble.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.ts";
 
@@ -28,10 +29,6 @@ export function pinnedTls({ tlsCert }: Pick<Settings, "tlsCert">): PinnedTls | u
   };
 }
 
-const untrusted =
-  /SELF_SIGNED_CERT|UNABLE_TO_(GET_ISSUER|VERIFY)|CERT_(UNTRUSTED|SIGNATURE|CHAIN)|ISSUER/;
-const otherName = /ALTNAME_INVALID/;
-
 /** With what to do where the certificate is the reason. */
 export function unreachable(options: {
   readonly gateway: {
@@ -55,12 +52,14 @@ function certificateAdvice(
   cause: unknown,
 ): string | undefined {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  const isName = otherName.test(code);
-  if (!isName && !untrusted.test(code)) return undefined;
+  const trouble = troubleOf(code);
+  if (trouble === undefined) return undefined;
+  if (trouble === "expired") return "Renew its certificate, and check the clock of this machine.";
+  if (trouble === "notYetValid") return "Check the clock of this machine and of the server.";
   if (tls !== undefined) return "Run the command with the SVC_TLS_CERT that the server has.";
   if (models !== undefined)
     return "Run the command with the same SVC_TLS_CERT as the server, so that it knows its certificate.";
-  return isName
+  return trouble === "otherName"
     ? "Use a name of the server in --url for which its certificate is valid."
     : "For an authority of your own, set NODE_EXTRA_CA_CERTS to the file of its certificate.";
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync } from "node:fs";
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Check } from "../../../src/cli/doctor-wiring.ts";
 import { type Certificate, createCertificate } from "../../fake/certificate.ts";
 import { createHome, type Environment, type Home } from "../../setup/child.ts";
@@ -126,6 +127,35 @@ test("looks at what clients see at the public address", async () => {
   expect((await certificates({ SVC_PUBLIC_URL: closed }))[1]).toStartWith(
     "warning: Nothing responds with TLS at",
   );
+});
+
+test("has other advice for each reason why the certificate of the collector is rejected", async () => {
+  const file = join(home.dataDir, "..", "authority.pem");
+  writeFileSync(file, authority.cert);
+  const adviceFor = async ({ cert, key }: Certificate, extra = file) => {
+    const fetch = () => Response.json({});
+    const server = Bun.serve({ port: 0, hostname: "127.0.0.1", tls: { cert, key }, fetch });
+    const environment = {
+      SVC_OTLP_URL: `https://127.0.0.1:${server.port}`,
+      NODE_EXTRA_CA_CERTS: extra,
+    };
+    const found = (await examine(environment)).filter(({ group }) => group === "telemetry");
+    await server.stop(true);
+    return found.map(({ state, advice = "" }) => `${state}: ${advice}`.split(/(?<=\.) /)[0]);
+  };
+  expect(await adviceFor(issued("127.0.0.1", 90))).toEqual(["ok: "]);
+  expect(await adviceFor(issued("127.0.0.1", 90), "")).toEqual([
+    "problem: For an authority of your own, set NODE_EXTRA_CA_CERTS to the file of its certificate.",
+  ]);
+  expect(await adviceFor(issued("other.example", 90))).toEqual([
+    "problem: Use a host name in SVC_OTLP_URL for which the certificate of the collector is valid.",
+  ]);
+  expect(await adviceFor(issued("127.0.0.1", -2))).toEqual([
+    "problem: Renew the certificate of the collector, and check the clock of this machine.",
+  ]);
+  expect(await adviceFor(issued("127.0.0.1", 90, inDays(2)))).toEqual([
+    "problem: Check the clock of this machine and of the collector.",
+  ]);
 });
 
 test("with a certificate, nothing crosses a network in the clear", async () => {

@@ -127,6 +127,13 @@ test("a certificate of an own authority that is not known has a hint that helps"
   const named = ["chat", "Hi", "--url", server.baseUrl.replace("127.0.0.1", "localhost")];
   const other = await home.svc([...named, ...elsewhere.slice(2)], { isProcess: true, environment });
   expect(other.stderr).toContain("Use a name of the server in --url");
+  const until = new Date(Date.now() - 3_600_000);
+  const tls = createCertificate({ name: "127.0.0.1", issuer: authority, until });
+  const expired = Bun.serve({ port: 0, hostname: "127.0.0.1", tls, fetch: () => new Response() });
+  const at = ["chat", "Hi", "--url", `https://127.0.0.1:${expired.port}`, ...elsewhere.slice(2)];
+  const late = await home.svc(at, { isProcess: true, environment });
+  await expired.stop(true);
+  expect(late.stderr).toContain("Renew its certificate, and check the clock of this machine.");
 });
 
 test("tools get the public address, because they check the name in the certificate", async () => {

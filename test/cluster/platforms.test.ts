@@ -52,14 +52,15 @@ function platform(name: string, more: Readonly<Record<string, string>> = {}): Cl
   return one;
 }
 
-/** The process whose connection has the lock of a pass, as the database has it. */
+/** The process whose connection holds the lock of exports (src/store/postgres/locks.ts). */
 async function exporting(): Promise<ClusterProcess | undefined> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
     const { rows } = await client.query<{ application_name: string }>(
       `select application_name from pg_locks join pg_stat_activity using (pid)
-        where locktype = 'advisory' and granted and objid = 10`,
+        where locktype = 'advisory' and granted and classid = x'737663'::int::oid and objid = 10
+          and database = (select oid from pg_database where datname = current_database())`,
     );
     return platforms.find(({ name }) => rows[0]?.application_name === `svc ${name}/platform`);
   } finally {

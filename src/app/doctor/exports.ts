@@ -2,10 +2,10 @@ import type { ExportStreamView, ExportView } from "../../platform/exports/schema
 import type { Operations } from "../../platform/operations.ts";
 import type { Checks } from "./checks.ts";
 
-/** As the alert rule in deploy/prometheus. */
+/** The same limit as in the alert rule in deploy/prometheus. */
 const longLagS = 2 * 3_600;
 
-/** By what the database knows of each export; nothing is written or sent. */
+/** Reports the state of each export in the database. Writes and sends nothing. */
 export async function checkExports(
   checks: Checks,
   operations: Operations,
@@ -33,22 +33,24 @@ function checkStream(
   if (failure !== null)
     return checks.problem(
       `${what} cannot be delivered to ${to}: ${failure} (${state}).`,
-      `Fix this, then run svc exports run ${name}. Nothing is lost: the next attempt continues there.`,
+      `Fix this, then run svc exports run ${name}. Nothing is lost: the next attempt continues where the last one stopped.`,
     );
   if (lagS <= longLagS) return checks.ok(`${what}: ${state}`);
   checks.warning(
-    `${what} are behind: ${state}.`,
+    `${what}: ${state}.`,
     isRunning
       ? `Run svc exports run ${name}, and see svc logs --level warn.`
-      : `It continues when the gateway runs. Until then: svc exports run ${name}`,
+      : `Start the gateway, which runs exports, or run svc exports run ${name}.`,
   );
 }
 
 const successText = ({ delivered_at: at, rows }: ExportStreamView) =>
-  at === null ? "nothing delivered yet" : `last delivered at ${at}, ${rows} rows in all`;
+  at === null ? "nothing delivered yet" : `last delivery at ${at}, ${rows} rows in total`;
 
 function backlogText(lagS: number): string {
-  if (lagS === 0) return "no hour is due";
+  if (lagS === 0) return "up to date";
   const hours = Math.floor(lagS / 3_600);
-  return hours === 0 ? "an hour is due" : `due for ${hours} ${hours === 1 ? "hour" : "hours"}`;
+  return hours === 0
+    ? "less than an hour behind"
+    : `${hours} ${hours === 1 ? "hour" : "hours"} behind`;
 }

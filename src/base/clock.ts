@@ -1,6 +1,8 @@
 /** Injected wherever time decides something, so that tests can move it. */
 export interface Clock {
   nowMs(): number;
+  /** For lengths of time that a test moves, too. Default: `monotonicMs`. */
+  elapsedMs?(): number;
 }
 
 export const systemClock: Clock = { nowMs: () => Date.now() };

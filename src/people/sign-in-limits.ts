@@ -75,6 +75,21 @@ export class SignInLimits {
     return this.#admit({ forget: [], giveBack: [{ kind: "network", name: network }] }, nowMs);
   }
 
+  /**
+   * Refuses logout tokens from a network that has sent too many wrong ones. Only wrong ones count,
+   * after they are checked: a provider that signs out all its users at once must not have to wait.
+   */
+  async checkLogout(network: string, nowMs: number): Promise<void> {
+    const waitMs = await this.#counter.waitMs({ kind: "logout", name: network }, nowMs);
+    if (waitMs > 0) throw new TooManyTries(waitMs);
+  }
+
+  /** Counts a wrong logout token; or refuses it, where many at once were more than the limit. */
+  async countLogout(network: string, nowMs: number): Promise<void> {
+    const waitMs = await this.#counter.count([{ kind: "logout", name: network }], nowMs);
+    if (waitMs > 0) throw new TooManyTries(waitMs);
+  }
+
   async #admit(
     tries: { readonly forget: readonly Try[]; readonly giveBack: readonly Try[] },
     nowMs: number,

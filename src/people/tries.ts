@@ -8,6 +8,7 @@ export const tryKinds = [
   "session",
   "code",
   "device-code",
+  "logout",
 ] as const;
 export type TryKind = (typeof tryKinds)[number];
 
@@ -37,6 +38,8 @@ export const tryLimits: Readonly<Record<TryKind, ThrottleLimit>> = {
   code: { burst: 10, everyMs: 5 * minuteMs },
   /** The same for one browser that its person has signed in with before. */
   "device-code": { burst: 10, everyMs: 5 * minuteMs },
+  /** Of logout tokens from one network that the identity provider did not sign. */
+  logout: { burst: 50, everyMs: 20_000 },
 };
 
 /** Counts failures. Kept in memory, or by a store where several processes sign people in. */

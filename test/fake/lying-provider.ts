@@ -5,6 +5,7 @@ import {
   type JWTPayload,
   SignJWT,
 } from "jose";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
 
 /** What the provider does with one sign-in; what is not named is as it should be. */
 export interface Lie {
@@ -35,7 +36,11 @@ export interface LyingProvider {
 export const lyingClient = "svc-of-the-lying-provider";
 
 /** An identity provider that answers as a test wants it; only such a one can lie. */
-export async function startLyingProvider(port: string): Promise<LyingProvider> {
+export async function startLyingProvider(
+  port: string,
+  /** For logout tokens; the library checks ID tokens by the machine's clock. */
+  clock: Clock = systemClock,
+): Promise<LyingProvider> {
   const issuer = `http://127.0.0.1:${port}`;
   const newKey = () => generateKeyPair("RS256", { extractable: true });
   const foreign = await newKey();
@@ -62,12 +67,21 @@ export async function startLyingProvider(port: string): Promise<LyingProvider> {
       const told = { ...own, jti: crypto.randomUUID(), ...claims };
       return signed({
         ...signing(),
+        nowMs: clock.nowMs(),
         lie: { ...lie, claims: told, omit: [...isOfPerson, ...omit] },
       });
     },
     stop: () => server.stop(true),
   };
-  const signing = () => ({ issuer, nonce, kid, lie: provider.lie, own, foreign });
+  const signing = () => ({
+    issuer,
+    nonce,
+    nowMs: Date.now(),
+    kid,
+    lie: provider.lie,
+    own,
+    foreign,
+  });
   const discovery = () => ({
     issuer,
     authorization_endpoint: `${issuer}/auth`,
@@ -106,14 +120,16 @@ export async function startLyingProvider(port: string): Promise<LyingProvider> {
 interface Signing {
   readonly issuer: string;
   readonly nonce: string;
+  readonly nowMs: number;
   readonly kid: string;
   readonly lie: Lie;
   readonly own: GenerateKeyPairResult;
   readonly foreign: GenerateKeyPairResult;
 }
 
-async function signed({ issuer, nonce, kid, lie, own, foreign }: Signing): Promise<string> {
-  const nowS = Math.floor(Date.now() / 1_000);
+async function signed(signing: Signing): Promise<string> {
+  const { issuer, nonce, kid, lie, own, foreign } = signing;
+  const nowS = Math.floor(signing.nowMs / 1_000);
   const claims: Record<string, unknown> = {
     iss: issuer,
     aud: lyingClient,

@@ -9,6 +9,10 @@ export class TestClock {
     return this.ms;
   }
 
+  elapsedMs(): number {
+    return this.ms;
+  }
+
   /** To the next time step. */
   next(): void {
     this.ms += 30_000;

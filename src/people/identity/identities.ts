@@ -5,7 +5,7 @@ import { type Sealing, TicketExpired, Tickets } from "../factors/tickets.ts";
 import { checkEmail, failedSignIn, type People, toEmail, type Visitor } from "../people.ts";
 import { newSecret } from "../session-secrets.ts";
 import type { Session, User } from "../store.ts";
-import { networkOf } from "../throttle.ts";
+import { networkOf, Throttle } from "../throttle.ts";
 import type { Claims } from "./claims.ts";
 import { IdentityNotAllowed } from "./failures.ts";
 import type { Flow } from "./flow.ts";
@@ -53,7 +53,7 @@ export interface Entered {
 /** The audit records of a sign-in, for the user that it turns out to be. */
 export type ToEntryAudits = (user: User, kind: IdentityEntry["kind"]) => EntryAudits;
 
-/** For so long, a logout token could be sent again: its longest age, with clocks that differ. */
+/** How long a used logout token is remembered: twice its longest age, because clocks differ. */
 const logoutMs = 2 * longestAgeS * 1_000;
 /** Longer ones do not fit into an address. */
 const longestIdToken = 4_000;
@@ -72,6 +72,7 @@ export class Identities {
   readonly #tickets: Tickets;
   readonly #policy: IdentityPolicy;
   readonly #findAccount: FindAccount;
+  readonly #reported = new Throttle({ burst: 1, everyMs: 60_000 });
 
   constructor(options: {
     readonly provider: IdentityProvider;
@@ -165,24 +166,47 @@ export class Identities {
     return this.provider.logoutUrl({ idToken, returnTo });
   }
 
-  /** The provider says that a person has signed out there: all sessions that it began end here. */
+  /** Ends the sessions that the provider began for a user who has signed out there. */
   async loggedOut(
     given: { readonly token: string; readonly visitor: Visitor },
     toAudit: (user: User) => EntryAudits["entered"],
   ): Promise<void> {
-    const { clock, limits, store } = this.#people;
+    const { clock, store } = this.#people;
     const nowMs = clock.nowMs();
-    const succeeded = await limits.admitVisitor(networkOf(given.visitor.address), nowMs);
-    const { issuer, subject, id } = await this.provider.readLogout(given.token);
+    const { issuer, subject, id } = await this.#readLogout(given);
     const known = await store.identity({ issuer, subject });
     const user = known && (await store.user(known.userId));
     if (user !== undefined) {
       const ticket = { id, expiresAtMs: nowMs + logoutMs };
       const of = { userId: user.id, issuer, ticket };
       const ended = await store.endIssuedSessions(of, toAudit(user));
-      if (ended === "ticket-used") throw new LogoutRefused("it was used before");
+      if (ended === "ticket-used")
+        throw new LogoutRefused("it was already used", { isCounted: false });
     }
-    await succeeded();
+  }
+
+  async #readLogout(given: { readonly token: string; readonly visitor: Visitor }) {
+    const { clock, limits } = this.#people;
+    const network = networkOf(given.visitor.address);
+    await limits.checkLogout(network, clock.nowMs());
+    try {
+      return await this.provider.readLogout(given.token);
+    } catch (error) {
+      if (error instanceof LogoutRefused && error.isCounted)
+        await limits.countLogout(network, clock.nowMs());
+      throw error;
+    }
+  }
+
+  /**
+   * Whether the log is to have this failed sign-out: anyone can cause one, so each kind is due once
+   * per minute.
+   */
+  isReportDue(kind: string): boolean {
+    const nowMs = this.#people.clock.nowMs();
+    if (this.#reported.waitMs(kind, nowMs) > 0) return false;
+    this.#reported.count(kind, nowMs);
+    return true;
   }
 
   async #claimsOf(

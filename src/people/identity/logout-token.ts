@@ -1,17 +1,24 @@
 import { createHash } from "node:crypto";
-import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, type JWTPayload, jwtVerify } from "jose";
+import {
+  createLocalJWKSet,
+  decodeJwt,
+  errors,
+  type JSONWebKeySet,
+  type JWTPayload,
+  jwtVerify,
+} from "jose";
 import { Problem } from "../../base/problem.ts";
 
 const event = "http://schemas.openid.net/event/backchannel-logout";
-/** A provider sends it at once; what is older may be a copy. */
+/** A provider sends it at once; an older one may be a copy. */
 export const longestAgeS = 600;
 const longestText = 255;
 
-/** Who has signed out at the provider. */
+/** The user who has signed out at the provider. */
 export interface LoggedOut {
   readonly issuer: string;
   readonly subject: string;
-  /** Of the token; it counts once. */
+  /** Of the token, which works once. */
   readonly id: string;
 }
 
@@ -20,14 +27,21 @@ interface Expected {
   readonly clientId: string;
   readonly algorithms: readonly string[];
   readonly skewS: number;
+  readonly nowMs: number;
 }
 
-/** What the provider sent is no logout token that counts here. */
+/** A logout token that was not accepted. */
 export class LogoutRefused extends Problem {
   /** For the log: never a token or a claim. */
   readonly detail: string;
+  /** False: the provider signed it, so it does not count as a failed attempt. */
+  readonly isCounted: boolean;
 
-  constructor(reason: string, cause?: unknown) {
+  constructor(
+    reason: string,
+    options: { readonly isCounted: boolean; readonly cause?: unknown } = { isCounted: true },
+  ) {
+    const { isCounted, cause } = options;
     super({
       code: "invalid",
       field: "logout_token",
@@ -35,52 +49,81 @@ export class LogoutRefused extends Problem {
       cause,
     });
     this.detail = cause instanceof Error ? `${reason}: ${cause.message.slice(0, 200)}` : reason;
+    this.isCounted = isCounted;
   }
 }
 
-/** Without its signature: anybody can send one, and only a likely one is worth reading keys for. */
+/** The token names a key that is not among these keys. */
+export class UnknownKey extends Error {}
+
+/** Checks what can be checked without the keys, so that an unrelated token causes no request for them. */
 export function checkLikely(token: string, { issuer, clientId }: Expected): void {
-  const payload = decoded(token);
-  const audiences = [payload.aud ?? []].flat();
-  if (payload.iss !== issuer || !audiences.includes(clientId))
-    throw new LogoutRefused("its issuer or audience is another one");
-  checkShape(payload);
+  const { iss, aud, events, nonce } = decoded(token);
+  if (iss !== issuer || ![aud ?? []].flat().includes(clientId))
+    throw new LogoutRefused("its issuer (iss) or audience (aud) is wrong");
+  // An ID token has a nonce and no such event.
+  if (!isRecord(events) || !isRecord(events[event]))
+    throw new LogoutRefused("its events claim does not contain the back-channel logout event");
+  if (nonce !== undefined) throw new LogoutRefused("it must not contain a nonce");
 }
 
+/** Throws a LogoutRefused, an UnknownKey, or any other error if the keys cannot be used. */
 export async function readLogoutToken(
   token: string,
   keys: JSONWebKeySet,
-  { issuer, clientId, algorithms, skewS }: Expected,
+  { issuer, clientId, algorithms, skewS, nowMs }: Expected,
 ): Promise<LoggedOut> {
-  const { payload } = await jwtVerify(token, createLocalJWKSet(keys), {
-    issuer,
-    audience: clientId,
-    algorithms: [...algorithms],
-    clockTolerance: skewS,
-    maxTokenAge: longestAgeS,
-    requiredClaims: ["iat", "exp", "jti"],
-  }).catch((error: unknown) => {
-    throw new LogoutRefused("its signature, times, issuer or audience is wrong", error);
-  });
-  return { issuer, ...checkShape(payload) };
+  try {
+    const { payload } = await jwtVerify(token, createLocalJWKSet(keys), {
+      issuer,
+      audience: clientId,
+      algorithms: [...algorithms],
+      clockTolerance: skewS,
+      currentDate: new Date(nowMs),
+      maxTokenAge: longestAgeS,
+      requiredClaims: ["iat", "exp"],
+    });
+    return { issuer, ...toLoggedOut(payload) };
+  } catch (error) {
+    throw toProblem(error);
+  }
 }
 
-/** An ID token is none: it has a nonce, and no such event. */
-function checkShape(payload: JWTPayload): Pick<LoggedOut, "subject" | "id"> {
-  const { sub, jti, events, nonce } = payload;
-  if (!isRecord(events) || !isRecord(events[event]))
-    throw new LogoutRefused("it has no event of a logout");
-  if (nonce !== undefined) throw new LogoutRefused("it has a nonce");
-  if (!isText(sub)) throw new LogoutRefused("it has no subject (sub)");
-  if (!isText(jti)) throw new LogoutRefused("it has no id (jti)");
+function toLoggedOut({ sub, jti }: JWTPayload): Pick<LoggedOut, "subject" | "id"> {
+  if (!isText(sub))
+    throw new LogoutRefused("it does not contain a subject (sub)", { isCounted: false });
+  if (!isText(jti))
+    throw new LogoutRefused("it does not contain an ID (jti)", { isCounted: false });
   return { subject: sub, id: `logout ${createHash("sha256").update(jti).digest("base64url")}` };
+}
+
+const wrongSignatures: readonly (new (...given: never[]) => Error)[] = [
+  errors.JWSSignatureVerificationFailed,
+  errors.JWSInvalid,
+  errors.JWTInvalid,
+  errors.JOSEAlgNotAllowed,
+  errors.JOSENotSupported,
+  errors.JWKSMultipleMatchingKeys,
+];
+
+/** The library checks the signature before the claims. */
+function toProblem(error: unknown): unknown {
+  if (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed)
+    return new LogoutRefused("its times (iat, exp) or other claims are wrong", {
+      isCounted: false,
+      cause: error,
+    });
+  if (error instanceof errors.JWKSNoMatchingKey) return new UnknownKey(error.message);
+  if (wrongSignatures.some((known) => error instanceof known))
+    return new LogoutRefused("its signature is wrong", { isCounted: true, cause: error });
+  return error;
 }
 
 function decoded(token: string): JWTPayload {
   try {
     return decodeJwt(token);
   } catch (error) {
-    throw new LogoutRefused("it is no signed token", error);
+    throw new LogoutRefused("it is not a signed JWT", { isCounted: true, cause: error });
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { IdentityProvider } from "./provider.ts";
+import { IdentityProvider, usable } from "./provider.ts";
 
 const clock = { nowMs: () => Date.UTC(2027, 0, 1) };
 const options = {
@@ -44,3 +44,18 @@ for (const [what, reply] of Object.entries(servers))
       await server.stop(true);
     }
   });
+
+test.each<[issuer: string, keys: string, isUsable: boolean]>([
+  ["https://id.example", "https://keys.example/jwks", true],
+  ["https://id.example", "http://127.0.0.1/jwks", false],
+  ["https://id.example", "file:///etc/jwks.json", false],
+  ["https://id.example", "data:application/json,{}", false],
+  ["https://id.example", "/jwks", false],
+  ["http://127.0.0.1:9000", "http://127.0.0.1:9000/jwks", true],
+  ["http://127.0.0.1:9000", "file:///etc/jwks.json", false],
+])("for the issuer %s, keys at %s: %p", (issuer, jwks_uri, isUsable) => {
+  const found = { authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token` };
+  const read = () => usable({ issuer, jwks_uri, ...found }, issuer);
+  if (isUsable) expect(read().jwks_uri).toBe(jwks_uri);
+  else expect(read).toThrow(`jwks_uri in the document at ${issuer} is not an address with https`);
+});

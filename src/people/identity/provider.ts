@@ -22,12 +22,18 @@ import {
   randomState,
   type ServerMetadata,
 } from "openid-client";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, monotonicMs } from "../../base/clock.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { type Claims, lacksClaims, readClaims } from "./claims.ts";
 import { IdentityRefused, IdentityUnavailable } from "./failures.ts";
 import type { Flow } from "./flow.ts";
-import { checkLikely, type LoggedOut, readLogoutToken } from "./logout-token.ts";
+import {
+  checkLikely,
+  type LoggedOut,
+  LogoutRefused,
+  readLogoutToken,
+  UnknownKey,
+} from "./logout-token.ts";
 
 export interface IdentityProviderOptions {
   readonly issuer: string;
@@ -48,7 +54,7 @@ const skewS = 30;
 const freshMs = 600_000;
 /** A provider that is down is not asked by every visitor. */
 const failedMs = 5_000;
-/** Keys for what the provider sends by itself; a key that was replaced works after this time. */
+/** For logout tokens, the keys are read at most once in this time. */
 const keysMs = 5_000;
 const longestSearch = 8_000;
 
@@ -151,22 +157,42 @@ export class IdentityProvider {
     }
   }
 
-  /** A logout token that the provider sends by itself, checked. */
+  /** Checks a logout token. */
   async readLogout(token: string): Promise<LoggedOut> {
     const { issuer, jwks_uri: keysUrl = "", ...rest } = await this.#metadata();
     const { clientId } = this.#options;
     const algorithms = rest.id_token_signing_alg_values_supported ?? [];
-    const expected = { issuer, clientId, algorithms, skewS };
+    const expected = { issuer, clientId, algorithms, skewS, nowMs: this.#clock.nowMs() };
     checkLikely(token, expected);
-    return readLogoutToken(token, await this.#keysAt(keysUrl), expected);
+    const { keys, isNew } = this.#keysAt(keysUrl);
+    const known = await keys;
+    try {
+      return await readLogoutToken(token, known, expected);
+    } catch (error) {
+      if (error instanceof LogoutRefused) throw error;
+      if (error instanceof UnknownKey && isNew)
+        throw new LogoutRefused("the provider does not publish the key that signed it", {
+          isCounted: true,
+          cause: error,
+        });
+      // The key may have been replaced since the keys were read: the provider can send it again.
+      throw new IdentityUnavailable(this.name, `logout token: ${detailOf(error)}`, error);
+    }
   }
 
-  /** Kept for a moment: anybody can send what looks like a token. */
-  #keysAt(url: string): Promise<JSONWebKeySet> {
-    const nowMs = this.#clock.nowMs();
-    if (this.#keys === undefined || nowMs - this.#keys.askedMs >= keysMs)
-      this.#keys = { askedMs: nowMs, keys: this.#readKeys(url) };
-    return this.#keys.keys;
+  /** Kept for a few seconds: anyone can send a token that looks valid. */
+  #keysAt(url: string): { readonly keys: Promise<JSONWebKeySet>; readonly isNew: boolean } {
+    const nowMs = this.#elapsedMs();
+    const known = this.#keys;
+    if (known !== undefined && nowMs - known.askedMs < keysMs)
+      return { keys: known.keys, isNew: false };
+    const keys = this.#readKeys(url);
+    this.#keys = { askedMs: nowMs, keys };
+    return { keys, isNew: true };
+  }
+
+  #elapsedMs(): number {
+    return this.#clock.elapsedMs?.() ?? monotonicMs();
   }
 
   async #readKeys(url: string): Promise<JSONWebKeySet> {
@@ -225,7 +251,7 @@ export class IdentityProvider {
   }
 
   async #metadata(): Promise<ServerMetadata> {
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#elapsedMs();
     if (this.#known !== undefined && this.#known.untilMs > nowMs) return this.#known.metadata;
     if (this.#failed !== undefined && this.#failed.untilMs > nowMs) throw this.#failed.error;
     this.#asking ??= this.#discover().finally(() => {
@@ -248,12 +274,12 @@ export class IdentityProvider {
         },
       );
       const metadata = usable(found.serverMetadata(), this.issuer);
-      this.#known = { metadata, untilMs: this.#clock.nowMs() + freshMs };
+      this.#known = { metadata, untilMs: this.#elapsedMs() + freshMs };
       this.#failed = undefined;
       return metadata;
     } catch (cause) {
       const error = new IdentityUnavailable(this.name, detailOf(cause), cause);
-      this.#failed = { error, untilMs: this.#clock.nowMs() + failedMs };
+      this.#failed = { error, untilMs: this.#elapsedMs() + failedMs };
       throw error;
     }
   }
@@ -285,15 +311,27 @@ export class IdentityProvider {
 }
 
 const isKeySet = (value: unknown): value is JSONWebKeySet =>
-  typeof value === "object" && value !== null && "keys" in value && Array.isArray(value.keys);
+  isObject(value) &&
+  "keys" in value &&
+  Array.isArray(value.keys) &&
+  value.keys.length > 0 &&
+  value.keys.every(isObject);
 
-/** The library takes what a document says: what we rely on must be in it, and nothing weaker. */
-function usable(found: Readonly<ServerMetadata>, issuer: string): ServerMetadata {
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+/**
+ * The library trusts the document, so it is checked for what we rely on. Runtimes can read files
+ * and other schemes, so an address must be https, or http if the issuer itself is.
+ */
+export function usable(found: Readonly<ServerMetadata>, issuer: string): ServerMetadata {
   if (new URL(found.issuer).href !== new URL(issuer).href)
     throw new Error(`the document at ${issuer} is of another issuer: ${found.issuer}`);
-  for (const name of ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const)
-    if (typeof found[name] !== "string" || !URL.canParse(found[name]))
-      throw new Error(`the document at ${issuer} has no ${name}`);
+  const schemes = issuer.startsWith("http:") ? ["https:", "http:"] : ["https:"];
+  for (const name of ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const) {
+    const { protocol = "" } = URL.parse(String(found[name])) ?? {};
+    if (!schemes.includes(protocol))
+      throw new Error(`${name} in the document at ${issuer} is not an address with https`);
+  }
   const named = found.id_token_signing_alg_values_supported ?? ["RS256"];
   return {
     ...found,

@@ -3,6 +3,8 @@ import { Type } from "../../base/json/type.ts";
 import { IdentityRefused, IdentityUnavailable } from "../../people/identity/failures.ts";
 import type { IdentityStart } from "../../people/identity/identities.ts";
 import { LogoutRefused } from "../../people/identity/logout-token.ts";
+import { TooManyTries } from "../../people/sign-in-limits.ts";
+import { networkOf } from "../../people/throttle.ts";
 import { type Context, route } from "../context.ts";
 import { ticket } from "../factors/schemas.ts";
 import { personOf } from "../http/context.ts";
@@ -62,7 +64,7 @@ export const identityRoutes = [
   }),
   route("POST /api/session/oidc/back-channel", {
     about:
-      "For the identity provider (OpenID Connect Back-Channel Logout): a person has signed out there, so all sessions that it began for them end here.",
+      "For the identity provider (OpenID Connect Back-Channel Logout): ends all sessions that it began for a user who has signed out there.",
     access: "anyone",
     isForm: true,
     body: Type.Object({
@@ -74,7 +76,12 @@ export const identityRoutes = [
     },
     async handle(context, { body: { logout_token: token } }) {
       const { visitor, operations } = context;
-      await logged(context, () => operations.identities.loggedOut({ token, visitor }));
+      try {
+        await operations.identities.loggedOut({ token, visitor });
+      } catch (error) {
+        reportLogout(context, error);
+        throw error;
+      }
       return isDone;
     },
   }),
@@ -131,14 +138,30 @@ async function logged<T>({ dependencies }: Context, work: () => Promise<T>): Pro
   try {
     return await work();
   } catch (error) {
-    if (error instanceof LogoutRefused)
-      dependencies.log.warn("a sign-out of the identity provider was refused", {
-        detail: error.detail,
-      });
     if (error instanceof IdentityRefused || error instanceof IdentityUnavailable)
       dependencies.log.warn("sign-in through the identity provider failed", {
         detail: error.detail,
       });
     throw error;
   }
+}
+
+/** No session ends: the operator's log says why, at most once per minute for each kind of failure. */
+function reportLogout({ dependencies, visitor }: Context, error: unknown): void {
+  const { identities, log } = dependencies;
+  const report = (message: string, detail: string) => {
+    if (identities?.isReportDue(message) === true)
+      log.warn(message, { detail, network: networkOf(visitor.address) });
+  };
+  if (error instanceof TooManyTries)
+    report("sign-outs of the identity provider are refused", "too many invalid logout tokens");
+  if (error instanceof LogoutRefused)
+    report(
+      error.isCounted
+        ? "an invalid logout token was refused"
+        : "a logout token of the identity provider was refused",
+      error.detail,
+    );
+  if (error instanceof IdentityUnavailable)
+    report("a logout token could not be checked", error.detail);
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
+import type { Clock } from "../../base/clock.ts";
 import { toDateText } from "../../base/dates.ts";
 import { Mutex } from "../../base/mutex.ts";
 import { conflict, invalid, Problem } from "../../base/problem.ts";
@@ -85,7 +86,7 @@ export interface MasterPlace {
 export interface SecretDependencies {
   /** Absent where the store was opened without its master secret. */
   readonly masterPlace?: MasterPlace | undefined;
-  readonly clock: { nowMs(): number };
+  readonly clock: Clock;
   readonly fleet?: Pick<FleetStore, "nodes"> | undefined;
 }
 

@@ -137,6 +137,8 @@ describe("a provider that does not work", () => {
     ["is no provider", broken("/.well-known/openid-configuration", () => new Response("<html>"))],
     ["is another one", { discovery: { issuer: "https://evil.example" } }],
     ["has no keys", { discovery: { jwks_uri: undefined } }],
+    ["has its keys in a file", { discovery: { jwks_uri: "file:///etc/hostname" } }],
+    ["has its keys in its document", { discovery: { jwks_uri: "data:application/json,{}" } }],
     ["fails at the token", broken("/token", () => new Response("", { status: 500 }))],
     ["sends too large a token", broken("/token", huge)],
     ["fails at the keys", broken("/jwks", () => new Response("", { status: 500 }))],

@@ -1,0 +1,137 @@
+/** How many logout tokens are looked at: invalid ones are limited, those of the provider are not. */
+
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import {
+  type BackChannelHome,
+  isSignedIn,
+  startBackChannelHome,
+} from "../../setup/back-channel-home.ts";
+import { nobody, type Visitor } from "../../setup/platform-home.ts";
+
+let home: BackChannelHome;
+let who: Visitor;
+
+beforeAll(async () => {
+  home = await startBackChannelHome();
+});
+// Keys are read again, failures are forgotten, and each kind of failure is logged again.
+beforeEach(async () => {
+  home.clock.ms += 3_600_000;
+  who = await home.signIn();
+  home.lines.length = 0;
+});
+afterAll(() => home.stop());
+
+const isIn = () => isSignedIn(who);
+const invalid = 50;
+const many = <T>(count: number, one: (at: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, at) => one(at)));
+const countOf = (statuses: readonly number[], status: number) =>
+  statuses.filter((one) => one === status).length;
+const logged = (text: string) => home.lines.filter((line) => line.includes(text)).length;
+
+async function sendInvalid(): Promise<void> {
+  for (let sent = 0; sent < invalid; sent++)
+    expect((await home.send({ logout_token: "x" })).status).toBe(400);
+}
+
+test("a provider that signs everybody out at once is not slowed down", async () => {
+  // Its keys are read now: below, all connections of this process are in use.
+  expect((await home.report({ claims: { sub: "the first of many" } })).status).toBe(200);
+  const tokens = await many(500, (at) =>
+    home.token({ claims: { sub: `person of the many ${at}` } }),
+  );
+  const replies = await Promise.all(tokens.map((logout_token) => home.send({ logout_token })));
+  expect(
+    countOf(
+      replies.map(({ status }) => status),
+      200,
+    ),
+  ).toBe(500);
+  expect([(await home.report()).status, await isIn()]).toEqual([200, false]);
+});
+
+test("after 50 invalid ones from a network, not even a valid one is checked", async () => {
+  await sendInvalid();
+  const form = { logout_token: await home.token() };
+  const { status, message, headers } = await home.send(form);
+  expect([status, message, headers.get("retry-after")]).toEqual([
+    429,
+    "Too many failed attempts. Try again in 1 minute.",
+    "20",
+  ]);
+  expect(await isIn()).toBe(true);
+  // The attempt has not used it up.
+  home.clock.ms += 20_000;
+  expect([(await home.send(form)).status, await isIn()]).toEqual([200, false]);
+});
+
+test("wrong signatures count, also many at once", async () => {
+  const tokens = await many(120, () => home.token({ signedBy: "foreign" }));
+  const replies = await Promise.all(tokens.map((logout_token) => home.send({ logout_token })));
+  const statuses = replies.map(({ status }) => status);
+  expect([countOf(statuses, 400), countOf(statuses, 429)]).toEqual([invalid, 120 - invalid]);
+});
+
+test("what the provider signed does not count, even if it is refused", async () => {
+  const used = { logout_token: await home.token() };
+  expect((await home.send(used)).status).toBe(200);
+  const withoutSubject = {
+    logout_token: await home.token({ omit: ["sub"], claims: { sid: "s" } }),
+  };
+  const old = { logout_token: await home.token({ claims: { iat: 1, exp: 2 } }) };
+  for (const form of [used, withoutSubject, old]) {
+    const replies = await many(invalid + 1, () => home.send(form));
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([400]));
+  }
+  expect((await home.report()).status).toBe(200);
+});
+
+test("nor does what cannot be checked", async () => {
+  const broken = { replies: { "/jwks": () => new Response("{}", { status: 500 }) } };
+  const form = { logout_token: await home.token(broken) };
+  const replies = await many(invalid + 1, () => home.send(form));
+  expect(
+    countOf(
+      replies.map(({ status }) => status),
+      503,
+    ),
+  ).toBe(invalid + 1);
+  expect(logged("a logout token could not be checked")).toBe(1);
+  home.provider.lie = {};
+  home.clock.ms += 5_000;
+  expect((await home.send(form)).status).toBe(200);
+});
+
+test("sign-ins of the network and its sign-outs have limits of their own", async () => {
+  await sendInvalid();
+  expect((await home.report()).status).toBe(429);
+  who = await home.signIn();
+  expect(await isIn()).toBe(true);
+  home.clock.ms += 3_600_000;
+  const wrong = { body: { ticket: "x", search: "?x" } };
+  const finish = () => nobody(home.gateway.platformUrl).ask("POST /api/session/oidc/finish", wrong);
+  const attempts = await many(invalid + 1, finish);
+  expect(
+    countOf(
+      attempts.map(({ status }) => status),
+      429,
+    ),
+  ).toBe(1);
+  expect((await home.report()).status).toBe(200);
+});
+
+test("the log has a network that has to wait, once per minute", async () => {
+  await sendInvalid();
+  const text = "sign-outs of the identity provider are refused";
+  const sendThree = async () => {
+    for (let sent = 0; sent < 3; sent++) await home.send({ logout_token: "x" });
+  };
+  await sendThree();
+  expect([logged(text), logged("an invalid logout token was refused")]).toEqual([1, 1]);
+  expect(home.lines.find((line) => line.includes(text))).toContain('"network":"127.0.0.1"');
+  home.clock.ms += 60_000;
+  for (let sent = 0; sent < 3; sent++) await home.send({ logout_token: "x" });
+  await sendThree();
+  expect([logged(text), logged("an invalid logout token was refused")]).toEqual([2, 2]);
+});

@@ -1,0 +1,88 @@
+import {
+  type Lie,
+  type LyingProvider,
+  lyingClient,
+  startLyingProvider,
+} from "../fake/lying-provider.ts";
+import { startTestGateway, type TestGateway } from "./harness.ts";
+import { freePort, nobody, type Visitor, visitor } from "./platform-home.ts";
+import { cookieOf, TestClock } from "./second-factor.ts";
+
+/** A platform with an identity provider that sends logout tokens. */
+export interface BackChannelHome {
+  readonly clock: TestClock;
+  readonly provider: LyingProvider;
+  readonly gateway: TestGateway;
+  /** What the platform has logged, at the level warn and above. */
+  readonly lines: string[];
+  signIn(): Promise<Visitor>;
+  send(form: Readonly<Record<string, string>>): Promise<Sent>;
+  /** Sends a logout token of this kind. */
+  report(lie?: Lie): Promise<Sent>;
+  /** Signed as the lie says, and not sent. */
+  token(lie?: Lie): Promise<string>;
+  stop(): Promise<void>;
+}
+
+interface Sent {
+  readonly status: number;
+  readonly message: string | undefined;
+  readonly headers: Headers;
+}
+
+export const backChannel = "/api/session/oidc/back-channel";
+
+export const isSignedIn = async (who: Visitor): Promise<boolean> =>
+  (await who.ask("GET /api/me/sessions")).status === 200;
+
+export async function startBackChannelHome(
+  environment: Readonly<Record<string, string>> = {},
+): Promise<BackChannelHome> {
+  const clock = new TestClock();
+  const lines: string[] = [];
+  const provider = await startLyingProvider(freePort(), clock);
+  const gateway = await startTestGateway({
+    clock,
+    writeLog: (line) => lines.push(line),
+    environment: {
+      SVC_LOG_LEVEL: "warn",
+      SVC_OIDC_ISSUER: provider.issuer,
+      SVC_OIDC_CLIENT_ID: lyingClient,
+      SVC_OIDC_ROLES: "team=test:developer",
+      ...environment,
+    },
+  });
+  async function send(form: Readonly<Record<string, string>>): Promise<Sent> {
+    const body = new URLSearchParams(form);
+    const reply = await fetch(`${gateway.platformUrl}${backChannel}`, { method: "POST", body });
+    const { error } = (await reply.json()) as { readonly error?: { readonly message: string } };
+    return { status: reply.status, message: error?.message, headers: reply.headers };
+  }
+  const token = (lie: Lie = {}) => {
+    provider.lie = lie;
+    return provider.logoutToken();
+  };
+  return {
+    clock,
+    provider,
+    gateway,
+    lines,
+    async signIn() {
+      provider.lie = {};
+      const begun = await nobody(gateway.platformUrl).ask("POST /api/session/oidc");
+      const { url, ticket } = begun.body;
+      const ended = await nobody(gateway.platformUrl).ask("POST /api/session/oidc/finish", {
+        body: { ticket, search: provider.answer(url) },
+        headers: { cookie: cookieOf(begun, "svc_sign_in") },
+      });
+      return visitor(gateway.platformUrl, { cookie: cookieOf(ended, "svc_session") });
+    },
+    send,
+    token,
+    report: async (lie) => send({ logout_token: await token(lie) }),
+    async stop() {
+      await gateway.stop();
+      await provider.stop();
+    },
+  };
+}

@@ -26,7 +26,7 @@ import type { Secrets } from "../secrets/secrets.ts";
 import { engineModelsOf } from "./engine.ts";
 import type { Money } from "./ledger.ts";
 import type { Opened } from "./opened.ts";
-import { ReferenceWatch, referencesOf } from "./reference-watch.ts";
+import { type ChangedReferences, ReferenceWatch, referencesOf } from "./reference-watch.ts";
 import { routeCheck } from "./store.ts";
 import type { Undo } from "./undo.ts";
 import { openSettings, probeTarget } from "./upstreams.ts";
@@ -115,13 +115,13 @@ export async function loadState({
     onKeyRejected,
     log,
   });
-  const setProviders = () => {
+  const setProviders = (references?: ChangedReferences) => {
     watch.expect(catalog.providers);
     const changed = providers.replaceAll(
       catalog.providers.flatMap((entry) => toSettings({ entry, secrets, configuration, log })),
     );
     // Another key or address: what the old one did is not held against it.
-    for (const one of changed) router.forget(one);
+    for (const one of changed) if (references?.isRepeated(one) !== true) router.forget(one);
   };
   const watch = new ReferenceWatch({ commands, log, onChange: setProviders });
   undo.push(() => watch.close());

@@ -10,13 +10,31 @@ const lookEveryMs = 2_000;
 /** A start waits no longer for commands; they go on. */
 const startMs = 10_000;
 
-/** How often a key that vendors reject is read early: some say so because of what a caller sent. */
-const earlyEveryMs = 10_000;
+/** After which a rejected key is read early again; the pause doubles while rejections go on. */
+const firstPauseMs = 10_000;
+
+/** Early reads of one reference. Some vendors reject a key because of what a caller sent. */
+interface EarlyReads {
+  rejectedMs: number;
+  readMs: number;
+  pauseMs: number;
+  isReading: boolean;
+  /** Since the rejections began, an early read has already found another key. */
+  hasChanged: boolean;
+}
+
+export interface ChangedReferences {
+  /**
+   * Whether an early read replaced this key again while rejections go on: its command may print
+   * another key each time, so callers must not decide when failures are forgotten.
+   */
+  isRepeated(changed: ChangedProvider): boolean;
+}
 
 export interface ReferenceWatchOptions {
   readonly commands: KeyCommands;
   readonly log: Log;
-  readonly onChange: () => void;
+  readonly onChange: (changed: ChangedReferences) => void;
   readonly nowMs?: () => number;
 }
 
@@ -33,8 +51,7 @@ export class ReferenceWatch {
   /** Commands whose last run failed while an earlier value is in use. */
   readonly #failing = new Set<string>();
   readonly #nowMs: () => number;
-  /** When references were last read early. */
-  readonly #early = new Map<string, number>();
+  readonly #early = new Map<string, EarlyReads>();
 
   constructor(options: ReferenceWatchOptions) {
     this.#options = options;
@@ -66,22 +83,47 @@ export class ReferenceWatch {
    * A vendor rejects a key: its file or command may already have another one. Nobody waits for it;
    * what changed is used by the next call.
    */
-  async rejected({ name, key }: ChangedProvider): Promise<void> {
-    const entry = this.#providers.find((one) => one.name === name);
-    if (entry === undefined || this.#isClosed) return;
-    const used = key === undefined ? undefined : chosenKey(entry, key);
-    const asked = used === undefined ? entry : withKey(entry, used);
-    const due = referencesOf(asked).filter((one) => canChange(one) && this.#takeEarly(one));
+  async rejected(rejected: ChangedProvider): Promise<void> {
+    if (this.#isClosed) return;
+    const due = this.#referencesFor(rejected).filter((one) => canChange(one) && this.#isDue(one));
     if (due.length === 0) return;
+    const reads = due.filter(isCommand).flatMap((one) => this.#early.get(one) ?? []);
+    for (const one of reads) one.isReading = true;
     await this.#options.commands.rerun(due);
     this.#look();
+    for (const one of reads) one.isReading = false;
   }
 
-  #takeEarly(reference: string): boolean {
+  /** Of one key, or of a provider that has one at most. */
+  #referencesFor({ name, key }: ChangedProvider): readonly string[] {
+    const entry = this.#providers.find((one) => one.name === name);
+    if (entry === undefined) return [];
+    const used = key === undefined ? undefined : chosenKey(entry, key);
+    return referencesOf(used === undefined ? entry : withKey(entry, used));
+  }
+
+  /**
+   * Whether to read it now. The pause starts over once a key was not rejected for as long as a
+   * command's key is used anyway.
+   */
+  #isDue(reference: string): boolean {
     const nowMs = this.#nowMs();
-    const before = this.#early.get(reference);
-    if (before !== undefined && nowMs - before < earlyEveryMs) return false;
-    this.#early.set(reference, nowMs);
+    const { everyMs } = this.#options.commands;
+    const known = this.#early.get(reference);
+    if (known === undefined || nowMs - known.rejectedMs >= everyMs) {
+      this.#early.set(reference, {
+        rejectedMs: nowMs,
+        readMs: nowMs,
+        pauseMs: firstPauseMs,
+        isReading: false,
+        hasChanged: false,
+      });
+      return true;
+    }
+    known.rejectedMs = nowMs;
+    if (known.isReading || nowMs - known.readMs < known.pauseMs) return false;
+    known.readMs = nowMs;
+    known.pauseMs = Math.max(firstPauseMs, Math.min(known.pauseMs * 2, everyMs));
     return true;
   }
 
@@ -105,8 +147,23 @@ export class ReferenceWatch {
       if (commands.valueOf(one) !== undefined)
         log.info(`${this.#subjectOf(one)} printed a new key`);
     this.#noteFailures();
-    if (changed.length > 0) onChange();
+    const isRepeated = this.#repeats(changed.map(([one]) => one));
+    if (changed.length > 0) onChange({ isRepeated });
     void this.#refresh();
+  }
+
+  #repeats(changed: readonly string[]): ChangedReferences["isRepeated"] {
+    const repeated = new Set<string>();
+    for (const one of changed) {
+      const early = this.#early.get(one);
+      if (early?.isReading !== true) continue;
+      if (early.hasChanged) repeated.add(one);
+      early.hasChanged = true;
+    }
+    return (provider) => {
+      const own = this.#referencesFor(provider).filter((one) => changed.includes(one));
+      return own.length > 0 && own.every((one) => repeated.has(one));
+    };
   }
 
   /** One line when a command begins to fail, and one when it works again. */

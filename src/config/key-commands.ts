@@ -36,12 +36,13 @@ export class KeyCommands {
   readonly #waiting: (() => void)[] = [];
   readonly #ending = new AbortController();
   readonly #environment: Environment;
-  readonly #everyMs: number;
+  /** After which a command is run again. */
+  readonly everyMs: number;
   #free = atOnce;
 
   constructor(environment: Environment, everyMs: number) {
     this.#environment = environment;
-    this.#everyMs = everyMs;
+    this.everyMs = everyMs;
   }
 
   valueOf(reference: string): string | undefined {
@@ -87,7 +88,7 @@ export class KeyCommands {
     if (known === undefined) return true;
     const { problem, endedMs } = known;
     if (problem !== undefined && retries) return true;
-    const waitMs = problem === undefined ? this.#everyMs : Math.min(retryMs, this.#everyMs);
+    const waitMs = problem === undefined ? this.everyMs : Math.min(retryMs, this.everyMs);
     return performance.now() - endedMs >= waitMs;
   }
 

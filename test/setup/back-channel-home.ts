@@ -5,8 +5,8 @@ import {
   startLyingProvider,
 } from "../fake/lying-provider.ts";
 import { startTestGateway, type TestGateway } from "./harness.ts";
-import { freePort, nobody, type Visitor, visitor } from "./platform-home.ts";
-import { cookieOf, TestClock } from "./second-factor.ts";
+import { type Answer, freePort, nobody, type Visitor } from "./platform-home.ts";
+import { cookieOf, signedIn, TestClock } from "./second-factor.ts";
 
 /** A platform with an identity provider that sends logout tokens. */
 export interface BackChannelHome {
@@ -15,6 +15,8 @@ export interface BackChannelHome {
   readonly gateway: TestGateway;
   /** What the platform has logged, at the level warn and above. */
   readonly lines: string[];
+  /** Begins a sign-in, later than all that was before; what it returns completes it. */
+  begin(): Promise<() => Promise<Answer>>;
   signIn(): Promise<Visitor>;
   send(form: Readonly<Record<string, string>>): Promise<Sent>;
   /** Sends a logout token of this kind. */
@@ -58,6 +60,17 @@ export async function startBackChannelHome(
     const { error } = (await reply.json()) as { readonly error?: { readonly message: string } };
     return { status: reply.status, message: error?.message, headers: reply.headers };
   }
+  async function begin() {
+    clock.ms += 1;
+    const begun = await nobody(gateway.platformUrl).ask("POST /api/session/oidc");
+    const { url, ticket } = begun.body;
+    const search = provider.answer(url);
+    return () =>
+      nobody(gateway.platformUrl).ask("POST /api/session/oidc/finish", {
+        body: { ticket, search },
+        headers: { cookie: cookieOf(begun, "svc_sign_in") },
+      });
+  }
   const token = (lie: Lie = {}) => {
     provider.lie = lie;
     return provider.logoutToken();
@@ -67,15 +80,10 @@ export async function startBackChannelHome(
     provider,
     gateway,
     lines,
+    begin,
     async signIn() {
       provider.lie = {};
-      const begun = await nobody(gateway.platformUrl).ask("POST /api/session/oidc");
-      const { url, ticket } = begun.body;
-      const ended = await nobody(gateway.platformUrl).ask("POST /api/session/oidc/finish", {
-        body: { ticket, search: provider.answer(url) },
-        headers: { cookie: cookieOf(begun, "svc_sign_in") },
-      });
-      return visitor(gateway.platformUrl, { cookie: cookieOf(ended, "svc_session") });
+      return signedIn(gateway.platformUrl, await (await begin())());
     },
     send,
     token,

@@ -8,7 +8,13 @@ import type { User } from "../store.ts";
 import { networkOf } from "../throttle.ts";
 import { newChallenge, type RelyingParty, requestOptions, WrongPasskey } from "./passkeys.ts";
 import type { Asking, Prover } from "./prover.ts";
-import { type FactorsOf, hasFactor, type Proof, type ProofOutcome } from "./store.ts";
+import {
+  type FactorsOf,
+  hasFactor,
+  type Proof,
+  type ProofOutcome,
+  type SignOutMark,
+} from "./store.ts";
 import { markOf, type PendingInvite, type Ticket, TicketExpired, type Tickets } from "./tickets.ts";
 
 /** What a browser or program needs for the second step. */
@@ -61,15 +67,16 @@ export class SecondStep {
       readonly party: RelyingParty | undefined;
       readonly invite?: PendingInvite | undefined;
       readonly issuer?: string | undefined;
+      readonly voidedBy?: SignOutMark | undefined;
     },
   ): Promise<Challenge | undefined> {
-    const { party, invite, issuer } = options;
+    const { party, ...reached } = options;
     const known = await this.#people.store.factors(user.id);
     if (!hasFactor(known)) return undefined;
     const passkeys = known.passkeys.filter(({ rpId }) => rpId === party?.id);
     const challenge = newChallenge();
     const passwordMark = markOf(user.passwordHash);
-    const content = { userId: user.id, passwordMark, challenge, invite, issuer };
+    const content = { userId: user.id, passwordMark, challenge, ...reached };
     const holder = newSecret();
     const nowMs = this.#people.clock.nowMs();
     return {

@@ -49,6 +49,14 @@ export const hasFactor = ({ totp, passkeys }: FactorsOf): boolean =>
 export interface UsedTicket {
   readonly id: string;
   readonly expiresAtMs: number;
+  /** The ticket is void if this mark is stored with the same or a later end. */
+  readonly voidedBy?: SignOutMark | undefined;
+}
+
+/** Stored beside the used tickets when a user signs out at the identity provider. */
+export interface SignOutMark {
+  readonly id: string;
+  readonly expiresAtMs: number;
 }
 
 /** What a right answer uses up, in the transaction of what it allows. */

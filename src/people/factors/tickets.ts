@@ -1,8 +1,8 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { Problem } from "../../base/problem.ts";
 import type { Flow } from "../identity/flow.ts";
 import { hashSecret } from "../session-secrets.ts";
-import type { UsedTicket } from "./store.ts";
+import type { SignOutMark, UsedTicket } from "./store.ts";
 
 /** Implemented by `secrets`. */
 export interface Sealing {
@@ -41,9 +41,12 @@ export interface TicketContent {
   readonly flow?: Flow | undefined;
   /** Of the identity provider that took the first step. */
   readonly issuer?: string | undefined;
+  /** Of the sign-outs there that void the ticket. */
+  readonly voidedBy?: SignOutMark | undefined;
 }
 
 export interface Ticket extends TicketContent {
+  readonly issuedAtMs: number;
   readonly used: UsedTicket;
 }
 
@@ -92,8 +95,8 @@ export class Tickets {
     const sealed = text.length > longestTicket ? undefined : this.#read(purpose, text);
     if (sealed === undefined || sealed.expiresAtMs <= nowMs || sealed.holder !== hashSecret(holder))
       throw new TicketExpired();
-    const { id, expiresAtMs } = sealed;
-    return { ...sealed, used: { id, expiresAtMs } };
+    const { id, expiresAtMs, voidedBy } = sealed;
+    return { ...sealed, issuedAtMs: expiresAtMs - ticketMs, used: { id, expiresAtMs, voidedBy } };
   }
 
   #read(purpose: TicketPurpose, text: string): Sealed | undefined {
@@ -107,6 +110,20 @@ export class Tickets {
 }
 
 const placeOf = (purpose: TicketPurpose) => `ticket:${purpose}`;
+
+/**
+ * Tickets are not stored, so a sign-out at the identity provider stores one mark for the user. It
+ * voids every sign-in that began no later than the sign-out, and is kept until the last of them has
+ * ended: one ticket lasts while the browser is at the provider, and one for the second step.
+ */
+export function signOutMark(
+  { issuer, subject }: { readonly issuer: string; readonly subject: string },
+  atMs: number,
+): SignOutMark {
+  const name = JSON.stringify([issuer, subject]);
+  const id = `sign-out ${createHash("sha256").update(name).digest("base64url")}`;
+  return { id, expiresAtMs: atMs + 2 * ticketMs };
+}
 
 export const markOf = (passwordHash: string): string => hashSecret(`mark ${passwordHash}`);
 

@@ -1,7 +1,7 @@
 import { newId } from "../../base/ids.ts";
 import { Problem } from "../../base/problem.ts";
-import { hasFactor, type UsedTicket } from "../factors/store.ts";
-import { type Sealing, TicketExpired, Tickets } from "../factors/tickets.ts";
+import { hasFactor, type SignOutMark, type UsedTicket } from "../factors/store.ts";
+import { type Sealing, signOutMark, TicketExpired, Tickets } from "../factors/tickets.ts";
 import { checkEmail, failedSignIn, type People, toEmail, type Visitor } from "../people.ts";
 import { newSecret } from "../session-secrets.ts";
 import type { Session, User } from "../store.ts";
@@ -45,6 +45,8 @@ export interface Entered {
   readonly user: User;
   /** Of the session; undefined: the user has a second factor, and it is asked for. */
   readonly secret: string | undefined;
+  /** For the ticket of the second step. */
+  readonly voidedBy: SignOutMark;
   readonly changes: readonly RightsChange[];
   /** Accounts that SVC_OIDC_ROLES names and that do not exist. */
   readonly unknownAccounts: readonly string[];
@@ -106,14 +108,15 @@ export class Identities {
     },
     toAudits: ToEntryAudits,
   ): Promise<Entered> {
-    const { claims, used, succeeded } = await this.#claimsOf("identity", given);
+    const { claims, used, issuedAtMs, succeeded } = await this.#claimsOf("identity", given);
+    const voidedBy = signOutMark(claims, issuedAtMs);
     const { rules } = this.#policy;
     const { unknownAccounts, ...grants } = await grantsOf(claims.groups, rules, this.#findAccount);
     const { user, kind } = await this.#userOf(claims, grants);
     given.admit(user);
     const session = await this.#sessionOf(user, claims, given);
     const entry: IdentityEntry = {
-      ticket: used,
+      ticket: { ...used, voidedBy },
       identity: this.#identityOf(user, claims),
       kind,
       user,
@@ -129,7 +132,7 @@ export class Identities {
     if (outcome === "changed") throw justChanged();
     if (outcome === "no-role") throw this.#noRole();
     await succeeded();
-    return { user, secret: session?.secret, changes, unknownAccounts };
+    return { user, secret: session?.secret, voidedBy, changes, unknownAccounts };
   }
 
   /** For a user who is signed in: from then on, the provider signs them in. */
@@ -166,23 +169,19 @@ export class Identities {
     return this.provider.logoutUrl({ idToken, returnTo });
   }
 
-  /** Ends the sessions that the provider began for a user who has signed out there. */
+  /** Ends the sessions and sign-ins that the provider began for a user who has signed out there. */
   async loggedOut(
     given: { readonly token: string; readonly visitor: Visitor },
     toAudit: (user: User) => EntryAudits["entered"],
   ): Promise<void> {
     const { clock, store } = this.#people;
+    const { id, ...of } = await this.#readLogout(given);
     const nowMs = clock.nowMs();
-    const { issuer, subject, id } = await this.#readLogout(given);
-    const known = await store.identity({ issuer, subject });
-    const user = known && (await store.user(known.userId));
-    if (user !== undefined) {
-      const ticket = { id, expiresAtMs: nowMs + logoutMs };
-      const of = { userId: user.id, issuer, ticket };
-      const ended = await store.endIssuedSessions(of, toAudit(user));
-      if (ended === "ticket-used")
-        throw new LogoutRefused("it was already used", { isCounted: false });
-    }
+    const ticket = { id, expiresAtMs: nowMs + logoutMs };
+    const mark = signOutMark(of, nowMs);
+    const outcome = await store.signOutIdentity({ ...of, ticket, mark }, toAudit);
+    if (outcome === "ticket-used")
+      throw new LogoutRefused("it was already used", { isCounted: false });
   }
 
   async #readLogout(given: { readonly token: string; readonly visitor: Visitor }) {
@@ -215,16 +214,17 @@ export class Identities {
   ): Promise<{
     readonly claims: Claims;
     readonly used: UsedTicket;
+    readonly issuedAtMs: number;
     readonly userId: string | undefined;
     readonly succeeded: () => Promise<void>;
   }> {
     const nowMs = this.#people.clock.nowMs();
     const succeeded = await this.#people.limits.admitVisitor(networkOf(visitor.address), nowMs);
     const opened = this.#tickets.open(purpose, ticket, { holder, nowMs });
-    const { used, userId } = opened;
+    const { used, userId, issuedAtMs } = opened;
     if (opened.flow === undefined) throw new TicketExpired();
     const claims = await this.#complete(search, opened.flow, visitor);
-    return { claims, used, userId, succeeded };
+    return { claims, used, issuedAtMs, userId, succeeded };
   }
 
   async #complete(search: string, flow: Flow, visitor: Visitor): Promise<Claims> {

@@ -1,5 +1,5 @@
 import type { AuditRecord } from "../../base/audit.ts";
-import type { UsedTicket } from "../factors/store.ts";
+import type { SignOutMark, UsedTicket } from "../factors/store.ts";
 import type { AccountRole } from "../role.ts";
 import type { Session, User } from "../user.ts";
 
@@ -76,11 +76,14 @@ export interface IdentityStore {
     ticket: UsedTicket,
     audit: AuditRecord,
   ): Promise<"connected" | "taken" | "ticket-used">;
-  /** Ends the sessions of a user that an issuer began; `used`: the ticket was used before. */
-  endIssuedSessions(
-    of: { readonly userId: string; readonly issuer: string; readonly ticket: UsedTicket },
-    audit: AuditRecord,
-  ): Promise<number | "ticket-used">;
-  /** Takes away the identity, what it allowed, and the sessions that began with it. */
+  /** Ends the sessions that the issuer began for its user, and voids the sign-ins of the mark. */
+  signOutIdentity(
+    of: Pick<Identity, "issuer" | "subject"> & {
+      readonly ticket: UsedTicket;
+      readonly mark: SignOutMark;
+    },
+    toAudit: (user: User) => AuditRecord,
+  ): Promise<"signed-out" | "ticket-used">;
+  /** Takes away the identity, what it allowed, and the sessions and sign-ins that began with it. */
   disconnectIdentity(userId: string, nowMs: number, audit: AuditRecord): Promise<boolean>;
 }

@@ -68,12 +68,12 @@ export function identityOperations({
       const entered = await known.enter(given, (user, kind) =>
         auditsOf(audit, { user, kind, issuer }),
       );
-      const { user, changes, secret = "", unknownAccounts } = entered;
+      const { user, changes, secret = "", voidedBy, unknownAccounts } = entered;
       if (changes.some(({ from }) => from !== null)) await gateway?.endTemporaryKeys(user.id);
       const begun = { userId: user.id, secret, unknownAccounts };
       if (entered.secret !== undefined) return begun;
       const current = (await store.user(user.id)) ?? user;
-      const challenge = await factors.secondStep.challenge(current, { party, issuer });
+      const challenge = await factors.secondStep.challenge(current, { party, issuer, voidedBy });
       if (challenge === undefined) throw removedMeanwhile();
       return { ...begun, challenge };
     },

@@ -46,6 +46,12 @@ test("a user who never signed in here is no error", async () => {
   expect(await isIn()).toBe(true);
 });
 
+test("a token for such a user works once, too", async () => {
+  const form = { logout_token: await home.token({ claims: { sub: "another person" } }) };
+  expect((await home.send(form)).status).toBe(200);
+  expect((await home.send(form)).message).toContain("it was already used");
+});
+
 test("a key that the provider has replaced works", async () => {
   await home.provider.rotate();
   expect((await home.report()).status).toBe(200);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { systemClock } from "../../../src/base/clock.ts";
+import { TicketExpired } from "../../../src/people/factors/tickets.ts";
 import { Identities } from "../../../src/people/identity/identities.ts";
 import { IdentityProvider } from "../../../src/people/identity/provider.ts";
 import { toRoleRules } from "../../../src/people/identity/roles.ts";
@@ -8,6 +8,7 @@ import { createSecrets } from "../../../src/secrets/secrets.ts";
 import { createPeopleStore } from "../../../src/store/sql/people/people.ts";
 import { type LyingProvider, lyingClient, startLyingProvider } from "../../fake/lying-provider.ts";
 import { freePort } from "../../setup/platform-home.ts";
+import { TestClock } from "../../setup/second-factor.ts";
 import { usePostgres } from "../../setup/use-postgres.ts";
 import { auditOf } from "../../store/audit-sample.ts";
 
@@ -20,13 +21,16 @@ beforeAll(async () => {
 });
 afterAll(() => provider.stop());
 
+/** Times of tokens are compared with it, too. */
+const clock = new TestClock();
+
 /** What one platform process has: nothing but the database and the master secret is shared. */
 function openProcess() {
-  const people = new People(createPeopleStore(postgres().db), systemClock);
+  const people = new People(createPeopleStore(postgres().db), clock);
   const client = { clientId: lyingClient, clientSecret: undefined, clientAuth: "basic" } as const;
   const named = { name: "Example Corp", scopes: "openid", groupsClaim: "groups" };
   const identities = new Identities({
-    provider: new IdentityProvider({ issuer: provider.issuer, ...client, ...named }, systemClock),
+    provider: new IdentityProvider({ issuer: provider.issuer, ...client, ...named }, clock),
     people,
     sealing: createSecrets("the same master secret in all processes"),
     policy: {
@@ -75,6 +79,16 @@ test("a sign-out at the provider that several processes get at once counts once"
   );
   expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   expect(await one.people.store.sessions(user.id)).toEqual([]);
+});
+
+test("a sign-in that began before a sign-out ends nowhere, one that began after it does", async () => {
+  const [one, other] = [openProcess(), openProcess()];
+  const before = await begin(one);
+  const token = await provider.logoutToken();
+  await other.identities.loggedOut({ token, visitor }, () => auditOf());
+  await expect(one.identities.enter(before, audits)).rejects.toBeInstanceOf(TicketExpired);
+  clock.ms += 1;
+  await one.identities.enter(await begin(other), audits);
 });
 
 test("groups give and take rights on PostgreSQL as they do on SQLite", async () => {

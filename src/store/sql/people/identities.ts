@@ -1,21 +1,24 @@
 import type { Transaction } from "kysely";
+import type { AuditRecord } from "../../../base/audit.ts";
+import { signOutMark } from "../../../people/factors/tickets.ts";
 import type {
   EntryAudits,
   EntryResult,
   Identity,
   IdentityEntry,
+  IdentityStore,
   RightsChange,
 } from "../../../people/identity/store.ts";
 import { type AccountRole, covers } from "../../../people/role.ts";
-import { firstStart, type PeopleStore } from "../../../people/store.ts";
+import { firstStart, type PeopleStore, type User } from "../../../people/store.ts";
 import { addAudit } from "../audit.ts";
 import { lockFor } from "../dialect.ts";
 import type { Db, Tables } from "../schema.ts";
 import { endMade, endOperator } from "./memberships.ts";
-import { outcomeOf, useTicket } from "./proofs.ts";
+import { addMark, outcomeOf, useTicket } from "./proofs.ts";
 import { insertSession } from "./sessions.ts";
 import { toRole } from "./tables.ts";
-import { fromUser } from "./users.ts";
+import { fromUser, toUser } from "./users.ts";
 
 /** Who users are at the identity provider. */
 export function identityStore(db: Db) {
@@ -34,28 +37,17 @@ export function identityStore(db: Db) {
       ).then((outcome) =>
         outcome === "connected" || outcome === "taken" ? outcome : "ticket-used",
       ),
-    endIssuedSessions: ({ userId, issuer, ticket }, audit) =>
-      outcomeOf(
-        db.transaction().execute(async (transaction) => {
-          await lockFor(transaction, "people");
-          await useTicket(transaction, ticket);
-          const { numDeletedRows } = await transaction
-            .deleteFrom("sessions")
-            .where("user_id", "=", userId)
-            .where("issuer", "=", issuer)
-            .executeTakeFirstOrThrow();
-          if (numDeletedRows > 0n) await addAudit(transaction, audit);
-          return Number(numDeletedRows);
-        }),
-      ).then((outcome) => (typeof outcome === "number" ? outcome : "ticket-used")),
+    signOutIdentity: (of, toAudit) => signOut(db, of, toAudit),
     disconnectIdentity: (userId, nowMs, audit) =>
       db.transaction().execute(async (transaction) => {
         await lockFor(transaction, "people");
-        const { numDeletedRows } = await transaction
+        const identity = await transaction
           .deleteFrom("identities")
           .where("user_id", "=", userId)
-          .executeTakeFirstOrThrow();
-        if (numDeletedRows === 0n) return false;
+          .returning(["issuer", "subject"])
+          .executeTakeFirst();
+        if (identity === undefined) return false;
+        await addMark(transaction, signOutMark(identity, nowMs));
         await settleRights(transaction, {
           user: { id: userId },
           grants: { isOperator: false, roles: new Map() },
@@ -66,6 +58,36 @@ export function identityStore(db: Db) {
         return true;
       }),
   } satisfies Partial<PeopleStore>;
+}
+
+function signOut(
+  db: Db,
+  of: Parameters<IdentityStore["signOutIdentity"]>[0],
+  toAudit: (user: User) => AuditRecord,
+): Promise<"signed-out" | "ticket-used"> {
+  const { issuer, subject, ticket, mark } = of;
+  return outcomeOf(
+    db.transaction().execute(async (transaction) => {
+      await lockFor(transaction, "people");
+      await useTicket(transaction, ticket);
+      await addMark(transaction, mark);
+      const user = await transaction
+        .selectFrom("identities")
+        .innerJoin("users", "users.id", "identities.user_id")
+        .selectAll("users")
+        .where("identities.issuer", "=", issuer)
+        .where("identities.subject", "=", subject)
+        .executeTakeFirst();
+      if (user === undefined) return "signed-out" as const;
+      const { numDeletedRows } = await transaction
+        .deleteFrom("sessions")
+        .where("user_id", "=", user.id)
+        .where("issuer", "=", issuer)
+        .executeTakeFirstOrThrow();
+      if (numDeletedRows > 0n) await addAudit(transaction, toAudit(toUser(user)));
+      return "signed-out" as const;
+    }),
+  ).then((outcome) => (outcome === "signed-out" ? outcome : "ticket-used"));
 }
 
 function identityReads(db: Db) {

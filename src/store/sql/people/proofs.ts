@@ -1,5 +1,10 @@
 import type { Transaction } from "kysely";
-import type { Proof, ProofOutcome, UsedTicket } from "../../../people/factors/store.ts";
+import type {
+  Proof,
+  ProofOutcome,
+  SignOutMark,
+  UsedTicket,
+} from "../../../people/factors/store.ts";
 import type { Tables } from "../schema.ts";
 
 /** Takes back the whole transaction of what a proof was to allow. */
@@ -21,14 +26,43 @@ export async function useUp(transaction: Transaction<Tables>, proof: Proof): Pro
 
 export async function useTicket(
   transaction: Transaction<Tables>,
-  { id, expiresAtMs }: UsedTicket,
+  { id, expiresAtMs, voidedBy }: UsedTicket,
 ): Promise<void> {
+  if (voidedBy !== undefined) await checkMark(transaction, voidedBy);
   const { numInsertedOrUpdatedRows } = await transaction
     .insertInto("used_tickets")
     .values({ id, expires_at_ms: expiresAtMs })
     .onConflict((conflict) => conflict.column("id").doNothing())
     .executeTakeFirstOrThrow();
   if (numInsertedOrUpdatedRows !== 1n) throw new NotProven("ticket-used");
+}
+
+/** Needs the lock "people", so that the sign-out either sees the session or stops it. */
+async function checkMark(transaction: Transaction<Tables>, voidedBy: SignOutMark): Promise<void> {
+  const mark = await transaction
+    .selectFrom("used_tickets")
+    .select("id")
+    .where("id", "=", voidedBy.id)
+    .where("expires_at_ms", ">=", voidedBy.expiresAtMs)
+    .executeTakeFirst();
+  if (mark !== undefined) throw new NotProven("ticket-used");
+}
+
+/** An earlier mark of the same user only gets a later end. */
+export async function addMark(
+  transaction: Transaction<Tables>,
+  { id, expiresAtMs }: SignOutMark,
+): Promise<void> {
+  await transaction
+    .insertInto("used_tickets")
+    .values({ id, expires_at_ms: expiresAtMs })
+    .onConflict((conflict) =>
+      conflict
+        .column("id")
+        .doUpdateSet({ expires_at_ms: expiresAtMs })
+        .where("used_tickets.expires_at_ms", "<", expiresAtMs),
+    )
+    .execute();
 }
 
 async function useFactor(transaction: Transaction<Tables>, proof: Proof): Promise<boolean> {

@@ -33,6 +33,8 @@ export interface ExportsOptions {
   /** Of the environment of this process. */
   readonly variable: Variable;
   readonly usesProxy: DialerOptions["usesProxy"];
+  /** Set for a command of root; undefined where the server's user runs this. */
+  readonly userOfServer?: number | undefined;
   readonly clock: Clock;
   /** Absent for a command, which shows its result itself. */
   readonly log?: Log | undefined;
@@ -102,7 +104,7 @@ export function createExports(options: ExportsOptions): Exports {
   };
 }
 
-type CarrierOptions = Pick<ExportsOptions, "variable" | "usesProxy">;
+type CarrierOptions = Pick<ExportsOptions, "variable" | "usesProxy" | "userOfServer">;
 
 type Variable = (name: string) => string | undefined;
 
@@ -111,7 +113,7 @@ function openCarrier({ name, target }: Destination, options: CarrierOptions): Ca
   const optional = (reference: Reference | undefined) => reference && read(reference);
   switch (target.kind) {
     case "file":
-      return fileCarrier(target);
+      return fileCarrier(target, options.userOfServer);
     case "http":
       return httpCarrier(
         target,

@@ -4,6 +4,7 @@ import { basename, join } from "node:path";
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { toUsd } from "../base/money.ts";
+import { userOfServer } from "../base/owned-file.ts";
 import { inFile, Problem } from "../base/problem.ts";
 import { engineProvider, type Route } from "../catalog/model.ts";
 import { ownGatewayUrl, ownPlatformUrl } from "../config/addresses.ts";
@@ -202,6 +203,7 @@ export function operationsOn({
     readLedger: (run) => withLedger(configuration, run),
     variable: configuration.variable,
     usesProxy: proxyCheck(configuration.environment),
+    userOfServer: userOfServer(configuration.settings.dataDir),
     clock,
   }),
   recent,

@@ -28,6 +28,12 @@ function changeOwner(path: string, change: (uid: number, gid: number) => void): 
   }
 }
 
+/** Whom the server runs as, if root runs a command in the data directory of another user. */
+export function userOfServer(dataDir: string): number | undefined {
+  const uid = ownUid() === 0 ? ownerOf(dataDir) : undefined;
+  return uid === 0 ? undefined : uid;
+}
+
 /** A file or directory that this user may not use, with what to do; others' errors are unchanged. */
 export function toAccessProblem(error: unknown, path: string): unknown {
   const code = error instanceof Error && "code" in error ? error.code : undefined;

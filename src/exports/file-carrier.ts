@@ -1,15 +1,17 @@
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { giveToOwner } from "../base/owned-file.ts";
+import { groupsOf, mayCreateIn } from "../base/permissions.ts";
 import { type Carrier, type Part, partPath } from "./delivery.ts";
 import { DeliveryFailure } from "./delivery-failure.ts";
 import type { FileTarget } from "./destination.ts";
 
 /**
  * A file has its name only once it is whole and on the disk. One that was cut short by a crash is
- * replaced by the next attempt, because it has the same name.
+ * replaced by the next attempt, because it has the same name. `user`: the server's, where root tests
+ * the directory for it.
  */
-export function fileCarrier({ dir }: FileTarget): Carrier {
+export function fileCarrier({ dir }: FileTarget, user?: number): Carrier {
   return {
     mostRows: 20_000,
     mostBytes: 16 * 1024 * 1024,
@@ -20,6 +22,10 @@ export function fileCarrier({ dir }: FileTarget): Carrier {
         const name = ".svc-export-test";
         await write(dir, name, new Uint8Array());
         await rm(join(dir, name));
+        if (user !== undefined && !mayCreateIn(dir, { uid: user, groups: groupsOf(user) }))
+          throw new DeliveryFailure(
+            `${dir} cannot be written by user ${user}, which owns the data directory`,
+          );
       }),
   };
 }

@@ -124,6 +124,28 @@ test("a restore by root into a directory of another user leaves it a database to
   await succeed(owner, ["account", "create", "beta"], other);
 });
 
+test("root adds an export only to a directory that the owner of the data directory can write to", async () => {
+  await succeed(owner, ["account", "create", "acme"]);
+  const good = ["exports", "add", "good", "--to", `file://${directory("exports")}`];
+  await succeed(self, good);
+  const closed = join(root, "closed");
+  mkdirSync(closed, { mode: isRoot ? 0o755 : 0o500 });
+  const bad = ["exports", "add", "bad", "--to", `file://${closed}`];
+  const { code, stderr } = await svc(self, bad);
+  expect([code, withoutStack(stderr)]).toEqual([
+    1,
+    expect.stringContaining(
+      isRoot
+        ? `${closed} cannot be written by user ${owner}, which owns the data directory. Create it or change its owner`
+        : `${closed} cannot be written: permission denied`,
+    ),
+  ]);
+  expect(readdirSync(closed)).toEqual([]);
+  await succeed(self, [...bad, "--no-test"]);
+  expect((await svc(self, ["exports", "test", "bad"])).code).toBe(1);
+  await succeed(owner, ["exports", "test", "good"]);
+});
+
 test("a user who cannot reach the database gets one sentence", async () => {
   await succeed(owner, ["account", "create", "acme"]);
   if (!isRoot) chmodSync(data, 0o000);

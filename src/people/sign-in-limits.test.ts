@@ -114,6 +114,19 @@ describe.each(["in memory", "in PostgreSQL"] as const)("counted %s", (where) => 
     expect(await signIn(ada, { ...from("198.51.100.1"), device })).toBeString();
   });
 
+  test("wrong logout tokens of a network count alone, also many at once", async () => {
+    const { limits } = people;
+    const nowMs = clock.nowMs();
+    const network = "198.51.100.77";
+    const counts = Array.from({ length: 120 }, () => limits.countLogout(network, nowMs));
+    const results = await Promise.allSettled(counts);
+    expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(50);
+    await expect(limits.checkLogout(network, nowMs)).rejects.toMatchObject({ waitMs: 20_000 });
+    await limits.checkLogout(network, nowMs + 20_000);
+    await limits.checkLogout("198.51.100.78", nowMs);
+    expect(await signIn(ada, from(network))).toBeString();
+  });
+
   describe("a browser that its person has signed in with before", () => {
     const wrong = { ...ada, password: "guess" };
     let known: Visitor;

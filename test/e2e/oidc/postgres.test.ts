@@ -81,7 +81,7 @@ test("a sign-out at the provider that several processes get at once counts once"
   expect(await one.people.store.sessions(user.id)).toEqual([]);
 });
 
-test("a sign-in that began before a sign-out ends nowhere, one that began after it does", async () => {
+test("a sign-in that began before a sign-out at another process is refused, a later one is not", async () => {
   const [one, other] = [openProcess(), openProcess()];
   const before = await begin(one);
   const token = await provider.logoutToken();

@@ -26,7 +26,7 @@ export function start(words) {
   run(program, ["--no-env-file", join(root, "src", "main.ts"), ...words], more);
 }
 
-/** What people type in the current folder, for the hints of commands (src/config/launcher.ts). */
+/** How the user runs commands in the current folder, for hints (src/config/launcher.ts). */
 export function commandName({ root, isClone }) {
   // npm and npx put these folders in front, for the command that they run and no longer.
   const folders = (process.env.PATH ?? "")

@@ -31,7 +31,7 @@ const tiers = {
 };
 
 const guardFile = "bench/guard/run.ts";
-/** Beyond this many files it is not the machine. */
+/** If more files fail, the machine is not the reason. */
 const mostRepeated = 5;
 
 const tasks = {

@@ -11,7 +11,7 @@ export interface ServeOptions {
   readonly version: string;
   /** The process, or what stands for it where several servers run in one. */
   readonly signals: NodeJS.EventEmitter;
-  /** The process that passes signals on to this one; undefined where nobody stands between. */
+  /** The process that forwards signals to this one; undefined if there is none. */
   readonly launcher?: number | undefined;
   /** Gateway processes; by the settings, if absent. */
   readonly workers?: number | undefined;

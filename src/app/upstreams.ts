@@ -30,7 +30,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         return { models: await connection.offered() };
       } catch (error) {
         const problem = connection.explain(error);
-        // Vendors have a list; servers of one's own may do without.
+        // Vendors list their models; a self-hosted server may not.
         const isWithout = Connection.hasNoList(error) && vendorOf(entry) === undefined;
         return { problem: isWithout ? { ...problem, trouble: "no_list" } : problem };
       }

@@ -1,6 +1,6 @@
 /**
- * Variables that no reference can name, whatever it is for: the master secret and other secrets of the
- * gateway would be sent to a server elsewhere.
+ * Variables that no reference may name: otherwise the gateway could send its master secret or another
+ * secret of its own to a remote server.
  */
 export const isReserved = (variable: string): boolean => variable.startsWith("SVC_");
 

@@ -1,12 +1,12 @@
 /**
- * What the process that started this one knows (scripts/start.mjs, scripts/run.mjs). It is taken out
- * of the environment at once: no process that this one starts has the same launcher.
+ * What scripts/start.mjs and scripts/run.mjs pass on in the environment. It is removed from there at
+ * once, so that processes started by this one do not inherit it.
  */
 
-/** It stays, to pass signals and the exit code on; undefined where it has become this process. */
+/** The process that forwards signals and the exit code; undefined if it became this process. */
 export const launcher = launcherPid(take("SVC_LAUNCHER"));
 
-/** What people type for the command line: `svc`, `./svc` in a clone, `npx svc` beside the package. */
+/** How the user runs the command line: `svc`, `./svc` in a clone, `npx svc` with the package. */
 export const ownCommand = commandName(take("SVC_COMMAND"));
 
 function take(name: string): string | undefined {
@@ -17,7 +17,7 @@ function take(name: string): string | undefined {
 
 function launcherPid(text: string | undefined): number | undefined {
   const pid = Number(text);
-  // Another one was meant, whose environment was passed on.
+  // Otherwise the variable was inherited and is meant for another process.
   return pid === process.ppid ? pid : undefined;
 }
 

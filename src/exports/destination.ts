@@ -209,7 +209,7 @@ function reference(input: TargetInput, field: keyof TargetInput): Reference | un
   return typeof text === "string" ? checkReference(text, field) : undefined;
 }
 
-/** The variables that hold its secrets. */
+/** The names of the variables with its secrets. */
 export function variablesOf(target: Target): readonly string[] {
   const references =
     target.kind === "http"

@@ -87,7 +87,7 @@ export class Connection {
     }
   }
 
-  /** Whether a server answered like one that has no list of models. A wrong path looks the same. */
+  /** Whether the reply is that of a server without a list of models. A wrong path looks the same. */
   static hasNoList(error: unknown): boolean {
     const { status = 0, symptom } = (error instanceof ApiError && error.upstream) || {};
     return [404, 405, 501].includes(status) && symptom === undefined;

@@ -27,7 +27,7 @@ export interface RouterOptions {
   readonly onChange?: (health: TargetHealth) => void;
   /** A target served its first call since the start, or since it was changed or out of service. */
   readonly onServed?: (target: ServedTarget) => void;
-  /** A provider rejects a key, or what a caller sent makes it say so; called for each failure. */
+  /** Called for each reply that rejects the key. A caller's input may be the reason. */
   readonly onKeyRejected?: (rejected: ChangedProvider) => void;
   /**
    * One small call of our own to a target, bounded in time; rejects with what the provider throws.

@@ -5,7 +5,7 @@ import { type MetricsWriter, toLabels } from "./exposition.ts";
 
 export type WriteMetrics = (to: MetricsWriter) => void;
 
-/** How far exports are, by the store: the same in every process that shows it. */
+/** The progress of exports. It comes from the store, so it is the same in every process. */
 export function exportMetrics(
   destinations: readonly Destination[],
   states: readonly StreamState[],

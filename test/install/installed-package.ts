@@ -35,7 +35,7 @@ export interface InstalledPackage {
   readonly place: string;
   /** A command of the package, such as `npx svc doctor`. */
   npx(...words: readonly string[]): Promise<Ended>;
-  /** A command that goes on, by npx or by its path. */
+  /** A command that keeps running, by npx or by its path. */
   serve(command: readonly string[], more?: Environment): Promise<ServingPackage>;
   /** All files of the package with their sizes and times. */
   files(): readonly string[];
@@ -122,7 +122,7 @@ export function emptyFolder(...path: string[]): string {
   return folder;
 }
 
-/** A command that goes on in a folder, until the server in it answers. */
+/** Starts a command that keeps running in a folder. Resolves when its server answers. */
 export async function serve(
   command: readonly string[],
   cwd: string,

@@ -44,7 +44,7 @@ async function plant(dataDir: string, perHour: number): Promise<string[]> {
   return plantReceipts(store, perHour).finally(() => store.close());
 }
 
-/** In a store without accounts; their ids, oldest first. */
+/** Adds receipts to a store without accounts; returns their ids, oldest first. */
 export async function plantReceipts(
   { accounts, ledger }: Pick<Store, "accounts" | "ledger">,
   perHour: number,
@@ -69,7 +69,7 @@ export interface ReceivedBatch {
   readonly body: string;
 }
 
-/** Ids of the receipts in batches, as they came. */
+/** The ids of the receipts in batches, in the order of arrival. */
 export const idsInBatches = (all: readonly ReceivedBatch[]): readonly unknown[] =>
   all.flatMap(({ body }) =>
     body
@@ -84,7 +84,7 @@ export interface Receiver {
   stop(): Promise<void>;
 }
 
-/** An HTTP endpoint that takes exports, and keeps what came before it answers. */
+/** An HTTP endpoint for exports. It stores each request before it replies. */
 export function startReceiver(
   answer: (
     batch: ReceivedBatch,

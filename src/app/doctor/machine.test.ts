@@ -6,7 +6,7 @@ import { checkMachine } from "./machine.ts";
 
 const root = join(import.meta.dir, "..", "..", "..");
 
-/** What is found for a server that may open this number of files. */
+/** What the doctor reports for a server that may open this number of files. */
 async function examine(files: number) {
   const child = Bun.spawn(["sh", "-c", `ulimit -n ${files}; echo ready; exec cat`], {
     stdin: "pipe",

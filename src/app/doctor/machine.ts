@@ -5,7 +5,7 @@ import { type Checks, gibibyte, sizeText } from "./checks.ts";
 
 const leastMemory = gibibyte / 2;
 const memoryWithEngine = 2 * gibibyte;
-/** As in docs/deploy and the systemd unit. A call needs two: the caller's connection and the upstream's. */
+/** The limit in docs/deploy and the systemd unit. A call needs two files: a connection on each side. */
 const wantedFiles = 65_536;
 
 /** `serverPid`: the server that runs on the data directory; undefined where none is known. */
@@ -60,7 +60,7 @@ function checkCores(checks: Checks, settings: Settings | undefined): void {
   else checks.ok(finding);
 }
 
-/** The limit of the server counts. A shell often has a lower one than a service. */
+/** Checks the limit of the running server: a shell often has a lower limit than a service. */
 function checkOpenFiles(checks: Checks, serverPid: number | undefined): void {
   const ofServer = serverPid === undefined ? undefined : openFilesOf(serverPid);
   const count = ofServer ?? openFilesOf("self");

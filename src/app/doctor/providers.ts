@@ -35,7 +35,7 @@ type Providers = Awaited<ReturnType<Operations["providers"]["list"]>>;
 
 const oneCall = (name: string) => `svc provider test ${name} makes one real call.`;
 
-/** A server without a list is not at fault where its models are named in routes. */
+/** A server without a list of models is a problem only if no route names a model of it. */
 function noteWithoutList(checks: Checks, { name, models }: Providers[number]): void {
   if (models.length > 0)
     return checks.skipped(

@@ -4,7 +4,7 @@ import { type Delivered, deliver } from "../../telemetry/otlp/delivery.ts";
 import type { Checks } from "./checks.ts";
 
 const askMs = 5_000;
-/** The outer field of each signal; a request without records is valid. */
+/** An empty request for each signal, which OTLP allows. */
 const bodies = {
   traces: '{"resourceSpans":[]}',
   metrics: '{"resourceMetrics":[]}',

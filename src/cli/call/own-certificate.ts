@@ -29,7 +29,7 @@ export function pinnedTls({ tlsCert }: Pick<Settings, "tlsCert">): PinnedTls | u
   };
 }
 
-/** With what to do where the certificate is the reason. */
+/** Adds advice if the certificate is the reason. */
 export function unreachable(options: {
   readonly gateway: {
     readonly baseUrl: string;

@@ -4,22 +4,22 @@ import { invalid, Problem } from "../../base/problem.ts";
 export const sinceWords = "a duration ago such as 10m or 24h, a day, or a time (UTC)";
 
 interface News {
-  /** Where the next question begins. */
+  /** The position from which the next request continues. */
   readonly after: number;
-  /** What had to make room before it was asked for. */
+  /** How many were dropped before they could be shown. */
   readonly missed: number;
 }
 
 export interface Following<T extends News> {
   readonly ask: (after: number | undefined) => Promise<T>;
   readonly show: (news: T) => void;
-  /** What is shown, in plural. */
+  /** The plural noun for what is shown. */
   readonly what: string;
   readonly everyMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Asks the server until the signal ends it, or nobody reads any more. */
+/** Polls the server until the signal is aborted or standard output is closed. */
 export async function follow<T extends News>(following: Following<T>): Promise<void> {
   const { ask, show, what, everyMs, signal } = following;
   let after: number | undefined;

@@ -23,7 +23,7 @@ export function print(text = ""): void {
   process.stdout.write(`${harmless(text)}\n`);
 }
 
-/** With commands of ours in it, which work as they are printed. */
+/** Rewrites the commands in the text so that they work in the current folder. */
 export const printHint = (text: string): void => print(asTyped(text));
 
 export function printJson(value: unknown): void {

@@ -4,7 +4,7 @@ const mostBytes = 512 * 1024;
 
 class ReplyTooLarge extends Error {}
 
-/** Asks the provider: no redirects, and no more bytes than any of its documents needs. */
+/** Sends a request to the provider. Redirects are not followed, and the size of a reply is limited. */
 export const boundedFetch: CustomFetch = async (url, { body, signal, ...init }) => {
   const response = await fetch(url, {
     ...init,

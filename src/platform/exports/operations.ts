@@ -25,7 +25,7 @@ import type { ExportStreamView, ExportsView, ExportView, RanView } from "./schem
 
 export interface NewExport extends TargetInput {
   readonly name: string;
-  /** Adds a directory unchecked: it may be on another machine, or be mounted later. */
+  /** Adds a directory without testing it: it may be on another machine, or be mounted later. */
   readonly skip_test?: boolean | undefined;
   /** `receipts`, `audit` or both with a comma; absent: both. */
   readonly what?: string | undefined;
@@ -62,7 +62,7 @@ export const exportAudits = {
   run: null,
 } satisfies Audits<ExportOperations>;
 
-/** What exports in this process. */
+/** The exporter of this process. */
 export interface RunningExports {
   /** How long after its end an hour is exported. */
   readonly lagMs: number;
@@ -181,7 +181,7 @@ function readDestination(
   };
 }
 
-/** One that is missing is not created: what is not mounted would be filled in its place. */
+/** Does not create a missing directory: files would land in the mount point of an unmounted volume. */
 const checkDirectory = (exporter: RunningExports, destination: Destination): Promise<void> =>
   tryOut(exporter, destination, (reason) => ({
     field: "to",

@@ -117,8 +117,8 @@ export function checkAccess(route: Route, actor: Actor | undefined, accountId?: 
 }
 
 /**
- * What changes how somebody signs in, or adds power, asks for a proof that is not old. Programs with
- * a token have nobody who could prove anything.
+ * Changes to how a user signs in, and changes that grant rights, need a recent proof of identity.
+ * Programs with a token cannot give one.
  */
 export function checkRecent(actor: Actor | undefined, nowMs: number): void {
   if (actor?.kind !== "person") return;

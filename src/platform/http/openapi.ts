@@ -110,7 +110,7 @@ const failed = {
   content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
 };
 
-/** Undefined: the route never asks for a proof. */
+/** Undefined if the route never needs a proof. */
 function toProof({ needsRecent, needsRecentFor }: Route): string | undefined {
   if (needsRecent !== true && needsRecentFor === undefined) return undefined;
   const when = needsRecentFor === undefined ? "" : ` if ${needsRecentFor.when}`;

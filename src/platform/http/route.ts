@@ -45,11 +45,11 @@ export interface RouteTerms {
   readonly needsRecent?: true;
 }
 
-/** A route that needs a recent proof for some of its bodies only. */
+/** For a route that needs a recent proof only for some request bodies. */
 export interface RecentFor<Body> {
-  /** For the reference, after "if". */
+  /** The condition as the API reference shows it, after "if". */
   readonly when: string;
-  // A method, so that routes of any body fit into one table.
+  // A method, so that routes with different bodies fit into one table.
   applies(body: Body): boolean;
 }
 
@@ -64,7 +64,7 @@ export interface RouteOptions<
   readonly about: string;
   readonly query?: Query;
   readonly body?: Body;
-  /** True: the body is a form, as OAuth sends them, and not JSON. */
+  /** True: the body is form-encoded, as in OAuth, and not JSON. */
   readonly isForm?: true;
   /** True: not counted as a change of the caller, because it can only remove things. */
   readonly isUncounted?: true;

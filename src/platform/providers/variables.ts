@@ -13,9 +13,10 @@ const vendorVariables: ReadonlySet<string> = new Set(
 );
 
 /**
- * The environment has more than keys of vendors, such as the secrets of exports. Otherwise an operator
- * over HTTP could send any of it to a server of their own. A command on the machine, and svc.yaml, can
- * refer to every variable. What an export uses is its secret, even if a vendor's variable has it.
+ * The environment contains more than vendors' keys, such as the secrets of exports. Over HTTP, an
+ * operator could send any of them to their own server, so only some variables are allowed there.
+ * Commands on the machine and svc.yaml may name any variable. An export's variable is refused over HTTP,
+ * even if it has the name of a vendor's key.
  */
 export async function checkVariables(options: {
   readonly entry: ProviderEntry;

@@ -19,9 +19,9 @@ export type Delivered =
 
 interface NotTaken {
   readonly reason: string;
-  /** Of its reply; undefined where there was none. */
+  /** The status of the reply; undefined without a reply. */
   readonly status?: number;
-  /** Why there was no reply, as the runtime names it. */
+  /** The runtime's error code if there was no reply. */
   readonly code?: string;
 }
 

@@ -42,7 +42,7 @@ export class Otlp {
   findProvider: FindProvider = () => undefined;
   /** Writes the metrics of this process; set once they are counted. */
   writeMetrics: WriteMetrics | undefined;
-  /** Reads what a store knows; asked before each sending. */
+  /** Reads metrics from the store; called before metrics are sent. */
   readMore: (() => Promise<WriteMetrics | undefined>) | undefined;
   readonly #options: OtlpOptions;
   /** Ends each signal, within the time. */

@@ -150,7 +150,7 @@ test("a directory that is missing or not writable is refused, and nothing is cre
   writeFileSync(home.dir, "");
   expect(await refused()).toContain(`${home.dir} is not a directory`);
   rmSync(home.dir);
-  // Root may write everywhere but there.
+  // Root can write to all other directories.
   const readOnly = await home.svc(["exports", "add", "archive", "--to", "file:///sys"]);
   expect([readOnly.code, readOnly.stderr]).toEqual([
     1,

@@ -167,7 +167,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** What gives power, or changes how somebody signs in; those with a condition, for some bodies only. */
+/** Routes that grant rights or change how a user signs in; those with a condition, for some bodies only. */
 const proofs: Readonly<Record<string, string>> = {
   "POST /api/me/identity": "always",
   "POST /api/me/identity/finish": "always",

@@ -120,7 +120,7 @@ interface Live extends Shown {
   readonly limit: number;
 }
 
-/** The latest lines first; then, until the signal ends it, what comes. */
+/** Shows the latest lines, then new lines until the signal is aborted. */
 function followLog(live: Live & { readonly signal: AbortSignal }): Promise<void> {
   const { operations, filter, isJson, signal, limit } = live;
   let isFirst = true;

@@ -200,7 +200,7 @@ interface NewFactor {
   readonly audit: AuditRecord;
 }
 
-/** What a factor brings with it: its codes, if it is the first, and the end of other sessions. */
+/** Adds a factor. The first one also creates recovery codes and ends all other sessions. */
 async function addFactor<Refused extends string>(
   db: Db,
   { userId, factor, recoveryHashes, ticket, sessionId, audit }: NewFactor,
@@ -219,7 +219,7 @@ async function addFactor<Refused extends string>(
       return { hasNewCodes };
     }),
   );
-  // Of what can take a transaction back, only a used ticket takes these.
+  // A used ticket is the only reason for which this transaction is rolled back.
   return outcome as Exclude<typeof outcome, "spent" | "cloned" | "added">;
 }
 

@@ -62,7 +62,7 @@ export function sessionStore(db: Db) {
   } satisfies Partial<PeopleStore>;
 }
 
-/** However a session begins, it begins here. Needs the lock "people": it may end older ones. */
+/** Creates every session, however the user signed in. Needs the lock "people": it may end others. */
 export async function insertSession(transaction: Db, session: Session): Promise<void> {
   const open = await transaction
     .selectFrom("sessions")

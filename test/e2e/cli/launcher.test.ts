@@ -27,6 +27,8 @@ beforeEach(async () => {
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
 });
 afterEach(async () => {
+  // A test that failed has left its server.
+  if (existsSync(ownerPath())) process.kill(serverPid(), "SIGKILL");
   await Promise.all([home.remove(), upstream.stop(), collector.stop()]);
 });
 
@@ -105,13 +107,14 @@ test("a server whose launcher is killed stops, and leaves its data directory in 
   expect(existsSync(ownerPath())).toBe(false);
 });
 
-test("a launcher that is killed while the server stops cuts off no call", async () => {
-  const rest = Promise.withResolvers<void>();
+/** A server behind a launcher, and a call whose reply is held back until `finish`. */
+async function startWithCall() {
+  const { promise, resolve: finish } = Promise.withResolvers<void>();
   const recording = chatStreams.openai();
-  upstream.replyWith(pausedAfter({ recording, parts: 2, until: rest.promise }));
-  const { child, ended, text, waitForLog } = await start(["node", "-e", launch, process.execPath]);
-  const [, gateway = ""] = /gateway {3}(\S+)/.exec(text) ?? [];
-  const [key = ""] = /sk-svc-\w+/.exec(text) ?? [];
+  upstream.replyWith(pausedAfter({ recording, parts: 2, until: promise }));
+  const server = await start(["node", "-e", launch, process.execPath]);
+  const [, gateway = ""] = /gateway {3}(\S+)/.exec(server.text) ?? [];
+  const [key = ""] = /sk-svc-\w+/.exec(server.text) ?? [];
   const reply = await fetch(`${gateway}/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
@@ -122,6 +125,11 @@ test("a launcher that is killed while the server stops cuts off no call", async 
     }),
   });
   expect(reply.status).toBe(200);
+  return { ...server, reply, finish };
+}
+
+test("a launcher that is killed while the server stops cuts off no call", async () => {
+  const { child, ended, reply, finish, waitForLog } = await startWithCall();
   child.kill("SIGTERM");
   await waitForLog("stopping");
   await looked();
@@ -129,9 +137,23 @@ test("a launcher that is killed while the server stops cuts off no call", async 
   await child.exited;
   const end = ended();
   await Promise.race([looked(), end]);
-  rest.resolve();
+  finish();
   expect(await reply.text()).toEndWith("data: [DONE]\n\n");
   expect(await end).not.toContain("was killed");
+  expect(existsSync(ownerPath())).toBe(false);
+});
+
+test("the first signal after the end of the launcher cuts off no call", async () => {
+  const { child, ended, reply, finish, waitForLog } = await startWithCall();
+  child.kill("SIGKILL");
+  await waitForLog("was killed");
+  await looked();
+  process.kill(serverPid(), "SIGTERM");
+  const end = ended();
+  await Promise.race([looked(), end]);
+  finish();
+  expect(await reply.text()).toEndWith("data: [DONE]\n\n");
+  await end;
   expect(existsSync(ownerPath())).toBe(false);
 });
 

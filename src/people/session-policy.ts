@@ -49,7 +49,7 @@ export function needsFactor({ isOperator }: User, { requireFactor }: SessionPoli
 export const trustsSession = ({ factor }: Session, { trustsIdentity }: SessionPolicy): boolean =>
   factor === "identity" && trustsIdentity;
 
-/** Whether a factor was proved in the session; only then is it of use to a user who has one. */
+/** Whether a factor was proved in the session. Users with a factor can only use such sessions. */
 export const provesFactor = (session: Session, policy: SessionPolicy): boolean =>
   session.factor === "identity" ? trustsSession(session, policy) : session.factor !== undefined;
 

@@ -169,7 +169,7 @@ export class Identities {
     return this.provider.logoutUrl({ idToken, returnTo });
   }
 
-  /** Ends the sessions and sign-ins that the provider began for a user who has signed out there. */
+  /** A user signed out at the provider: ends the sessions and sign-ins that it began for them. */
   async loggedOut(
     given: { readonly token: string; readonly visitor: Visitor },
     toAudit: (user: User) => EntryAudits["entered"],

@@ -14,7 +14,7 @@ const event = "http://schemas.openid.net/event/backchannel-logout";
 export const longestAgeS = 600;
 const longestText = 255;
 
-/** The user who has signed out at the provider. */
+/** Names the user that signed out at the provider. */
 export interface LoggedOut {
   readonly issuer: string;
   readonly subject: string;

@@ -66,7 +66,7 @@ export interface EntryAudits {
 export interface IdentityStore {
   identity(of: Pick<Identity, "issuer" | "subject">): Promise<Identity | undefined>;
   identityOf(userId: string): Promise<Identity | undefined>;
-  /** Everybody who has one. */
+  /** The ids of all users with an identity. */
   withIdentities(): Promise<ReadonlySet<string>>;
   /** Signs a user in, with exactly the rights that the provider and people by hand have given. */
   enterByIdentity(entry: IdentityEntry, audits: EntryAudits): Promise<EntryResult>;

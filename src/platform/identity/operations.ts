@@ -25,7 +25,7 @@ export interface IdentityOperations {
   }>;
   /** Connects the identity to a user who is signed in. */
   connect(input: IdentityReturn & { readonly who: Pick<Person, "user"> }): Promise<void>;
-  /** Ends the sessions of a person who has signed out at the identity provider. */
+  /** A user signed out at the identity provider: ends the sessions that it began. */
   loggedOut(input: { readonly token: string; readonly visitor: Visitor }): Promise<void>;
   /** Takes it away, with the rights that came from its groups. */
   disconnect(input: { email: string } | { id: string }): Promise<{ readonly email: string }>;

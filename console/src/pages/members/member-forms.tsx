@@ -1,8 +1,8 @@
-import { Radio, Stack, TextInput } from "@mantine/core";
+import { Radio, Stack } from "@mantine/core";
 import type { Reply } from "../../api.ts";
 import { say } from "../../components/feedback/toasts.tsx";
 import { FormDialog } from "../../components/form/form-dialog.tsx";
-import { MailChoice } from "../../components/form/mail-choice.tsx";
+import { LinkRecipient } from "../../components/form/link-recipient.tsx";
 import { ShownLink } from "../../components/form/shown-link.tsx";
 import { useForm } from "../../components/form/use-form.ts";
 import { type Role, useSession } from "../../session.tsx";
@@ -30,18 +30,7 @@ export function InviteMember({ account }: { readonly account: string }) {
           onChange={(role) => form.edit({ role })}
           error={form.error("role")}
         />
-        <TextInput
-          label="Email (optional)"
-          description="Only this address can use the link."
-          type="email"
-          autoComplete="off"
-          {...form.text("email")}
-        />
-        <MailChoice
-          isOn={form.values.mail}
-          onChange={(isMailed) => form.edit({ mail: isMailed })}
-          email={form.values.email}
-        />
+        <LinkRecipient form={form} />
       </FormDialog>
     </VerifiedForm>
   );

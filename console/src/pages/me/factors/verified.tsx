@@ -66,7 +66,7 @@ interface VerifyProps {
 
 function Verify({ factors, onDone }: VerifyProps) {
   const { has_password: hasPassword } = useUser();
-  // The password is not enough for a user who has a factor.
+  // A user with a factor proves themselves by it: the password is not enough.
   const usesCode = factors.totp !== null || factors.passkeys.length > 0;
   const [text, setText] = useState("");
   const verify = useWork(

@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { ApiProblem, type Reply } from "../../../api.ts";
 import { DialogBody, useDialog } from "../../../components/form/dialog.tsx";
 import { FormDialog } from "../../../components/form/form-dialog.tsx";
-import { MailChoice } from "../../../components/form/mail-choice.tsx";
+import { LinkRecipient } from "../../../components/form/link-recipient.tsx";
 import { LinkNews } from "../../../components/form/shown-link.tsx";
 import { useForm } from "../../../components/form/use-form.ts";
 import { useSession } from "../../../session.tsx";
@@ -58,22 +58,7 @@ export function CreateAccount() {
             checked={isInvited}
             onChange={(event) => form.edit({ isInvited: event.currentTarget.checked })}
           />
-          {isInvited && (
-            <TextInput
-              label="Owner's email (optional)"
-              description="Only this address can use the link."
-              type="email"
-              autoComplete="off"
-              {...form.text("email")}
-            />
-          )}
-          {isInvited && (
-            <MailChoice
-              isOn={form.values.mail}
-              onChange={(isMailed) => form.edit({ mail: isMailed })}
-              email={form.values.email}
-            />
-          )}
+          {isInvited && <LinkRecipient form={form} label="Owner's email (optional)" />}
         </Stack>
         <Fieldset legend="Limits (optional)">
           <LimitFields value={form.values} onChange={form.edit} problem={form.problem} />

@@ -1,6 +1,5 @@
-import { TextInput } from "@mantine/core";
 import { FormDialog } from "../../../components/form/form-dialog.tsx";
-import { MailChoice } from "../../../components/form/mail-choice.tsx";
+import { LinkRecipient } from "../../../components/form/link-recipient.tsx";
 import { ShownLink } from "../../../components/form/shown-link.tsx";
 import { useForm } from "../../../components/form/use-form.ts";
 import { useSession } from "../../../session.tsx";
@@ -24,19 +23,7 @@ export function InviteOperator() {
           Operators can view and change everything, including providers, prices, accounts and
           people. To give access to one account only, invite the person from that account.
         </p>
-        <TextInput
-          label="Email (optional)"
-          description="Only this address can use the link."
-          type="email"
-          autoComplete="off"
-          data-autofocus
-          {...form.text("email")}
-        />
-        <MailChoice
-          isOn={form.values.mail}
-          onChange={(isMailed) => form.edit({ mail: isMailed })}
-          email={form.values.email}
-        />
+        <LinkRecipient form={form} isFirst />
       </FormDialog>
     </VerifiedForm>
   );

@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Engine, root, startEngine } from "../docker/engine.ts";
+
+// Building the image installs Debian packages: minutes on a busy machine.
+setDefaultTimeout(900_000);
 
 const machine = "svc-systemd";
 const image = "svc-systemd:test";

@@ -58,6 +58,8 @@ test("gateway and PostgreSQL become healthy, a key works, and both stop with 0",
   expect(status).toBe(200);
   const verified = await compose("exec", "-T", "gateway", "svc", "ledger", "verify");
   expect(verified).toMatchObject({ code: 0 });
+  const { text: files } = await compose("exec", "-T", "gateway", "sh", "-c", "ulimit -n");
+  expect(files.trim()).toBe("65536");
   const { text: variables } = await compose("exec", "-T", "gateway", "env");
   expect(variables).toContain("OPENAI_API_KEY=sk-from-a-file");
   expect(variables).not.toContain("postgres://");

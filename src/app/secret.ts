@@ -1,12 +1,14 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import type { Configuration } from "../config/load.ts";
 import type { Settings } from "../config/settings.ts";
 import type { MasterPlace } from "../platform/secrets/operations.ts";
 import { type DataKeyStore, type OpenedKeys, openDataKeys } from "../secrets/data-keys.ts";
 import { MasterKey } from "../secrets/master-key.ts";
 import {
   installKept,
+  isSecretLinked,
   isSecretOpen,
   keptSecret,
   type SecretSource,
@@ -57,7 +59,7 @@ export async function openSecrets(options: OpenSecretsOptions): Promise<OpenedSe
   const opened = await openDataKeys({
     store: dataKeys,
     master,
-    kept: (fingerprint) => (isInDataDir(settings) ? keptSecret(dataDir, fingerprint) : undefined),
+    kept: (fingerprint) => (isReplaceable(settings) ? keptSecret(dataDir, fingerprint) : undefined),
     nowMs: systemClock.nowMs,
     advice,
   });
@@ -70,13 +72,28 @@ export async function openSecrets(options: OpenSecretsOptions): Promise<OpenedSe
 export const isInDataDir = ({ secret, secretFile }: Settings): boolean =>
   secret === undefined && secretFile === undefined;
 
+/** Whether a rotation replaces the secret by itself: nobody else provides it. */
+export const isReplaceable = (settings: Settings): boolean =>
+  isInDataDir(settings) && !isSecretLinked(settings.dataDir);
+
 /** What a rotation needs to know of this process. */
 export function masterPlace(
   { dataKeys, master }: OpenedSecrets,
-  { secret, secretFile, dataDir }: Settings,
+  { settings, environment }: Pick<Configuration, "settings" | "environment">,
 ): MasterPlace {
+  const { secret, secretFile, dataDir } = settings;
   const found = { store: dataKeys, master, dataDir };
   if (secret !== undefined) return { ...found, source: "SVC_SECRET", path: undefined };
-  if (secretFile !== undefined) return { ...found, source: "SVC_SECRET_FILE", path: secretFile };
-  return { ...found, source: "data directory", path: join(dataDir, "secret") };
+  if (secretFile === undefined)
+    return { ...found, source: "data directory", path: join(dataDir, "secret") };
+  const isCredential = isBelowCredentials(secretFile, environment["CREDENTIALS_DIRECTORY"]);
+  return { ...found, source: "SVC_SECRET_FILE", path: secretFile, isCredential };
+}
+
+/** A command outside of the service does not have the variable, but may be given the file's path. */
+function isBelowCredentials(path: string, folder = ""): boolean {
+  return (
+    (folder !== "" && path.startsWith(`${resolve(folder)}/`)) ||
+    path.startsWith("/run/credentials/")
+  );
 }

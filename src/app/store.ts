@@ -217,7 +217,7 @@ export function operationsOn({
     identities,
     post: createPost(configuration.settings, { clock, log }),
     secrets,
-    masterPlace: masterPlace(opened.keys, configuration.settings),
+    masterPlace: masterPlace(opened.keys, configuration),
     clock,
     platformUrl,
     money,

@@ -4,6 +4,7 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -57,6 +58,13 @@ export function masterSecret(options: MasterSecretOptions): string {
   return secret;
 }
 
+/**
+ * Whether `secret` is a link to a file of the operator. A tool that links it at each start would undo
+ * a rotation that replaces the link, and destroy the new secret.
+ */
+export const isSecretLinked = (dataDir: string): boolean =>
+  lstatSync(join(dataDir, "secret"), { throwIfNoEntry: false })?.isSymbolicLink() === true;
+
 /** Beside the file `secret`: one that a rotation has replaced, or is about to put there. */
 export const keptPath = (dataDir: string, fingerprint: string) =>
   join(dataDir, `secret.${fingerprint}`);
@@ -99,12 +107,12 @@ export function keptFingerprints(dataDir: string): readonly string[] {
 /**
  * Makes a kept secret the one of the data directory. The one that was there is kept, too, under its
  * own fingerprint: backups from its time need it. At no moment is there no file `secret`. Another
- * process may do the same at the same time.
+ * process may do the same at the same time. A link stays, and so does the kept file.
  */
 export function installKept(dataDir: string, fingerprint: string): void {
   const kept = keptPath(dataDir, fingerprint);
   const path = join(dataDir, "secret");
-  if (keptSecret(dataDir, fingerprint) === undefined) return;
+  if (isSecretLinked(dataDir) || keptSecret(dataDir, fingerprint) === undefined) return;
   const text = readFileSync(kept, "utf8").trim();
   if (existsSync(path)) keepSecret(dataDir, readFileSync(path, "utf8").trim());
   write(path, text);

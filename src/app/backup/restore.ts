@@ -41,7 +41,7 @@ import { openLedgerReader } from "../../store/sqlite/ledger/reader.ts";
 import { lockDatabase, lockDataDir } from "../../store/sqlite/lock.ts";
 import { compareSchema } from "../../store/sqlite/migrations/migrations.ts";
 import { toStoreProblem } from "../../store/sqlite/store-problem.ts";
-import { secretSource } from "../secret.ts";
+import { isReplaceable, secretSource } from "../secret.ts";
 import { viewOf } from "./backup.ts";
 import { standardOutput, writeAll } from "./output.ts";
 
@@ -186,7 +186,7 @@ function secretFor(
   const fingerprint = fingerprintOf(text);
   if (fingerprint === wanted) return { text, source: isSet ? "settings" : "data directory" };
   // A rotation has replaced it since; the first start puts it back.
-  if (!isSet && keptSecret(dataDir, wanted) !== undefined)
+  if (isReplaceable(settings) && keptSecret(dataDir, wanted) !== undefined)
     return { text, source: "data directory" };
   const setting = settingOf(settings);
   const where =

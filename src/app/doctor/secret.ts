@@ -5,7 +5,7 @@ import type { Configuration } from "../../config/load.ts";
 import { isPostgresUrl } from "../../config/setting-readers.ts";
 import { fingerprintOf } from "../../secrets/master-key.ts";
 import { keptSecret, masterSecret } from "../../secrets/master-secret.ts";
-import { secretSource } from "../secret.ts";
+import { isReplaceable, secretSource } from "../secret.ts";
 import type { Checks, DatabaseFindings } from "./checks.ts";
 
 /** Whether the master secret is there, and is the one of the database. */
@@ -37,7 +37,7 @@ export function checkSecret(
   if (fingerprint === undefined)
     return checks.ok(`There is a master secret (${source}); the database is not created yet`);
   const own = fingerprintOf(master);
-  const isKept = !isSet && keptSecret(settings.dataDir, fingerprint) !== undefined;
+  const isKept = isReplaceable(settings) && keptSecret(settings.dataDir, fingerprint) !== undefined;
   if (isKept && own !== fingerprint)
     return checks.warning(
       `A rotation of the master secret was interrupted (${path} has the one of before).`,

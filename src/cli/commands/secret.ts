@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { invalid } from "../../base/problem.ts";
 import { readSecretFile, SecretFileTrouble } from "../../base/secret-file.ts";
 import type { RotatedView, SecretStatusView } from "../../platform/secrets/operations.ts";
@@ -106,6 +107,10 @@ function printStatus(view: SecretStatusView): void {
   );
   // During a rotation, the new secret may be in such a file, too.
   const kept = view.kept.filter((name) => view.wrappings.every((one) => one.fingerprint !== name));
+  if (view.kept.includes(view.fingerprint))
+    print(
+      `\nsecret.${view.fingerprint} in the data directory has the secret that is used here. Keep it until no setting, link or unit names it and you have a copy elsewhere; then you can delete it.`,
+    );
   if (kept.length > 0)
     print(
       `\nKept for backups from their time: ${kept.map((one) => `secret.${one}`).join(", ")} in the data directory.`,
@@ -132,10 +137,19 @@ function printRotated(view: RotatedView): void {
 function nextSteps(view: RotatedView): readonly string[] {
   const from = view.secret_file === null ? "the new secret" : `the text in ${view.secret_file}`;
   const others = view.is_shared ? " on every machine" : "";
-  const put = {
-    SVC_SECRET: `Set SVC_SECRET to ${from}${others}.`,
-    SVC_SECRET_FILE: `Replace the content of ${view.path ?? "the file in SVC_SECRET_FILE"} by ${from}${others}.`,
+  const path = view.path ?? "the file";
+  const replace = {
+    variable: `Set SVC_SECRET to ${from}${others}.`,
+    file: `Replace the content of ${path} with ${from}${others}.`,
+    credential: `Replace the content of the file that LoadCredential=${basename(path)} names in the systemd unit with ${from}${others}. ${path} is only a copy of it, which systemd creates at each start.`,
+    link: `Replace the content of the file that the link ${path} leads to with ${from}${others}.`,
     "data directory": `This machine has the new secret. Put ${from} into the file secret of every other machine.`,
-  }[view.source];
-  return [put, `Restart every process${others}.`, "svc secret rotate --finish"];
+  }[view.carrier];
+  const keep = `Keep the previous secret where you keep backups: those from before need it.`;
+  return [
+    ...(view.carrier === "data directory" ? [] : [keep]),
+    replace,
+    `Restart every process${others}.`,
+    "svc secret rotate --finish",
+  ];
 }

@@ -10,6 +10,7 @@ import { MasterKey } from "../../secrets/master-key.ts";
 import {
   fewestCharacters,
   installKept,
+  isSecretLinked,
   keepSecret,
   keptFingerprints,
   keptPath,
@@ -25,6 +26,16 @@ import type { Audits, Unbound } from "../audit/author.ts";
 
 /** Where this process has its master secret from. */
 export type SecretPlace = "SVC_SECRET" | "SVC_SECRET_FILE" | "data directory";
+
+/** What gives processes their secret, and has to be changed for a new one. */
+export type SecretCarrier =
+  | "variable"
+  | "file"
+  /** Of systemd, which copies it from another file at each start. */
+  | "credential"
+  /** `secret` in the data directory is a symbolic link. */
+  | "link"
+  | "data directory";
 
 export interface SecretStatusView {
   readonly source: SecretPlace;
@@ -47,6 +58,7 @@ export interface SecretStatusView {
 
 export interface RotatedView {
   readonly source: SecretPlace;
+  readonly carrier: SecretCarrier;
   readonly path: string | null;
   readonly fingerprint: string;
   readonly previous: string;
@@ -80,6 +92,7 @@ export interface MasterPlace {
   readonly master: MasterKey;
   readonly source: SecretPlace;
   readonly path: string | undefined;
+  readonly isCredential?: boolean;
   readonly dataDir: string;
 }
 
@@ -107,13 +120,18 @@ export function secretOperations({
     status,
     rotate: ({ secret }, { audit }) =>
       mutex.run(async () => {
-        const { store, master: before, source, path, dataDir } = own();
-        const isInDataDir = source === "data directory";
-        const keepsOld = isShared || !isInDataDir;
+        const place = own();
+        const { store, master: before, source, path, dataDir } = place;
+        const carrier = carrierOf(place);
+        const isOurs = carrier === "data directory";
+        const keepsOld = isShared || !isOurs;
         const text = secret === undefined ? randomBytes(32).toString("hex") : checked(secret);
         const next = new MasterKey(text);
         const { fingerprint } = next;
-        const file = isInDataDir || secret === undefined ? keptPath(dataDir, fingerprint) : null;
+        // The present secret is refused below, and has a file already.
+        const isNew = fingerprint !== before.fingerprint;
+        const isWritten = isNew && (isOurs || secret === undefined);
+        const file = isWritten ? keptPath(dataDir, fingerprint) : null;
         const wasThere = file !== null && existsSync(file);
         // On the disk before the database needs it.
         if (file !== null) keepSecret(dataDir, text);
@@ -123,48 +141,56 @@ export function secretOperations({
           const nowMs = clock.nowMs();
           await rotateKeys({ store, master: before, next, keepsOld, nowMs, audit: record });
         } catch (error) {
-          // Refused: the database knows nothing of it. After any other error it may.
-          if (error instanceof Problem && file !== null && !wasThere) rmSync(file, { force: true });
+          // After any other error, the database may need it.
+          const isRefused = error instanceof Problem && error.code === "conflict";
+          // Another process may have rotated to the same secret.
+          const isUnused = isRefused && !wrappingsOf(await store.read()).includes(fingerprint);
+          if (isUnused && file !== null && !wasThere) rmSync(file, { force: true });
           throw error;
         }
-        if (isInDataDir) {
+        if (isOurs) {
           installKept(dataDir, fingerprint);
           master = next;
         }
         return {
           source,
+          carrier,
           path: path ?? null,
           fingerprint,
           previous: before.fingerprint,
           is_finished: !keepsOld,
-          secret_file: isInDataDir ? (path ?? null) : file,
-          previous_file: isInDataDir ? keptPath(dataDir, before.fingerprint) : null,
+          secret_file: isOurs ? (path ?? null) : file,
+          previous_file: isOurs ? keptPath(dataDir, before.fingerprint) : null,
           is_shared: isShared,
         };
       }),
     finish: ({ force = false }, { audit }) =>
       mutex.run(async () => {
-        const { store, master: ours, source, dataDir } = own();
+        const { store, master: ours } = own();
         const state = await store.read();
         const previous = otherWrapping(state, ours) ?? "";
         if (!force) await refuseOldNodes(fleet, wrappedAtMs(state) ?? 0);
-        const { fingerprint } = ours;
-        const record = audit({ subject: fingerprint, detail: { previous } });
+        const record = audit({ subject: ours.fingerprint, detail: { previous } });
+        // The file of the new secret stays: a setting or a link may name it, or nobody has a copy.
         await finishRotation({ store, master: ours, audit: record });
-        // The operator has it elsewhere by now.
-        if (source !== "data directory") rmSync(keptPath(dataDir, fingerprint), { force: true });
         return status();
       }),
     cancel: (_, { audit }) =>
       mutex.run(async () => {
-        const { store, master: ours, dataDir } = own();
+        const { store, master: ours } = own();
         const dropped = otherWrapping(await store.read(), ours) ?? "";
         const record = audit({ subject: ours.fingerprint, detail: { dropped } });
+        // The file of the dropped secret stays: backups from during the rotation need it.
         await cancelRotation({ store, master: ours, audit: record });
-        rmSync(keptPath(dataDir, dropped), { force: true });
         return status();
       }),
   };
+}
+
+function carrierOf({ source, isCredential = false, dataDir }: MasterPlace): SecretCarrier {
+  if (source === "SVC_SECRET") return "variable";
+  if (source === "SVC_SECRET_FILE") return isCredential ? "credential" : "file";
+  return isSecretLinked(dataDir) ? "link" : "data directory";
 }
 
 async function statusOf({

@@ -1,5 +1,16 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { hashKeySecret, keyHint, newKeySecret } from "../../../src/keys/secret.ts";
 import type { RotatedView, SecretStatusView } from "../../../src/platform/secrets/operations.ts";
@@ -126,7 +137,7 @@ test("a secret of the environment stays valid until the rotation is finished", a
     "already uses the new secret",
   );
   expect((await svc(["secret", "rotate", "--finish"], two)).code).toBe(0);
-  expect(existsSync(inData(`secret.${fingerprint}`))).toBe(false);
+  expect(fingerprintOf(secretText(`secret.${fingerprint}`))).toBe(fingerprint);
   expect((await svc(["account", "list"], one)).stderr).toContain("another master secret");
   expect((await svc(["account", "list"], two)).code).toBe(0);
 });
@@ -144,6 +155,96 @@ test("a rotation that is not finished can be undone", async () => {
   expect((await home.svc(["account", "list"], one)).code).toBe(0);
   const other = { environment: { SVC_SECRET: "2".repeat(32) } };
   expect((await home.svc(["account", "list"], other)).code).toBe(1);
+});
+
+test.each([
+  ["names it", (file: string) => file],
+  [
+    "names a link to it",
+    (file: string) => {
+      symlinkSync(file, `${file}-link`);
+      return `${file}-link`;
+    },
+  ],
+])("the file of a new secret outlives the rotation where SVC_SECRET_FILE %s", async (_, toName) => {
+  const old = join(home.dataDir, "..", "old");
+  writeFileSync(old, "1".repeat(64), { mode: 0o600 });
+  const one = { environment: { SVC_SECRET_FILE: old } };
+  await home.svc(["account", "create", "acme"], one);
+  const rotated = await home.svc(["secret", "rotate", "--json"], one);
+  const { fingerprint, secret_file } = JSON.parse(rotated.stdout) as RotatedView;
+  const two = { environment: { SVC_SECRET_FILE: toName(secret_file ?? "") } };
+  const finished = await home.svc(["secret", "rotate", "--finish"], two);
+  expect([finished.code, finished.stdout]).toEqual([
+    0,
+    expect.stringContaining(`secret.${fingerprint} in the data directory has the secret that is`),
+  ]);
+  expect((await home.svc(["account", "list"], two)).code).toBe(0);
+});
+
+test("a secret of a canceled rotation stays for the backups from during it", async () => {
+  const one = { environment: { SVC_SECRET: "1".repeat(32) } };
+  await home.svc(["account", "create", "acme"], one);
+  const { stdout } = await home.svc(["secret", "rotate", "--json"], one);
+  const { fingerprint } = JSON.parse(stdout) as RotatedView;
+  const file = join(home.dataDir, "..", "svc.svcbackup");
+  expect((await home.svc(["backup", file], one)).code).toBe(0);
+  expect((await home.svc(["secret", "rotate", "--cancel"], one)).code).toBe(0);
+  const two = { environment: { SVC_SECRET: secretText(`secret.${fingerprint}`) } };
+  const words = ["restore", file, "--data-dir", join(home.dataDir, "..", "restored")];
+  expect((await home.svc(words, two)).code).toBe(0);
+});
+
+test("a linked secret is rotated in two steps, and the link stays", async () => {
+  const vault = join(home.dataDir, "..", "vault");
+  writeFileSync(vault, `${"1".repeat(64)}\n`, { mode: 0o600 });
+  const link = () => {
+    rmSync(inData("secret"), { force: true });
+    symlinkSync(vault, inData("secret"));
+  };
+  link();
+  const server = await home.serve();
+  const { stdout } = await home.svc(["secret", "rotate"]);
+  expect(stdout).toContain(
+    `Replace the content of the file that the link ${inData("secret")} leads to with the text in`,
+  );
+  const { wrappings, fingerprint: before } = await status();
+  const { fingerprint = "" } = wrappings.find((one) => one.is_current) ?? {};
+  expect([wrappings.length, before]).toEqual([2, fingerprintOf("1".repeat(64))]);
+  expect(await server.stop()).toBe(0);
+  // A tool that links again at each start changes nothing.
+  link();
+  const again = await home.serve();
+  expect(await statusOf(again, server.key)).toBe(200);
+  expect(await again.stop()).toBe(0);
+  copyFileSync(inData(`secret.${fingerprint}`), vault);
+  expect((await home.svc(["secret", "rotate", "--finish"])).code).toBe(0);
+  link();
+  const last = await home.serve();
+  expect(await statusOf(last, server.key)).toBe(200);
+  expect(await last.stop()).toBe(0);
+  expect(lstatSync(inData("secret")).isSymbolicLink()).toBe(true);
+  // The vault is restored from before: nothing of the data directory takes its place.
+  writeFileSync(vault, `${"1".repeat(64)}\n`);
+  expect((await home.svc(["account", "list"])).stderr).toContain("another master secret");
+  expect((await home.svc(["doctor"])).stdout).not.toContain("was interrupted");
+  expect(lstatSync(inData("secret")).isSymbolicLink()).toBe(true);
+  expect(fingerprintOf(secretText(`secret.${fingerprint}`))).toBe(fingerprint);
+});
+
+test("where systemd copies the secret, the source of the copy is what to replace", async () => {
+  const credentials = join(home.dataDir, "..", "credentials");
+  mkdirSync(credentials);
+  const file = join(credentials, "svc-secret");
+  writeFileSync(file, "1".repeat(64), { mode: 0o400 });
+  const server = await home.serve({
+    SVC_SECRET_FILE: file,
+    CREDENTIALS_DIRECTORY: credentials,
+  });
+  const { stdout } = await home.svc(["secret", "rotate"]);
+  expect(stdout).toContain("the file that LoadCredential=svc-secret names in the systemd unit");
+  expect(stdout).not.toContain(`the content of ${file}`);
+  expect(await server.stop()).toBe(0);
 });
 
 test("a new secret that is short, missing or the present one is refused in one sentence", async () => {

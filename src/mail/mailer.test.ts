@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import type { SMTPServerOptions } from "smtp-server";
-import { startMailServer } from "../../test/setup/mail-server.ts";
+import { sendWithoutEnd, startMailServer } from "../../test/setup/mail-server.ts";
 import type { SmtpServer } from "../base/network/smtp-url.ts";
 import { Mailer } from "./mailer.ts";
 
@@ -164,6 +164,23 @@ test("a server that is not there, hangs, or never ends its greeting", async () =
   await closed;
   const rude = await startSocket((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
   expect((await kindOf(mailerOf({ port: rude }).send(mail)))[0]).toBe("failed");
+});
+
+test.each([
+  ["empty lines", "\r\n"],
+  ["lines that continue a reply", "220-still here\r\n"],
+  ["a line", "x"],
+])("a server that sends %s without end is cut off", async (_, text) => {
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  const port = await startSocket((socket) => {
+    socket.on("close", () => resolve());
+    sendWithoutEnd(socket, text);
+  });
+  expect(await kindOf(mailerOf({ port }).send(mail))).toEqual([
+    "failed",
+    "The mail server failed: it sent more than 256 KiB.",
+  ]);
+  await closed;
 });
 
 test("four are sent at once, fifty wait, and more are refused", async () => {

@@ -1,6 +1,8 @@
 import { connect, isIP, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { SmtpServer } from "../base/network/smtp-url.ts";
 import { isMailAddress, type Mailbox } from "../base/text/mailbox.ts";
+import { BoundedSocket, mostReadBytes } from "./bounded-socket.ts";
 import { MailTrouble, toTrouble } from "./trouble.ts";
 
 export interface Mail {
@@ -104,27 +106,32 @@ export class Mailer {
   async #run(work: (transport: Transport) => Promise<unknown>, signal: AbortSignal): Promise<void> {
     if (signal.aborted) throw new MailTrouble("late");
     let socket: Socket | undefined;
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    const cut = () => {
+    const { promise: cut, reject } = Promise.withResolvers<never>();
+    const end = (trouble: MailTrouble) => {
       socket?.destroy();
-      reject(new MailTrouble("late"));
+      reject(trouble);
     };
-    signal.addEventListener("abort", cut, { once: true });
+    const endLate = () => end(new MailTrouble("late"));
+    signal.addEventListener("abort", endLate, { once: true });
     try {
-      const transport = await this.#transport((opened) => {
-        socket = opened;
-        if (signal.aborted) opened.destroy();
+      const transport = await this.#transport({
+        onSocket(opened) {
+          socket = opened;
+          if (signal.aborted) opened.destroy();
+        },
+        onTooMuch: () =>
+          end(new MailTrouble("failed", `it sent more than ${mostReadBytes / 1024} KiB`)),
       });
-      await Promise.race([work(transport), late]);
+      await Promise.race([work(transport), cut]);
     } catch (error) {
       throw error instanceof MailTrouble ? error : toTrouble(error);
     } finally {
-      signal.removeEventListener("abort", cut);
+      signal.removeEventListener("abort", endLate);
       socket?.destroy();
     }
   }
 
-  async #transport(onSocket: (socket: Socket) => void) {
+  async #transport({ onSocket, onTooMuch }: SocketEvents) {
     const { host, port, isTls, needsTls, login } = this.#server;
     const { createTransport } = await library();
     const totalMs = this.#totalMs;
@@ -145,12 +152,19 @@ export class Mailer {
         socket.once("error", (error) => answer(error));
         socket.once("connect", () => {
           socket.removeAllListeners("error");
-          answer(null, { connection: socket });
+          const bounded: Duplex = new BoundedSocket(socket, onTooMuch);
+          // The library uses no more of a socket than this has.
+          answer(null, { connection: bounded as Socket });
         });
         socket.once("close", () => answer(new Error("closed")));
       },
     });
   }
+}
+
+interface SocketEvents {
+  readonly onSocket: (socket: Socket) => void;
+  readonly onTooMuch: () => void;
 }
 
 interface Transport {

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 
 /** What a mail server got. */
@@ -55,4 +56,14 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
     next: () => new Promise((taken) => waiting.push(taken)),
     stop: () => void server.close(() => {}),
   };
+}
+
+/** Sends the text again and again, as fast as the other side takes it. */
+export function sendWithoutEnd(socket: Socket, text: string): void {
+  const block = text.repeat(Math.ceil(65_536 / text.length));
+  const fill = () => {
+    while (socket.writable && socket.write(block));
+  };
+  socket.on("drain", fill);
+  fill();
 }

@@ -1,34 +1,44 @@
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createServer } from "node:tls";
 import { createCertificate } from "../fake/certificate.ts";
-import { startMailServer } from "../setup/mail-server.ts";
+import { sendWithoutEnd, startMailServer } from "../setup/mail-server.ts";
 
 const authority = createCertificate({ name: "authority.example", isAuthority: true });
 const right = createCertificate({ name: "localhost", issuer: authority });
 const other = createCertificate({ name: "other.example", issuer: authority });
 
-test("mail goes over TLS and STARTTLS to a server with the certificate of its name, and to no other", async () => {
+/** What the mailer says about each server, in a process that trusts the authority. */
+async function sendTo(urls: readonly string[]): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), "svc-mail-tls-"));
-  writeFileSync(join(folder, "authority.pem"), authority.cert);
+  try {
+    writeFileSync(join(folder, "authority.pem"), authority.cert);
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, "mail-calls.ts"), ...urls], {
+      env: { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, "authority.pem") },
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+    return (await new Response(child.stdout).text()).trim().split("\n");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test("mail goes over TLS and STARTTLS to a server with the certificate of its name, and to no other", async () => {
   const [smtps, starttls, wrong] = await Promise.all([
     startMailServer({ secure: true, key: right.key, cert: right.cert }),
     startMailServer({ disabledCommands: [], key: right.key, cert: right.cert }),
     startMailServer({ secure: true, key: other.key, cert: other.cert }),
   ]);
   try {
-    const urls = [
+    const lines = await sendTo([
       `smtps://localhost:${smtps.port}`,
       `smtp://localhost:${starttls.port}`,
       `smtps://localhost:${wrong.port}`,
-    ];
-    const child = Bun.spawn([process.execPath, join(import.meta.dir, "mail-calls.ts"), ...urls], {
-      env: { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, "authority.pem") },
-      stdout: "pipe",
-      stderr: "inherit",
-    });
-    const lines = (await new Response(child.stdout).text()).trim().split("\n");
+    ]);
     expect(lines).toEqual([
       "sent",
       "sent",
@@ -38,6 +48,23 @@ test("mail goes over TLS and STARTTLS to a server with the certificate of its na
     expect(counts).toEqual([1, 1, 0]);
   } finally {
     for (const server of [smtps, starttls, wrong]) server.stop();
-    rmSync(folder, { recursive: true });
+  }
+});
+
+test("a server with TLS that sends lines without end is cut off", async () => {
+  const server = createServer({ key: right.key, cert: right.cert }, (socket) => {
+    socket.on("error", () => {});
+    sendWithoutEnd(socket, "\r\n");
+  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen(0, "127.0.0.1", resolve);
+  await promise;
+  try {
+    const { port } = server.address() as AddressInfo;
+    expect(await sendTo([`smtps://localhost:${port}`])).toEqual([
+      expect.stringContaining("it sent more than 256 KiB"),
+    ]);
+  } finally {
+    server.close();
   }
 });

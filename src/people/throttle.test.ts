@@ -35,6 +35,15 @@ test("what is given back late leaves no credit", () => {
   expect(throttle.waitMs("a", 60_000)).toBe(1_000);
 });
 
+test("a clock that is set back makes one wait for one failure, not until it is there again", () => {
+  const throttle = new Throttle(limit);
+  for (let at = 0; at < 3; at++) throttle.count("a", 3_600_000);
+  expect(throttle.waitMs("a", 0)).toBe(1_000);
+  expect(throttle.waitMs("a", 1_000)).toBe(0);
+  throttle.count("a", 1_000);
+  expect(throttle.waitMs("a", 1_000)).toBe(1_000);
+});
+
 test.each([
   ["203.0.113.7", "203.0.113.7"],
   ["::ffff:203.0.113.7", "203.0.113.7"],

@@ -4,6 +4,13 @@ export interface ThrottleLimit {
   readonly everyMs: number;
 }
 
+/**
+ * When the failures of a name are forgotten at the latest. A later end is from before the clock was
+ * set back, and would lock out its name until the clock is there again.
+ */
+export const latestEndMs = ({ burst, everyMs }: ThrottleLimit, nowMs: number): number =>
+  nowMs + burst * everyMs;
+
 /** What is remembered at most; the longest unseen is forgotten first. */
 const mostNames = 10_000;
 
@@ -20,8 +27,10 @@ export class Throttle {
   /** Zero when a try is let through. */
   waitMs(name: string, nowMs: number): number {
     const { burst, everyMs } = this.#limit;
+    const latestMs = latestEndMs(this.#limit, nowMs);
     const fullAtMs = this.#fullAtMs.get(name) ?? nowMs;
-    return Math.max(0, fullAtMs - nowMs - (burst - 1) * everyMs);
+    if (fullAtMs > latestMs) this.#fullAtMs.set(name, latestMs);
+    return Math.max(0, Math.min(fullAtMs, latestMs) - nowMs - (burst - 1) * everyMs);
   }
 
   /** Said before a try is looked at, so that many at once count each. */

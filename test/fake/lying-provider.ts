@@ -24,6 +24,8 @@ export interface Lie {
 export interface LyingProvider {
   readonly issuer: string;
   lie: Lie;
+  /** The paths that it was asked for. */
+  readonly requests: readonly string[];
   /** Another key from now on. */
   rotate(): Promise<void>;
   /** What the browser brings back from the address that it was sent to. */
@@ -47,9 +49,11 @@ export async function startLyingProvider(
   let own = await newKey();
   let kid = "one";
   let nonce = "";
+  const requests: string[] = [];
   const provider: LyingProvider = {
     issuer,
     lie: {},
+    requests,
     async rotate() {
       own = await newKey();
       kid = crypto.randomUUID();
@@ -110,6 +114,7 @@ export async function startLyingProvider(
     idleTimeout: 60,
     fetch(request) {
       const { pathname } = new URL(request.url);
+      requests.push(pathname);
       const reply = provider.lie.replies?.[pathname] ?? paths[pathname];
       return reply?.() ?? new Response("not here", { status: 404 });
     },

@@ -23,7 +23,7 @@ const passkeyOf = (id: string, rest: Partial<Passkey> = {}): Passkey => ({
   ...rest,
 });
 let made = 0;
-const ticketOf = (id = `ticket_${made++}`) => ({ id, expiresAtMs: 9 });
+const ticketOf = (id = `ticket_${made++}`) => ({ id, expiresAtMs: 9, atMs: 0 });
 const totpProof = (step: number): Proof => ({ factor: "totp", userId, step });
 const used = (id: string, counter: number, rest: Partial<Proof> = {}) =>
   ({ factor: "passkey", userId, id, counter, isBackedUp: false, atMs: 5, ...rest }) as Proof;

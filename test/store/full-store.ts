@@ -119,7 +119,7 @@ async function fillPeople({ people }: Store): Promise<void> {
 
 async function fillFactors(people: Store["people"]): Promise<void> {
   const userId = "user_1";
-  const ticketOf = (id: string) => ({ id, expiresAtMs: noonMs });
+  const ticketOf = (id: string) => ({ id, expiresAtMs: noonMs, atMs: noonMs });
   const totp = { userId, sealedSecret: "sealed", lastStep: 7, createdAtMs: 1 };
   await people.addTotp(
     { totp, recoveryHashes: ["h1", "h2"], ticket: ticketOf("t1"), sessionId: "session_1" },

@@ -49,6 +49,8 @@ export const hasFactor = ({ totp, passkeys }: FactorsOf): boolean =>
 export interface UsedTicket {
   readonly id: string;
   readonly expiresAtMs: number;
+  /** When it was opened. */
+  readonly atMs: number;
   /** The ticket is void if this mark is stored with the same or a later end. */
   readonly voidedBy?: SignOutMark | undefined;
 }

@@ -58,6 +58,13 @@ interface Sealed extends TicketContent {
 }
 
 const ticketMs = 10 * 60_000;
+const markMs = 2 * ticketMs;
+/**
+ * A mark this much later than now was stored while the clock was ahead. It must not void sign-ins until
+ * the clock is there again. Shorter is not enough: the provider may take a minute to answer after a
+ * ticket was opened, and a sign-out in this time counts.
+ */
+export const markAheadMs = 2 * 60_000;
 const longestTicket = 4_000;
 
 /**
@@ -96,7 +103,8 @@ export class Tickets {
     if (sealed === undefined || sealed.expiresAtMs <= nowMs || sealed.holder !== hashSecret(holder))
       throw new TicketExpired();
     const { id, expiresAtMs, voidedBy } = sealed;
-    return { ...sealed, issuedAtMs: expiresAtMs - ticketMs, used: { id, expiresAtMs, voidedBy } };
+    const used = { id, expiresAtMs, atMs: nowMs, voidedBy };
+    return { ...sealed, issuedAtMs: expiresAtMs - ticketMs, used };
   }
 
   #read(purpose: TicketPurpose, text: string): Sealed | undefined {
@@ -122,8 +130,11 @@ export function signOutMark(
 ): SignOutMark {
   const name = JSON.stringify([issuer, subject]);
   const id = `sign-out ${createHash("sha256").update(name).digest("base64url")}`;
-  return { id, expiresAtMs: atMs + 2 * ticketMs };
+  return { id, expiresAtMs: atMs + markMs };
 }
+
+/** The latest end of a mark that counts for a ticket that was opened at this moment. */
+export const latestMarkEndMs = (atMs: number): number => atMs + markMs + markAheadMs;
 
 export const markOf = (passwordHash: string): string => hashSecret(`mark ${passwordHash}`);
 

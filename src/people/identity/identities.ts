@@ -7,9 +7,9 @@ import { newSecret } from "../session-secrets.ts";
 import type { Session, User } from "../store.ts";
 import { networkOf, Throttle } from "../throttle.ts";
 import type { Claims } from "./claims.ts";
-import { IdentityNotAllowed } from "./failures.ts";
+import { IdentityNotAllowed, IdentityUnavailable } from "./failures.ts";
 import type { Flow } from "./flow.ts";
-import { LogoutRefused, longestAgeS } from "./logout-token.ts";
+import { LogoutRefused, longestAgeS, UnknownKey } from "./logout-token.ts";
 import type { IdentityProvider } from "./provider.ts";
 import { type FindAccount, grantsOf, type RoleRule } from "./roles.ts";
 import type { EntryAudits, Grants, Identity, IdentityEntry, RightsChange } from "./store.ts";
@@ -177,7 +177,7 @@ export class Identities {
     const { clock, store } = this.#people;
     const { id, ...of } = await this.#readLogout(given);
     const nowMs = clock.nowMs();
-    const ticket = { id, expiresAtMs: nowMs + logoutMs };
+    const ticket = { id, expiresAtMs: nowMs + logoutMs, atMs: nowMs };
     const mark = signOutMark(of, nowMs);
     const outcome = await store.signOutIdentity({ ...of, ticket, mark }, toAudit);
     if (outcome === "ticket-used")
@@ -191,8 +191,7 @@ export class Identities {
     try {
       return await this.provider.readLogout(given.token);
     } catch (error) {
-      if (error instanceof LogoutRefused && error.isCounted)
-        await limits.countLogout(network, clock.nowMs());
+      if (isCounted(error)) await limits.countLogout(network, clock.nowMs());
       throw error;
     }
   }
@@ -337,6 +336,12 @@ export class Identities {
     );
   }
 }
+
+/** Also a token whose key is not known yet: anyone can invent the name of a key. */
+const isCounted = (error: unknown) =>
+  error instanceof LogoutRefused
+    ? error.isCounted
+    : error instanceof IdentityUnavailable && error.cause instanceof UnknownKey;
 
 const justChanged = () =>
   new Problem({

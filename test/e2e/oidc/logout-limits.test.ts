@@ -73,6 +73,19 @@ test("wrong signatures count, also many at once", async () => {
   expect([countOf(statuses, 400), countOf(statuses, 429)]).toEqual([invalid, 120 - invalid]);
 });
 
+test("tokens of an unknown key count, and the keys are read for the first of them alone", async () => {
+  const tokens = await many(invalid + 20, () => home.token());
+  await home.provider.rotate();
+  const asked = () => home.provider.requests.filter((path) => path === "/jwks").length;
+  const before = asked();
+  const replies = await Promise.all(tokens.map((logout_token) => home.send({ logout_token })));
+  const statuses = replies.map(({ status }) => status);
+  expect([400, 503, 429].map((status) => countOf(statuses, status))).toEqual([1, invalid - 1, 20]);
+  home.clock.ms += 5_000;
+  expect((await home.report()).status).toBe(429);
+  expect(asked() - before).toBe(1);
+});
+
 test("what the provider signed does not count, even if it is refused", async () => {
   const used = { logout_token: await home.token() };
   expect((await home.send(used)).status).toBe(200);

@@ -89,6 +89,17 @@ test("an earlier sign-out that arrives on a slow clock does not shorten a later 
   expectNoSession(await finish());
 });
 
+test("a sign-out while the clock was ahead voids no sign-in after it was set back, and hides no sign-out", async () => {
+  home.clock.ms += 3_600_000;
+  expect((await home.report()).status).toBe(200);
+  home.clock.ms -= 3_600_000;
+  expect((await secondStep(await firstStep())).status).toBe(200);
+  home.clock.next();
+  const first = await firstStep();
+  expect((await home.report()).status).toBe(200);
+  expectNoSession(await secondStep(first));
+});
+
 test("one that waits for its second factor ends when an operator disconnects the user", async () => {
   const first = await firstStep();
   const { people } = (await operator.ask("GET /api/people")).body;

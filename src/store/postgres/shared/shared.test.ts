@@ -157,6 +157,20 @@ test("who is refused leaves no row, no name is readable, and old rows are erased
   expect(await names()).toHaveLength(1);
 });
 
+test("a clock that is set back makes one wait for one failure, not until it is there again", async () => {
+  const counter = new SignInTries(postgres().pool);
+  const network = { kind: "network", name: "192.0.2.1" } as const;
+  const pair = { kind: "pair", name: "192.0.2.1 ada@example.com" } as const;
+  const logout = { kind: "logout", name: "192.0.2.1" } as const;
+  const aheadMs = 3_600_000;
+  expect(await counter.count([pair, network], aheadMs)).toBe(0);
+  expect(await counter.count([logout], aheadMs)).toBe(0);
+  expect(await counter.count([pair, network], 0)).toBe(60_000);
+  expect(await counter.count([pair, network], 60_000)).toBe(0);
+  expect(await counter.waitMs(logout, 0)).toBe(20_000);
+  expect(await counter.waitMs(logout, 20_000)).toBe(0);
+});
+
 test("draining is written with its audit entry, for a node that is known", async () => {
   const { fleet } = await join("eu-1");
   const drain = (name: string) => fleet.setDraining([{ name, audit: auditOf() }], true);

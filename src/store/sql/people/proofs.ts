@@ -5,6 +5,7 @@ import type {
   SignOutMark,
   UsedTicket,
 } from "../../../people/factors/store.ts";
+import { latestMarkEndMs, markAheadMs } from "../../../people/factors/tickets.ts";
 import type { Tables } from "../schema.ts";
 
 /** Takes back the whole transaction of what a proof was to allow. */
@@ -26,9 +27,9 @@ export async function useUp(transaction: Transaction<Tables>, proof: Proof): Pro
 
 export async function useTicket(
   transaction: Transaction<Tables>,
-  { id, expiresAtMs, voidedBy }: UsedTicket,
+  { id, expiresAtMs, atMs, voidedBy }: UsedTicket,
 ): Promise<void> {
-  if (voidedBy !== undefined) await checkMark(transaction, voidedBy);
+  if (voidedBy !== undefined) await checkMark(transaction, voidedBy, atMs);
   const { numInsertedOrUpdatedRows } = await transaction
     .insertInto("used_tickets")
     .values({ id, expires_at_ms: expiresAtMs })
@@ -38,17 +39,22 @@ export async function useTicket(
 }
 
 /** Needs the lock "people", so that the sign-out either sees the session or stops it. */
-async function checkMark(transaction: Transaction<Tables>, voidedBy: SignOutMark): Promise<void> {
+async function checkMark(
+  transaction: Transaction<Tables>,
+  voidedBy: SignOutMark,
+  atMs: number,
+): Promise<void> {
   const mark = await transaction
     .selectFrom("used_tickets")
     .select("id")
     .where("id", "=", voidedBy.id)
     .where("expires_at_ms", ">=", voidedBy.expiresAtMs)
+    .where("expires_at_ms", "<=", latestMarkEndMs(atMs))
     .executeTakeFirst();
   if (mark !== undefined) throw new NotProven("ticket-used");
 }
 
-/** An earlier mark of the same user only gets a later end. */
+/** An earlier mark of the same user only gets a later end, unless the clock was ahead when it was stored. */
 export async function addMark(
   transaction: Transaction<Tables>,
   { id, expiresAtMs }: SignOutMark,
@@ -60,7 +66,12 @@ export async function addMark(
       conflict
         .column("id")
         .doUpdateSet({ expires_at_ms: expiresAtMs })
-        .where("used_tickets.expires_at_ms", "<", expiresAtMs),
+        .where((where) =>
+          where.or([
+            where("used_tickets.expires_at_ms", "<", expiresAtMs),
+            where("used_tickets.expires_at_ms", ">", expiresAtMs + markAheadMs),
+          ]),
+        ),
     )
     .execute();
 }

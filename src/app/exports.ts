@@ -9,6 +9,7 @@ import { fileCarrier } from "../exports/file-carrier.ts";
 import type { Call } from "../exports/http-call.ts";
 import { httpCarrier } from "../exports/http-carrier.ts";
 import { collectPart, type ReadPart, type RowEncoder } from "../exports/part.ts";
+import { progressOf } from "../exports/progress.ts";
 import { type Reference, readReference } from "../exports/references.ts";
 import { s3Carrier } from "../exports/s3-carrier.ts";
 import type { ExportStore } from "../exports/store.ts";
@@ -56,10 +57,14 @@ const betweenTriesMs = 500;
 /** Beyond the longest call and the time in which a process stops: for clocks that differ. */
 const spareMs = 60_000;
 
+/** How long after its end an hour is exported. */
+export const exportLagMs = ({ maxCallMs, graceMs }: ExportsOptions["settings"]): number =>
+  maxCallMs + graceMs + spareMs;
+
 export function createExports(options: ExportsOptions): Exports {
   const { settings, store, readLedger, clock } = options;
   const log = options.log ?? createLog({ level: "silent", pretty: false, write: () => {} });
-  const lagMs = settings.maxCallMs + settings.graceMs + spareMs;
+  const lagMs = exportLagMs(settings);
   const exporter = new Exporter({
     store: store.exports,
     sources: exportSources(store.exports, readLedger),
@@ -76,7 +81,14 @@ export function createExports(options: ExportsOptions): Exports {
         store.exports.list(),
         store.exports.states(),
       ]);
-      return exportMetrics(destinations, states, { lagMs, nowMs: clock.nowMs() });
+      const time = { lagMs, nowMs: clock.nowMs() };
+      const shown = await Promise.all(
+        states.map(async (state) => {
+          const of = destinations.find(({ id }) => id === state.destinationId) ?? { fromMs: 0 };
+          return { ...state, lagMs: (await progressOf(store.exports, of, state, time)).lagMs };
+        }),
+      );
+      return exportMetrics(destinations, shown);
     },
     async runNow(name) {
       const { signal } = new AbortController();

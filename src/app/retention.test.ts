@@ -9,6 +9,7 @@ import { sealedOf } from "../../test/store/response-samples.ts";
 import { newId } from "../base/ids.ts";
 import { createLog } from "../base/log.ts";
 import { loadConfiguration } from "../config/load.ts";
+import { startOf } from "../exports/progress.ts";
 import { dayMs } from "../ledger/rollups.ts";
 import { runRetention, startRetention, sweepResponses } from "./retention.ts";
 import { openStore, withLedger } from "./store.ts";
@@ -141,6 +142,12 @@ describe("receipts that an export has not delivered", () => {
       const { cursor } = state;
       await store.exports.advance(of, { from: cursor, to: cursor, rows, atMs: clock.ms });
     };
+    const move = async (toMs: number) => {
+      const [state] = await store.exports.states();
+      if (state === undefined) throw new Error("there is a stream");
+      const advance = { from: state.cursor, to: startOf(toMs), rows: 0, atMs: clock.ms };
+      await store.exports.advance(of, advance);
+    };
     const failFor = async (days: number) => {
       for (let half = 0; half < 2 * days; half++) {
         await fail();
@@ -155,7 +162,7 @@ describe("receipts that an export has not delivered", () => {
         async (ledger) => (await Array.fromAsync(ledger.receipts({}))).length,
       );
     };
-    return { clock, lines, fail, failFor, work, left, close };
+    return { clock, lines, fail, failFor, work, move, left, close };
   }
 
   test("are kept for seven days of failures, and no longer", async () => {
@@ -193,6 +200,18 @@ describe("receipts that an export has not delivered", () => {
       await work(0);
       await failFor(6);
       expect(await left()).toBe(1);
+    } finally {
+      await close();
+    }
+  });
+
+  test("are kept when a clock that was ahead has moved the export into the future", async () => {
+    const { move, lines, left, close } = await startHeld("ahead");
+    try {
+      await move(noonMs + 400 * dayMs);
+      expect([await left(), lines.join()]).toEqual([1, expect.stringContaining("are kept until")]);
+      await move(noonMs);
+      expect(await left()).toBe(0);
     } finally {
       await close();
     }

@@ -1,11 +1,13 @@
 import { type Clock, nextTurn } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Configuration } from "../config/load.ts";
+import { placeOf } from "../exports/progress.ts";
 import { longestRestMs, type StreamState } from "../exports/store.ts";
 import { applyRetention, type Days } from "../ledger/retention.ts";
 import { dayMs } from "../ledger/rollups.ts";
 import { exportDay } from "../platform/requests/export/export.ts";
 import type { Store } from "../store/store.ts";
+import { exportLagMs } from "./exports.ts";
 import { withLedger } from "./store.ts";
 import { Ticker } from "./ticker.ts";
 
@@ -97,12 +99,15 @@ async function heldBack({ configuration, store, clock, log }: RetentionJob): Pro
   if (days.length === 0 || running.length === 0) return nowMs;
   const fewest = Math.min(...days) * dayMs;
   const states = await store.exports.states();
+  const lagMs = exportLagMs(configuration.settings);
   let atMs = nowMs;
-  for (const { id, name } of running) {
+  for (const destination of running) {
+    const { id, name } = destination;
     const state = states.find((one) => one.destinationId === id && one.stream === "receipts");
     if (state === undefined) continue;
     // What is exported already may go, and so may all that lies before the first receipt.
-    const { failure, cursor } = state;
+    const { failure } = state;
+    const { cursor } = await placeOf(store.exports, destination, state, { nowMs, lagMs });
     const firstMs = await store.exports.firstMs("receipts", cursor.hourMs, nowMs);
     const untilMs = firstMs === undefined ? nowMs : Math.min(nowMs, firstMs + fewest);
     if (untilMs >= nowMs) continue;

@@ -4,7 +4,7 @@ import type { Carrier } from "./delivery.ts";
 import type { Destination, Stream } from "./destination.ts";
 import type { ReadPart } from "./part.ts";
 import type { ExportStore, StreamState } from "./store.ts";
-import { failureOf, StreamPass } from "./stream-pass.ts";
+import { failureOf, longestPauseMs, StreamPass } from "./stream-pass.ts";
 
 export interface ExporterOptions {
   readonly store: ExportStore;
@@ -26,6 +26,8 @@ export interface PassResult {
 
 /** One destination works no longer than this at a time; it goes on with the next pass. */
 const budgetMs = 60_000;
+/** Of each stream; they are compared for seven days. */
+const mostKnownHours = 14 * 24;
 
 /**
  * Moves every destination on by one pass. Destinations do not wait for each other within it, and a
@@ -34,7 +36,10 @@ const budgetMs = 60_000;
  */
 export class Exporter {
   readonly #options: ExporterOptions;
+  /** By stream, as are the others: those whose failure is in the log. */
   readonly #failing = new Set<string>();
+  /** Those whose cursor is in the future. */
+  readonly #ahead = new Set<string>();
   /** Of each stream: which of the recent hours is compared next. */
   readonly #compared = new Map<string, number>();
 
@@ -50,8 +55,7 @@ export class Exporter {
   }): Promise<PassResult | undefined> {
     const rows = new Map<string, number>();
     const ran = await this.#options.store.alone(async () => {
-      const { store, clock } = this.#options;
-      await store.forgetHours(clock.nowMs() - 2 * StreamPass.comparedMs);
+      const { store } = this.#options;
       const states = await store.states();
       const due = (await store.list()).filter(
         ({ name, pausedAtMs }) =>
@@ -77,8 +81,8 @@ export class Exporter {
     let rows = 0;
     for (const state of states) {
       if (signal.aborted) break;
-      if (!isForced && clock.nowMs() < state.retryAtMs) continue;
-      const place = `${destination.id} ${state.stream}`;
+      if (!isForced && isResting(state, clock.nowMs())) continue;
+      const place = placeName(state);
       const pass = new StreamPass({
         store,
         destination,
@@ -94,18 +98,40 @@ export class Exporter {
       try {
         await pass.run();
         this.#compared.set(place, pass.nextCompared);
-        this.#worked(destination, state.stream, pass.rows);
+        this.#worked(destination, state, pass.rows);
+        if (pass.rows > 0) await store.forgetHours(state, mostKnownHours);
       } catch (error) {
         if (!signal.aborted) await this.#failed(destination, state, error);
       }
+      this.#warnIfAhead(destination, state, pass.aheadMs);
+      this.#warnOfOthers(destination, state, pass.otherNames);
       rows += pass.rows;
     }
     return rows;
   }
 
-  #worked({ name }: Destination, stream: Stream, rows: number): void {
-    if (rows === 0 || !this.#failing.delete(`${name} ${stream}`)) return;
-    this.#options.log.info("the export works again", { export: name, stream });
+  #warnIfAhead({ name }: Destination, state: StreamState, aheadMs: number): void {
+    const place = placeName(state);
+    if (aheadMs === 0) return void this.#ahead.delete(place);
+    if (this.#ahead.has(place)) return;
+    this.#ahead.add(place);
+    this.#options.log.warn(
+      "the clock was ahead: the export continues after the last complete hour that it delivered",
+      { export: name, stream: state.stream, ahead_s: Math.ceil(aheadMs / 1000) },
+    );
+  }
+
+  #warnOfOthers({ name }: Destination, { stream }: StreamState, names: readonly string[]): void {
+    if (names.length === 0) return;
+    this.#options.log.warn(
+      "the destination has other content under the names of this export: nothing was replaced, and the rows have other names",
+      { export: name, stream, files: names.length, first: names[0] },
+    );
+  }
+
+  #worked({ name }: Destination, state: StreamState, rows: number): void {
+    if (rows === 0 || !this.#failing.delete(placeName(state))) return;
+    this.#options.log.info("the export works again", { export: name, stream: state.stream });
   }
 
   async #failed({ name }: Destination, state: StreamState, error: unknown): Promise<void> {
@@ -113,7 +139,7 @@ export class Exporter {
     const { reason, pauseMs } = failureOf(error, state.failuresInRow, random());
     const atMs = clock.nowMs();
     await store.fail(state, { failure: reason, atMs, retryAtMs: atMs + pauseMs });
-    const place = `${name} ${state.stream}`;
+    const place = placeName(state);
     if (this.#failing.has(place)) return;
     this.#failing.add(place);
     log.warn("the export fails, and is tried again until it works", {
@@ -123,3 +149,10 @@ export class Exporter {
     });
   }
 }
+
+/** Ids are never used again, names of exports are. */
+const placeName = ({ destinationId, stream }: StreamState) => `${destinationId} ${stream}`;
+
+/** A time beyond the longest pause comes from a clock that was ahead. */
+const isResting = ({ retryAtMs }: StreamState, nowMs: number) =>
+  nowMs < retryAtMs && retryAtMs - nowMs <= longestPauseMs;

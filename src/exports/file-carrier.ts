@@ -1,8 +1,8 @@
-import { mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { giveToOwner } from "../base/owned-file.ts";
 import { groupsOf, mayCreateIn } from "../base/permissions.ts";
-import { type Carrier, type Part, partPath } from "./delivery.ts";
+import { type Carrier, otherPath, type Part, partPath } from "./delivery.ts";
 import { DeliveryFailure } from "./delivery-failure.ts";
 import type { FileTarget } from "./destination.ts";
 
@@ -16,7 +16,13 @@ export function fileCarrier({ dir }: FileTarget, user?: number): Carrier {
     mostRows: 20_000,
     mostBytes: 16 * 1024 * 1024,
     packs: true,
-    deliver: (part) => inWords(dir, () => write(dir, partPath(part), part.body)),
+    deliver: (part) =>
+      inWords(dir, async () => {
+        const own = partPath(part);
+        const isFree = part.replaces || !(await hasOther(join(dir, own), part.body));
+        await write(dir, isFree ? own : otherPath(part), part.body);
+        return isFree ? undefined : otherPath(part);
+      }),
     test: () =>
       inWords(dir, async () => {
         const name = ".svc-export-test";
@@ -28,6 +34,17 @@ export function fileCarrier({ dir }: FileTarget, user?: number): Carrier {
           );
       }),
   };
+}
+
+/** A file is there, and its content differs. */
+async function hasOther(path: string, body: Part["body"]): Promise<boolean> {
+  try {
+    const { size } = await stat(path);
+    return size !== body.length || !(await readFile(path)).equals(body);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return false;
+    throw error;
+  }
 }
 
 async function write(dir: string, name: string, body: Part["body"]): Promise<void> {
@@ -78,9 +95,9 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTDIR: "cannot be written: a part of the path is not a directory",
 };
 
-async function inWords(dir: string, work: () => Promise<void>): Promise<void> {
+async function inWords<T>(dir: string, work: () => Promise<T>): Promise<T> {
   try {
-    await work();
+    return await work();
   } catch (cause) {
     if (cause instanceof DeliveryFailure) throw cause;
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";

@@ -9,20 +9,22 @@ const longestWaitMs = 15 * 60_000;
 /** Later they may work; every other refusal stays one until an operator changes something. */
 const laterStatuses = new Set([408, 425, 429]);
 
-/** Resolves when the other side has accepted it; everything else is a `DeliveryFailure`. */
+/** The headers of the reply, when the other side has accepted it; everything else is a `DeliveryFailure`. */
 export async function send(
   call: Call,
   url: string,
   init: RequestInit & { readonly signal: AbortSignal },
   explain: (body: string) => string = () => "",
-): Promise<void> {
+): Promise<Headers> {
   const { status, headers, body } = await answerOf(call, url, init);
-  if (status >= 200 && status <= 299) return;
+  if (status >= 200 && status <= 299) return headers;
   if (status >= 300 && status <= 399)
     throw new DeliveryFailure(`it returned a redirect (${status}), which is not followed`, {
       isFinal: true,
+      status,
     });
   throw new DeliveryFailure(`it returned ${status}${explain(body)}`, {
+    status,
     isFinal: status < 500 && !laterStatuses.has(status),
     afterMs: waitOf(headers.get("retry-after")),
   });

@@ -1,5 +1,5 @@
-import { createHash, createHmac } from "node:crypto";
-import type { Carrier, Part } from "./delivery.ts";
+import { createHmac } from "node:crypto";
+import { type Carrier, type Part, sha256 } from "./delivery.ts";
 import type { HttpTarget } from "./destination.ts";
 import { type Call, send } from "./http-call.ts";
 
@@ -38,21 +38,22 @@ export function httpCarrier(
     mostRows: 500,
     mostBytes: 1024 * 1024,
     packs: false,
-    deliver(part, signal) {
+    async deliver(part, signal) {
       const { stream, hourMs, number, rows, body } = part;
       const hour = new Date(hourMs).toISOString().slice(0, 13);
-      const digest = createHash("sha256").update(body).digest("hex").slice(0, 32);
+      const digest = sha256(body).slice(0, 32);
       const more = {
         "svc-export-stream": stream,
         "svc-export-hour": `${hour}:00:00Z`,
         "svc-export-part": String(number),
         "svc-export-rows": String(rows),
       };
-      return post(body, `${stream}-${hour}-${number}-${digest}`, more, signal);
+      await post(body, `${stream}-${hour}-${number}-${digest}`, more, signal);
+      return undefined;
     },
-    test: (signal) => {
+    async test(signal) {
       const more = { "svc-export-stream": "test", "svc-export-rows": "0" };
-      return post(new Uint8Array(), `test-${Date.now()}`, more, signal);
+      await post(new Uint8Array(), `test-${Date.now()}`, more, signal);
     },
   };
 }

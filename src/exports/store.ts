@@ -36,6 +36,7 @@ export interface StreamState {
 /** An hour that was delivered. */
 export interface ExportedHour {
   readonly hourMs: number;
+  /** Delivered under the names of the hour itself; fewer than `known` where others have these names. */
   readonly rows: number;
   /** The largest count of rows that the hour was compared with. */
   readonly known: number;
@@ -85,7 +86,8 @@ export interface ExportStore {
     hour: ExportedHour,
     delivered: { rows: number; atMs: number },
   ): Promise<void>;
-  forgetHours(beforeMs: number): Promise<void>;
+  /** Of a stream, all but the newest. By number: the clock may be wrong. */
+  forgetHours(of: StreamOf, most: number): Promise<void>;
   /** Runs it, unless another process does; whether it ran. Ends with the process that runs it. */
   alone(work: () => Promise<void>): Promise<boolean>;
   /** The moment of the first row from one moment to another. */

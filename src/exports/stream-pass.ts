@@ -2,13 +2,13 @@ import type { Carrier } from "./delivery.ts";
 import { DeliveryFailure } from "./delivery-failure.ts";
 import type { Destination } from "./destination.ts";
 import type { Collected, ReadPart } from "./part.ts";
+import { closedMs, hourMs, placeOf, startOf, toHour } from "./progress.ts";
 import type { Cursor, ExportedHour, ExportStore, StreamState } from "./store.ts";
-
-const hourMs = 3_600_000;
-const toHour = (ms: number) => ms - (ms % hourMs);
 
 /** Hours that are compared with the store in one pass. */
 const comparedAtOnce = 8;
+/** How long hours are compared after they were delivered. */
+const comparedMs = 7 * 24 * hourMs;
 const attemptMs = 60_000;
 
 export interface StreamPassOptions {
@@ -31,67 +31,102 @@ export interface StreamPassOptions {
  * can end any more. A row that comes even later is found by comparing counts, and its hour is
  * delivered again, under the same names.
  *
- * The cursor moves after a part was delivered. A crash in between sends the part again.
+ * The cursor moves after a part was delivered, and never over hours without rows: a clock that is
+ * ahead would move it past rows that are still to come. A crash in between sends the part again.
  */
 export class StreamPass {
-  /** How long hours are compared after they were delivered. */
-  static readonly comparedMs = 7 * 24 * hourMs;
   /** Delivered by this pass. */
   rows = 0;
   nextCompared: number;
+  /** How far the stored cursor was in the future. */
+  aheadMs = 0;
+  /** Of parts whose own names were taken. */
+  readonly otherNames: string[] = [];
   readonly #options: StreamPassOptions;
   #carrier: Carrier | undefined;
+  /** As the store has it. */
+  #stored: Cursor;
+  /** Of the current hour, delivered by this pass under its own names. */
+  #ownRows = 0;
 
   constructor(options: StreamPassOptions) {
     this.#options = options;
     this.nextCompared = options.firstCompared;
+    this.#stored = options.state.cursor;
   }
 
   async run(): Promise<void> {
-    const { isOver, state } = this.#options;
-    let cursor: Cursor | undefined = state.cursor;
+    const { store, destination, state, isOver } = this.#options;
+    const { cursor: first, aheadMs } = await placeOf(store, destination, state, this.#time());
+    this.aheadMs = aheadMs;
+    let cursor: Cursor | undefined = first;
     while (!isOver()) {
       const next = await this.#step(cursor);
       if (next === undefined) return;
-      if (next === "caught-up") return this.#compare(cursor);
+      if (next === "caught-up") return this.#caughtUp(cursor);
       cursor = next;
     }
   }
 
-  /** Hours that begin before it are complete, as far as time alone can say. */
-  #closedMs(): number {
-    return toHour(Math.max(0, this.#options.nowMs() - this.#options.lagMs));
+  #time() {
+    const { nowMs, lagMs } = this.#options;
+    return { nowMs: nowMs(), lagMs };
   }
 
   /** The next cursor; undefined when another process has moved this one. */
-  async #step(from: Cursor): Promise<Cursor | "caught-up" | undefined> {
-    const closedMs = this.#closedMs();
-    if (from.hourMs >= closedMs) return "caught-up";
+  async #step(cursor: Cursor): Promise<Cursor | "caught-up" | undefined> {
+    const endMs = closedMs(this.#time());
+    if (cursor.hourMs >= endMs) return "caught-up";
     const { store, state } = this.#options;
+    let from = cursor;
     if (from.part === 1 && from.afterId === "") {
-      const firstMs = await store.firstMs(state.stream, from.hourMs, closedMs);
-      const firstHour = firstMs === undefined ? closedMs : toHour(firstMs);
-      if (firstHour > from.hourMs) return this.#move(from, { to: startOf(firstHour) });
+      const firstMs = await store.firstMs(state.stream, from.hourMs, endMs);
+      if (firstMs === undefined) return "caught-up";
+      from = startOf(toHour(firstMs));
     }
-    const part = await this.#deliver({ ...from, isLate: false });
+    const replaces = await this.#owns(from.hourMs);
+    const part = await this.#deliver({ ...from, isLate: false, replaces });
     const hourRows = from.hourRows + (part?.rows ?? 0);
     const rows = part?.rows ?? 0;
     if (part?.isFull === true)
-      return this.#move(from, {
+      return this.#move({
         to: { hourMs: from.hourMs, afterId: part.lastId, part: from.part + 1, hourRows },
         rows,
       });
-    const closed = { hourMs: from.hourMs, rows: hourRows, known: hourRows };
-    return this.#move(from, { to: startOf(from.hourMs + hourMs), rows, closed });
+    const closed = { hourMs: from.hourMs, rows: this.#ownRows, known: hourRows };
+    return this.#move({ to: startOf(from.hourMs + hourMs), rows, closed });
   }
 
-  async #move(
-    from: Cursor,
-    { to, rows = 0, closed }: { to: Cursor; rows?: number; closed?: ExportedHour },
-  ): Promise<Cursor | undefined> {
+  async #move({
+    to,
+    rows = 0,
+    closed,
+  }: {
+    readonly to: Cursor;
+    readonly rows?: number;
+    readonly closed?: ExportedHour;
+  }): Promise<Cursor | undefined> {
     const { store, state, nowMs } = this.#options;
-    const moved = await store.advance(state, { from, to, rows, atMs: nowMs(), closed });
-    return moved ? to : undefined;
+    const atMs = nowMs();
+    const moved = await store.advance(state, { from: this.#stored, to, rows, atMs, closed });
+    if (!moved) return undefined;
+    this.#stored = to;
+    return to;
+  }
+
+  async #caughtUp(cursor: Cursor): Promise<void> {
+    await this.#compare(cursor);
+    // The rows that could not be delivered are gone, by retention.
+    if (this.#options.state.failure !== undefined && this.rows === 0)
+      await this.#move({ to: this.#stored });
+  }
+
+  /** The hour has its names from this export, which can deliver no fewer rows now. */
+  async #owns(ofMs: number): Promise<boolean> {
+    const { store, state } = this.#options;
+    const hour = (await store.hours(state, ofMs)).find((one) => one.hourMs === ofMs);
+    if (hour === undefined || hour.rows < hour.known) return false;
+    return ofMs >= (await store.keptFromMs());
   }
 
   async #deliver({
@@ -99,9 +134,8 @@ export class StreamPass {
     afterId,
     part: number,
     isLate,
-  }: Pick<Cursor, "hourMs" | "afterId" | "part"> & { readonly isLate: boolean }): Promise<
-    Collected | undefined
-  > {
+    replaces,
+  }: PartOfHour): Promise<Collected | undefined> {
     const { destination, state, read, openCarrier, signal } = this.#options;
     const { format } = destination;
     const { stream } = state;
@@ -113,27 +147,32 @@ export class StreamPass {
     if (part === undefined) return undefined;
     const { rows, body } = part;
     const attempt = AbortSignal.any([signal, AbortSignal.timeout(attemptMs)]);
-    await this.#carrier.deliver(
-      { stream, format, hourMs: ofMs, number, isLate, rows, body },
+    const otherName = await this.#carrier.deliver(
+      { stream, format, hourMs: ofMs, number, isLate, replaces, rows, body },
       attempt,
     );
+    if (number === 1) this.#ownRows = 0;
+    if (otherName === undefined) this.#ownRows += rows;
+    else this.otherNames.push(otherName);
     this.rows += rows;
     return part;
   }
 
-  /** Some of the hours that were delivered lately, and in later passes the others. */
-  async #compare({ hourMs: endMs }: Cursor): Promise<void> {
+  /** Some of the hours of the last days, and in later passes the others. */
+  async #compare(cursor: Cursor): Promise<void> {
     const { store, state, destination, isOver } = this.#options;
-    const most = StreamPass.comparedMs / hourMs;
-    const known = new Map(
-      (await store.hours(state, endMs - StreamPass.comparedMs)).map((hour) => [hour.hourMs, hour]),
-    );
-    for (let left = comparedAtOnce; left > 0 && !isOver(); left--) {
-      const ofMs = endMs - (this.nextCompared + 1) * hourMs;
+    const closed = closedMs(this.#time());
+    const endMs = Math.min(cursor.hourMs, closed);
+    const fromMs = Math.max(closed - comparedMs, toHour(destination.fromMs), 0);
+    const hours = (endMs - fromMs) / hourMs;
+    if (hours <= 0) return;
+    const known = new Map((await store.hours(state, fromMs)).map((hour) => [hour.hourMs, hour]));
+    for (let left = Math.min(hours, comparedAtOnce); left > 0 && !isOver(); left--) {
+      const ofMs = endMs - ((this.nextCompared % hours) + 1) * hourMs;
       const has = known.get(ofMs)?.known ?? 0;
-      const count = ofMs < destination.fromMs ? 0 : await store.count(state.stream, ofMs);
+      const count = await store.count(state.stream, ofMs);
       if (count > has) await this.#deliverAgain(ofMs, count);
-      this.nextCompared = (this.nextCompared + 1) % most;
+      this.nextCompared = (this.nextCompared + 1) % hours;
     }
   }
 
@@ -141,22 +180,27 @@ export class StreamPass {
     const { store, state, nowMs } = this.#options;
     // What is left of the hour must not replace the whole of it.
     const isLate = ofMs < (await store.keptFromMs());
+    const replaces = await this.#owns(ofMs);
     let [afterId, rows] = ["", 0];
     for (let number = 1; ; number++) {
-      const part = await this.#deliver({ hourMs: ofMs, afterId, part: number, isLate });
+      const part = await this.#deliver({ hourMs: ofMs, afterId, part: number, isLate, replaces });
       rows += part?.rows ?? 0;
       afterId = part?.lastId ?? afterId;
       if (part?.isFull !== true) break;
     }
     const known = Math.max(count, rows);
-    await store.setHour(state, { hourMs: ofMs, rows, known }, { rows, atMs: nowMs() });
+    const hour = { hourMs: ofMs, rows: rows === 0 ? 0 : this.#ownRows, known };
+    await store.setHour(state, hour, { rows, atMs: nowMs() });
   }
 }
 
-const startOf = (ofMs: number): Cursor => ({ hourMs: ofMs, afterId: "", part: 1, hourRows: 0 });
+interface PartOfHour extends Pick<Cursor, "hourMs" | "afterId" | "part"> {
+  readonly isLate: boolean;
+  readonly replaces: boolean;
+}
 
 const firstPauseMs = 5_000;
-const longestPauseMs = 15 * 60_000;
+export const longestPauseMs = 15 * 60_000;
 
 /** Pauses double; where waiting alone helps nothing, the longest comes at once. */
 export function failureOf(

@@ -1,5 +1,4 @@
 import type { Destination } from "../exports/destination.ts";
-import { type Lag, lagOf } from "../exports/lag.ts";
 import type { StreamState } from "../exports/store.ts";
 import { type MetricsWriter, toLabels } from "./exposition.ts";
 
@@ -8,8 +7,7 @@ export type WriteMetrics = (to: MetricsWriter) => void;
 /** The progress of exports. It comes from the store, so it is the same in every process. */
 export function exportMetrics(
   destinations: readonly Destination[],
-  states: readonly StreamState[],
-  lag: Lag,
+  states: readonly (StreamState & { readonly lagMs: number })[],
 ): WriteMetrics | undefined {
   const shown = destinations.flatMap(({ id, name, pausedAtMs, createdAtMs }) =>
     states
@@ -29,7 +27,7 @@ export function exportMetrics(
       help: "For how long the next hour of an export has been due. Paused exports are not shown.",
     });
     for (const { labels, state, isPaused } of shown)
-      if (!isPaused) to.add(labels, lagOf(state, lag) / 1000);
+      if (!isPaused) to.add(labels, state.lagMs / 1000);
     to.family({
       name: "svc_export_rows_total",
       type: "counter",

@@ -42,7 +42,7 @@ afterEach(async () => {
   await moto.exited;
 });
 
-test("receipts arrive in a bucket, and a second export replaces its objects", async () => {
+test("receipts arrive in a bucket, and a second export finds its objects there", async () => {
   const environment = {
     AWS_ACCESS_KEY_ID: keys.accessKeyId,
     AWS_SECRET_ACCESS_KEY: keys.secretAccessKey,

@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { newId } from "../../src/base/ids.ts";
+import { idTimeMs, newId } from "../../src/base/ids.ts";
 import { hourMs, toHour } from "../../src/ledger/rollups.ts";
 import type { ExportView } from "../../src/platform/exports/schemas.ts";
 import { masterSecret } from "../../src/secrets/master-secret.ts";
@@ -21,6 +21,8 @@ export interface ExportsHome extends Home {
   /** Of the planted receipts, oldest first. */
   readonly ids: string[];
   show(name: string): Promise<ExportView>;
+  /** One more receipt, right after the newest. */
+  receive(): Promise<string>;
 }
 
 /** The same number of receipts in each of two hours. */
@@ -33,15 +35,29 @@ export async function createExportsHome(
   const ids = await plant(home.dataDir, perHour);
   const dir = join(home.dataDir, "..", "exports");
   mkdirSync(dir);
-  return { ...home, dir, ids, show: (name) => home.json<ExportView>(["exports", "show", name]) };
+  return {
+    ...home,
+    dir,
+    ids,
+    show: (name) => home.json<ExportView>(["exports", "show", name]),
+    receive: () =>
+      withStore(home.dataDir, async ({ ledger }) => {
+        const id = newId("req", idTimeMs(ids.at(-1) ?? "") + 1);
+        await ledger.commit([write(receiptOf({ id }))]);
+        return id;
+      }),
+  };
 }
 
-async function plant(dataDir: string, perHour: number): Promise<string[]> {
+const plant = (dataDir: string, perHour: number): Promise<string[]> =>
+  withStore(dataDir, (store) => plantReceipts(store, perHour));
+
+async function withStore<T>(dataDir: string, work: (store: Store) => Promise<T>): Promise<T> {
   const { fingerprint } = createSecrets(
     masterSecret({ fromEnvironment: undefined, dataDir, hasDatabase: true }),
   );
   const store = await createStore(openSqlite(join(dataDir, "svc.db")), fingerprint);
-  return plantReceipts(store, perHour).finally(() => store.close());
+  return work(store).finally(() => store.close());
 }
 
 /** Adds receipts to a store without accounts; returns their ids, oldest first. */

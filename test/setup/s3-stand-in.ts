@@ -7,9 +7,11 @@ export const s3Keys = { id: "AKIDEXAMPLE", secret: "a/secret+key", token: "sessi
 export interface S3StandIn {
   readonly url: string;
   /** By bucket and key. */
-  readonly objects: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
+  readonly objects: Map<string, Uint8Array<ArrayBuffer>>;
   /** All uploads that were accepted, in their order. */
   readonly puts: readonly string[];
+  /** What it lets the client do besides uploads. */
+  readonly allows: { reading: boolean; conditions: boolean };
   /** Called when an object is stored, before the reply. */
   onStored: () => void | Promise<void>;
   stop(): Promise<void>;
@@ -21,6 +23,7 @@ const hmac = (key: string | Buffer, data: string) =>
 
 export function startS3(region: string): S3StandIn {
   const objects = new Map<string, Uint8Array<ArrayBuffer>>();
+  const digests = new Map<string, string>();
   const puts: string[] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -34,16 +37,31 @@ export function startS3(region: string): S3StandIn {
       if (!isSigned(request, path, region)) return failure(403, "SignatureDoesNotMatch");
       if (request.headers.get("x-amz-content-sha256") !== sha256(body))
         return failure(400, "XAmzContentSHA256Mismatch");
-      objects.set(decodeURIComponent(path.slice(1)), body);
+      const key = decodeURIComponent(path.slice(1));
+      if (request.method === "HEAD") return head(key);
+      if (request.headers.has("if-none-match")) {
+        if (!standIn.allows.conditions) return failure(501, "NotImplemented");
+        if (objects.has(key)) return failure(412, "PreconditionFailed");
+      }
+      objects.set(key, body);
+      digests.set(key, request.headers.get("x-amz-meta-sha256") ?? "");
       puts.push(path);
       await standIn.onStored();
       return new Response("");
     },
   });
+  const head = (key: string): Response =>
+    standIn.allows.reading
+      ? new Response(null, {
+          status: objects.has(key) ? 200 : 404,
+          headers: { "x-amz-meta-sha256": digests.get(key) ?? "" },
+        })
+      : new Response(null, { status: 403 });
   const standIn: S3StandIn = {
     url: `http://127.0.0.1:${server.port}`,
     objects,
     puts,
+    allows: { reading: true, conditions: true },
     onStored: () => {},
     stop: () => server.stop(true),
   };

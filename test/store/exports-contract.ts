@@ -1,132 +1,21 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { gunzipSync } from "node:zlib";
-import { exportSources } from "../../src/app/exports.ts";
 import { newId } from "../../src/base/ids.ts";
-import { createLog } from "../../src/base/log.ts";
-import { type Carrier, type Part, partPath } from "../../src/exports/delivery.ts";
 import { DeliveryFailure } from "../../src/exports/delivery-failure.ts";
-import type { Destination } from "../../src/exports/destination.ts";
-import { Exporter } from "../../src/exports/exporter.ts";
 import type { ExportStore } from "../../src/exports/store.ts";
-import type { Receipt } from "../../src/ledger/receipt.ts";
-import { hourMs, type Rollups, toHour } from "../../src/ledger/rollups.ts";
-import type { LedgerReader } from "../../src/ledger/store.ts";
+import { hourMs } from "../../src/ledger/rollups.ts";
 import { auditOf } from "./audit-sample.ts";
+import { clockTests } from "./export-clock-contract.ts";
 import { failureRunTests } from "./export-failures-contract.ts";
 import {
-  above2to53,
-  entryOf,
-  noonMs,
-  type Opened,
-  receiptOf,
-  startSums,
-  write,
-} from "./ledger-samples.ts";
-
-/** 07:00 on the day of the samples. */
-const beganMs = toHour(noonMs) - 5 * hourMs;
-const minuteMs = 60_000;
-const lagMs = 16 * minuteMs;
-const partRows = 3;
-
-/** What the other side has: each name once, with the ids that it had last. */
-class Shelf implements Carrier {
-  readonly mostRows = partRows;
-  readonly mostBytes = 1_000_000;
-  readonly packs = true;
-  readonly files = new Map<string, readonly Record<string, unknown>[]>();
-  deliveries = 0;
-  failure: Error | undefined;
-
-  async deliver(part: Part): Promise<void> {
-    if (this.failure !== undefined) throw this.failure;
-    this.deliveries++;
-    const lines = gunzipSync(part.body).toString().trimEnd().split("\n");
-    this.files.set(
-      partPath(part),
-      lines.map((line) => JSON.parse(line)),
-    );
-  }
-
-  async test(): Promise<void> {}
-
-  names(): readonly string[] {
-    return [...this.files.keys()].map((path) => path.split("/").at(-1) ?? "").toSorted();
-  }
-
-  ids(): readonly unknown[] {
-    return [...this.files.values()].flat().map(({ id }) => id);
-  }
-}
-
-export const destinationOf = (rest: Partial<Destination> = {}): Destination => ({
-  id: "export_1",
-  name: "shelf",
-  streams: ["receipts"],
-  format: "jsonl",
-  target: { kind: "file", dir: "/nowhere" },
-  fromMs: 0,
-  createdAtMs: beganMs,
-  pausedAtMs: undefined,
-  ...rest,
-});
-
-class ExportHome {
-  readonly opened: () => Opened;
-  readonly shelf = new Shelf();
-  nowMs = beganMs;
-  #rollups: Rollups | undefined;
-
-  constructor(opened: () => Opened) {
-    this.opened = opened;
-  }
-
-  get store(): ExportStore {
-    return this.opened().store.exports;
-  }
-
-  async start(): Promise<void> {
-    const { store } = this.opened();
-    await store.ledger.addEntry(entryOf({ nano: above2to53 }), auditOf());
-    this.#rollups = await startSums(store.ledger, beganMs - 24 * hourMs);
-    await this.store.add(destinationOf(), auditOf());
-  }
-
-  async receive(...atMs: readonly number[]): Promise<readonly string[]> {
-    const receipts: readonly Receipt[] = atMs.map((ms) => receiptOf({ id: newId("req", ms) }));
-    await this.opened().store.ledger.commit(receipts.map((receipt) => write(receipt)));
-    await this.#rollups?.flush(this.nowMs);
-    return receipts.map(({ id }) => id);
-  }
-
-  exporter(store = this.store): Exporter {
-    return new Exporter({
-      store,
-      sources: exportSources(store, (work) => this.#read(work)),
-      openCarrier: () => this.shelf,
-      clock: { nowMs: () => this.nowMs },
-      lagMs,
-      log: createLog({ level: "silent", pretty: false, write: () => {} }),
-      random: () => 1,
-    });
-  }
-
-  async pass(exporter = this.exporter()): Promise<number | undefined> {
-    const result = await exporter.pass({ signal: new AbortController().signal });
-    return result?.rows.get("shelf");
-  }
-
-  async state() {
-    const [state] = await this.store.states();
-    if (state === undefined) throw new Error("there is a stream");
-    return state;
-  }
-
-  async #read<T>(work: (reader: LedgerReader) => Promise<T>): Promise<T> {
-    const reader = await this.opened().database.openReader();
-    return work(reader).finally(() => reader.close());
-  }
-}
+  beganMs,
+  bound,
+  destinationOf,
+  ExportHome,
+  lagMs,
+  minuteMs,
+  partRows,
+} from "./export-home.ts";
+import { above2to53, type Opened, receiptOf, write } from "./ledger-samples.ts";
 
 /** What exports rely on, whatever the database. */
 export function exportTests(opened: () => Opened): void {
@@ -142,6 +31,8 @@ export function exportTests(opened: () => Opened): void {
     failureTests(() => home);
     pauseTests(() => home);
     failureRunTests(() => home);
+    clockTests(() => home);
+    nameTests(() => home);
     destinationTests(() => home);
   });
 }
@@ -275,6 +166,41 @@ function lateTests(home: () => ExportHome): void {
   });
 }
 
+function nameTests(home: () => ExportHome): void {
+  test("what is there is not replaced by an hour that has fewer rows, now or later", async () => {
+    const { shelf, receive, pass } = bound(home());
+    const own = "receipts/2027-01-15/07/receipts-2027-01-15T07-0001.jsonl.gz";
+    // As a gateway has left it whose backup was restored.
+    const whole = ["a", "b", "c"].map((id) => ({ id }));
+    shelf.files.set(own, whole);
+    const ids = await receive(beganMs);
+    home().nowMs = beganMs + 3 * hourMs;
+    await pass();
+    expect(shelf.files.get(own)).toBe(whole);
+    expect(shelf.ids()).toEqual(["a", "b", "c", ...ids]);
+    expect(home().lines).toEqual([expect.stringContaining("nothing was replaced")]);
+    ids.push(...(await receive(beganMs + 1)));
+    await pass();
+    expect(shelf.files.get(own)).toBe(whole);
+    expect(shelf.ids().slice(-2)).toEqual(ids);
+    expect(shelf.names()).toHaveLength(3);
+  });
+
+  test("an export that is added again replaces nothing", async () => {
+    const { shelf, store, receive, pass } = bound(home());
+    const ids = await receive(beganMs, beganMs + 1);
+    home().nowMs = beganMs + 3 * hourMs;
+    await pass();
+    await store.remove("export_1", auditOf());
+    await store.add(destinationOf({ id: "export_2" }), auditOf());
+    // Stands for what is left.
+    await receive(beganMs + 2);
+    await pass();
+    expect(shelf.names()).toHaveLength(2);
+    expect(shelf.ids().slice(0, 2)).toEqual(ids);
+  });
+}
+
 function failureTests(home: () => ExportHome): void {
   test("a part that was delivered before a crash is delivered again under its name", async () => {
     const { shelf, store, receive, pass } = bound(home());
@@ -387,14 +313,4 @@ function destinationTests(home: () => ExportHome): void {
       [],
     ]);
   });
-}
-
-/** With its methods free of it. */
-function bound(home: ExportHome) {
-  return {
-    shelf: home.shelf,
-    store: home.store,
-    receive: async (...atMs: readonly number[]) => [...(await home.receive(...atMs))],
-    pass: (exporter?: Exporter) => home.pass(exporter),
-  };
 }

@@ -27,13 +27,18 @@ function checkStream(
   { name, to }: ExportView,
   { stream, isRunning }: { readonly stream: ExportStreamView; readonly isRunning: boolean },
 ): void {
-  const { failure, lag_s: lagS } = stream;
+  const { failure, lag_s: lagS, ahead_s: aheadS } = stream;
   const what = `${name}: ${stream.stream}`;
   const state = `${successText(stream)}, ${backlogText(lagS)}`;
   if (failure !== null)
     return checks.problem(
       `${what} cannot be delivered to ${to}: ${failure} (${state}).`,
       `Fix this, then run svc exports run ${name}. Nothing is lost: the next attempt continues where the last one stopped.`,
+    );
+  if (aheadS > 0)
+    return checks.warning(
+      `${what}: its position is ${durationText(aheadS)} in the future, because the clock of this machine was ahead or is behind now (${state}).`,
+      "Check the clock. The next pass continues after the last complete hour that was delivered.",
     );
   if (lagS <= longLagS) return checks.ok(`${what}: ${state}`);
   checks.warning(
@@ -47,10 +52,10 @@ function checkStream(
 const successText = ({ delivered_at: at, rows }: ExportStreamView) =>
   at === null ? "nothing delivered yet" : `last delivery at ${at}, ${rows} rows in total`;
 
-function backlogText(lagS: number): string {
-  if (lagS === 0) return "up to date";
-  const hours = Math.floor(lagS / 3_600);
-  return hours === 0
-    ? "less than an hour behind"
-    : `${hours} ${hours === 1 ? "hour" : "hours"} behind`;
+const backlogText = (lagS: number) => (lagS === 0 ? "up to date" : `${durationText(lagS)} behind`);
+
+function durationText(seconds: number): string {
+  const hours = Math.floor(seconds / 3_600);
+  if (hours === 0) return "less than an hour";
+  return `${hours} ${hours === 1 ? "hour" : "hours"}`;
 }

@@ -188,6 +188,10 @@ function printExport(view: ExportView): void {
     print(
       `${stream.stream}: ${stream.rows} rows, exported to ${exportedTo(view, stream) ?? "nothing yet"}${stream.lag_s === 0 ? "" : `, ${stream.lag_s} s behind`}`,
     );
+    if (stream.ahead_s > 0)
+      print(
+        `  ${style.yellow(`its position was ${stream.ahead_s} s in the future, because the clock was ahead; the next pass continues after what was delivered`)}`,
+      );
     if (stream.failure !== null)
       print(`  ${style.red(stream.failure)}; next attempt at ${stream.retry_at ?? "once"}`);
   }

@@ -17,7 +17,7 @@ import {
   targetText,
 } from "../../exports/destination.ts";
 import type { PassResult } from "../../exports/exporter.ts";
-import { lagOf } from "../../exports/lag.ts";
+import { type Progress, progressOf } from "../../exports/progress.ts";
 import type { ExportStore, StreamState } from "../../exports/store.ts";
 import { type Audits, omit, type Unbound } from "../audit/author.ts";
 import { toMoment } from "../input/values.ts";
@@ -96,11 +96,27 @@ export function exportOperations(
       command: "exports",
     });
   };
-  const view = async (name: string) => toView(await find(name), await store.states(), dependencies);
+  const toViews = async (all: readonly Destination[]) => {
+    const states = await store.states();
+    const time = { lagMs: exporter.lagMs, nowMs: clock.nowMs() };
+    return Promise.all(
+      all.map(async (destination) => {
+        const own = states.filter(({ destinationId }) => destinationId === destination.id);
+        const streams = own.map(async (state) =>
+          toStreamView(state, await progressOf(store, destination, state, time)),
+        );
+        return toView(destination, await Promise.all(streams));
+      }),
+    );
+  };
+  const view = async (name: string) => {
+    const [shown] = await toViews([await find(name)]);
+    if (shown === undefined) throw new Error("one export has one view");
+    return shown;
+  };
   return {
     async list() {
-      const [all, states] = await Promise.all([store.list(), store.states()]);
-      return { exports: all.map((one) => toView(one, states, dependencies)) };
+      return { exports: await toViews(await store.list()) };
     },
     show: ({ name }) => view(name),
     async add(input, { audit }) {
@@ -206,13 +222,8 @@ async function tryOut(
   }
 }
 
-function toView(
-  destination: Destination,
-  states: readonly StreamState[],
-  { exporter: { lagMs }, clock }: Pick<ExportDependencies, "exporter" | "clock">,
-): ExportView {
-  const own = states.filter(({ destinationId }) => destinationId === destination.id);
-  const isFailing = own.some(({ failure }) => failure !== undefined);
+function toView(destination: Destination, streams: readonly ExportStreamView[]): ExportView {
+  const isFailing = streams.some(({ failure }) => failure !== null);
   const { name, format, target, fromMs, createdAtMs, pausedAtMs } = destination;
   return {
     name,
@@ -222,20 +233,18 @@ function toView(
     from: fromMs === 0 ? null : toDateText(fromMs),
     created_at: toDateText(createdAtMs),
     settings: targetSettings(target),
-    streams: own.map((state) => toStreamView(state, { lagMs, nowMs: clock.nowMs() })),
+    streams: [...streams],
   };
 }
 
-function toStreamView(
-  state: StreamState,
-  { lagMs, nowMs }: { readonly lagMs: number; readonly nowMs: number },
-): ExportStreamView {
-  const { stream, cursor, rows, deliveredAtMs, failures, failure, retryAtMs } = state;
+function toStreamView(state: StreamState, { toMs, lagMs, aheadMs }: Progress): ExportStreamView {
+  const { stream, rows, deliveredAtMs, failures, failure, retryAtMs } = state;
   return {
     stream,
-    exported_to: toDateText(cursor.hourMs),
+    exported_to: toDateText(toMs),
     rows,
-    lag_s: Math.floor(lagOf(state, { lagMs, nowMs }) / 1000),
+    lag_s: Math.floor(lagMs / 1000),
+    ahead_s: Math.ceil(aheadMs / 1000),
     delivered_at: deliveredAtMs === undefined ? null : toDateText(deliveredAtMs),
     failures,
     failure: failure ?? null,

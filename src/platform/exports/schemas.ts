@@ -6,6 +6,10 @@ const streamReply = Type.Object({
   exported_to: moment("Everything from before this hour was delivered."),
   rows: Type.Integer({ description: "Rows that were delivered, repetitions included." }),
   lag_s: Type.Integer({ description: "For how long the next hour has been due; 0: none is." }),
+  ahead_s: Type.Integer({
+    description:
+      "How far its position is in the future, because the clock was ahead; 0: it is right.",
+  }),
   delivered_at: nullable(moment("When the last part was delivered.")),
   failures: Type.Integer({ description: "Failed attempts in total." }),
   failure: nullable(Type.String({ description: "Why the last attempt failed; null: it worked." })),

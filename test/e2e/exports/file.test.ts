@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import type { Check } from "../../../src/cli/doctor-wiring.ts";
 import type { ExportView } from "../../../src/platform/exports/schemas.ts";
+import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
 import { startCollector } from "../../setup/collector.ts";
 import { createExportsHome, type ExportsHome, filesIn, idsIn } from "../../setup/exports-home.ts";
 import { waitUntil } from "../../setup/money-home.ts";
@@ -210,6 +211,28 @@ const doctor = async (): Promise<readonly Check[]> => {
   return checks.filter(({ group }: Check) => group === "exports");
 };
 
+test("a position in the future is shown with what is really due", async () => {
+  await add("archive", "--what", "receipts");
+  const { raw } = openSqlite(join(home.dataDir, "svc.db"));
+  raw.run("update export_streams set hour_ms = 4000000000000 - 4000000000000 % 3600000");
+  raw.close();
+  const [stream] = (await home.show("archive")).streams;
+  expect(stream?.ahead_s).toBeGreaterThan(86_400);
+  expect(stream?.lag_s).toBeGreaterThan(3_600);
+  expect((await home.svc(["exports", "show", "archive"])).stdout).toContain("in the future");
+  expect(await doctor()).toEqual([
+    expect.objectContaining({
+      state: "warning",
+      finding: expect.stringMatching(
+        /^archive: receipts: its position is \d+ hours in the future.* hours behind\)\.$/,
+      ),
+    }),
+  ]);
+  await home.json(["exports", "run", "archive"]);
+  expect(idsIn(home.dir)).toEqual(home.ids);
+  expect(await doctor()).toMatchObject([{ state: "ok" }]);
+});
+
 test("what a crash has left half written is replaced", async () => {
   await add("archive", "--what", "receipts");
   await home.json(["exports", "run", "archive"]);
@@ -224,6 +247,26 @@ test("what a crash has left half written is replaced", async () => {
   await home.json(["exports", "run", "archive"]);
   expect(idsIn(home.dir)).toEqual(home.ids);
   expect(filesIn(home.dir)).toHaveLength(2);
+});
+
+test("an older backup that is restored replaces no file that has more rows", async () => {
+  await add("archive", "--what", "receipts");
+  const file = join(home.dataDir, "..", "old.svcbackup");
+  await home.json(["backup", file]);
+  const lost = await home.receive();
+  await home.json(["exports", "run", "archive"]);
+  expect(idsIn(home.dir)).toEqual([...home.ids, lost]);
+  const files = filesIn(home.dir);
+  const restored = join(home.dataDir, "..", "restored");
+  mkdirSync(restored);
+  copyFileSync(join(home.dataDir, "secret"), join(restored, "secret"));
+  const environment = { SVC_DATA_DIR: restored };
+  await home.json(["restore", file, "--data-dir", restored], { environment });
+  await home.json(["exports", "resume", "archive"], { environment });
+  await home.json(["exports", "run", "archive"], { environment });
+  const others = filesIn(home.dir).filter((path) => !files.includes(path));
+  expect(others).toEqual([expect.stringMatching(/-0001-[0-9a-f]{12}\.jsonl\.gz$/)]);
+  expect(idsIn(home.dir).toSorted()).toEqual([...home.ids, ...home.ids.slice(3), lost].toSorted());
 });
 
 test("what cannot be exported to is refused with the field and what to do", async () => {
@@ -273,7 +316,6 @@ test("every change is in the audit log, and no route of the platform API leads t
 
 /** As an export has them. */
 async function auditActions(): Promise<readonly unknown[]> {
-  const { openSqlite } = await import("../../../src/store/sqlite/sqlite.ts");
   const { raw } = openSqlite(join(home.dataDir, "svc.db"));
   const rows = raw.query<{ action: string }, []>("select action from audit").all();
   raw.close();

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import type { ChildServer } from "../../setup/child.ts";
 import { createExportsHome, type ExportsHome, linesOf } from "../../setup/exports-home.ts";
 import { waitUntil } from "../../setup/money-home.ts";
@@ -55,7 +56,7 @@ test("objects are signed, whole, and below the prefix", async () => {
   expect((await home.svc(["exports", "test", "lake"], { environment })).code).toBe(0);
 });
 
-test("a process that is killed after an upload uploads the same object again", async () => {
+test("a process that is killed after an upload finds its object there", async () => {
   let server: ChildServer | undefined;
   const { promise: killed, resolve: kill } = Promise.withResolvers<void>();
   s3.onStored = async () => {
@@ -67,12 +68,46 @@ test("a process that is killed after an upload uploads the same object again", a
   await add();
   await killed;
   s3.onStored = () => {};
-  const [first] = s3.puts;
   const next = await home.serve(environment, { isProcess: true });
   await waitUntil("the other object", () => s3.objects.size === 2);
-  expect(s3.puts.filter((path) => path === first)).toHaveLength(2);
+  expect(s3.puts).toHaveLength(2);
   expect(ids()).toEqual(home.ids);
   expect(await next.stop()).toBe(0);
+});
+
+test("an object with other content is not replaced; its hour gets another name", async () => {
+  await add();
+  const run = () => home.json<object>(["exports", "run", "lake"], { environment });
+  await run();
+  const [first = "", second = ""] = s3.objects.keys();
+  const whole = gzipSync('{"id":"of another gateway"}\n');
+  s3.objects.set(first, whole);
+  await home.json(["exports", "remove", "lake"]);
+  await add();
+  // Without the right to read, each object that is there is taken for another one.
+  s3.allows.reading = false;
+  for (let round = 0; round < 2; round++) {
+    await run();
+    expect(s3.objects.get(first)).toBe(whole);
+    expect([...s3.objects.keys()]).toEqual([
+      first,
+      second,
+      expect.stringMatching(/-0001-[0-9a-f]{12}\.jsonl\.gz$/),
+      expect.stringMatching(/-0001-[0-9a-f]{12}\.jsonl\.gz$/),
+    ]);
+    expect(ids()).toEqual(["of another gateway", ...home.ids.slice(3), ...home.ids]);
+    await home.json(["exports", "remove", "lake"]);
+    await add();
+  }
+});
+
+test("a server without conditional writes gets plain ones", async () => {
+  s3.allows.conditions = false;
+  await add();
+  expect(await home.json<object>(["exports", "run", "lake"], { environment })).toMatchObject({
+    rows: 6,
+  });
+  expect(ids()).toEqual(home.ids);
 });
 
 test("what the server refuses is shown by its code, without secrets, and nothing is skipped", async () => {

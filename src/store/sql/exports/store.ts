@@ -26,7 +26,7 @@ import type { Db, Tables } from "../schema.ts";
 const hourMs = 3_600_000;
 
 export function createExportStore(db: Db, alone: ExportStore["alone"]): ExportStore {
-  return { ...destinationsIn(db), ...progressIn(db), ...rowsIn(db), alone };
+  return { ...destinationsIn(db), ...progressIn(db), ...hoursIn(db), ...rowsIn(db), alone };
 }
 
 function destinationsIn(db: Db) {
@@ -119,7 +119,8 @@ function progressIn(db: Db) {
           failures_in_row: column("failures_in_row", "+", 1),
           failure,
           failing_since_ms: sql<number>`case
-            when failing_since_ms is null or retry_at_ms < ${atMs - longestRestMs} then ${atMs}
+            when failing_since_ms is null or failing_since_ms > ${atMs}
+              or retry_at_ms < ${atMs - longestRestMs} then ${atMs}
             else failing_since_ms end`,
           retry_at_ms: retryAtMs,
         }))
@@ -127,6 +128,11 @@ function progressIn(db: Db) {
         .where("stream", "=", of.stream)
         .execute();
     },
+  } satisfies Partial<ExportStore>;
+}
+
+function hoursIn(db: Db) {
+  return {
     async hours(of, fromMs) {
       return await db
         .selectFrom("export_hours")
@@ -148,8 +154,23 @@ function progressIn(db: Db) {
           .executeTakeFirstOrThrow();
         if (numUpdatedRows === 1n) await putHour(transaction, of, hour);
       }),
-    async forgetHours(beforeMs) {
-      await db.deleteFrom("export_hours").where("hour_ms", "<", beforeMs).execute();
+    async forgetHours(of, most) {
+      const oldest = await db
+        .selectFrom("export_hours")
+        .select("hour_ms")
+        .where("export_id", "=", of.destinationId)
+        .where("stream", "=", of.stream)
+        .orderBy("hour_ms", "desc")
+        .offset(most - 1)
+        .limit(1)
+        .executeTakeFirst();
+      if (oldest === undefined) return;
+      await db
+        .deleteFrom("export_hours")
+        .where("export_id", "=", of.destinationId)
+        .where("stream", "=", of.stream)
+        .where("hour_ms", "<", oldest.hour_ms)
+        .execute();
     },
   } satisfies Partial<ExportStore>;
 }

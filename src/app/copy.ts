@@ -1,8 +1,9 @@
 import { systemClock } from "../base/clock.ts";
 import { invalid, Problem } from "../base/problem.ts";
+import { withoutPassword } from "../base/text/passwords.ts";
 import type { CancelView, CopyRequest, CopyView } from "../cli/store-wiring.ts";
 import type { Configuration } from "../config/load.ts";
-import { databasePlace, isPostgresUrl, withoutPassword } from "../config/setting-readers.ts";
+import { databasePlace, isPostgresUrl } from "../config/setting-readers.ts";
 import { copyDatabase } from "../store/copy/copy.ts";
 import { openPostgres } from "../store/postgres/postgres.ts";
 import { toPostgresProblem } from "../store/postgres/store-problem.ts";

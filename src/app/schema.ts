@@ -1,7 +1,8 @@
+import { withoutPassword } from "../base/text/passwords.ts";
 import type { MigrateRequest, MigrationView } from "../cli/store-wiring.ts";
 import { stepText } from "../cli/upgrade-text.ts";
 import type { Configuration } from "../config/load.ts";
-import { isPostgresUrl, withoutPassword } from "../config/setting-readers.ts";
+import { isPostgresUrl } from "../config/setting-readers.ts";
 import type { PendingStep } from "../store/sql/migrate.ts";
 import { readVersions } from "../store/sql/versions.ts";
 import { lockDatabase, lockDataDir } from "../store/sqlite/lock.ts";

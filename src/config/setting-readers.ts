@@ -4,6 +4,7 @@ import { readNetwork } from "../base/network/client-address.ts";
 import { readSmtpUrl } from "../base/network/smtp-url.ts";
 import { baseDir } from "../base/place.ts";
 import { readMailbox } from "../base/text/mailbox.ts";
+import { withoutPassword } from "../base/text/passwords.ts";
 
 /** What a setting must be, where its text is something else. */
 export class Wrong {
@@ -206,16 +207,5 @@ export function nodeName(text: string): string | Wrong {
 /** Where a database is: its host and its name, without user, password and options. */
 export function databasePlace(text: string): string {
   const url = URL.parse(text);
-  return url === null ? text : `postgres://${url.host}${url.pathname}`;
-}
-
-/** A database address without its password and that of its TLS key. */
-export function withoutPassword(text: string): string {
-  const url = URL.parse(text);
-  if (url === null) return text;
-  const inQuery = ["password", "sslpassword"].filter((name) => url.searchParams.has(name));
-  if (url.password === "" && inQuery.length === 0) return text;
-  if (url.password !== "") url.password = "***";
-  for (const name of inQuery) url.searchParams.set(name, "***");
-  return url.href;
+  return url === null ? withoutPassword(text) : `postgres://${url.host}${url.pathname}`;
 }

@@ -173,6 +173,18 @@ test("a database password is never shown, not even in an address that is wrong",
   ]);
 });
 
+test("no setting shows a password that is not percent-encoded", () => {
+  for (const name of ["DATABASE", "SMTP", "OTLP"])
+    for (const scheme of ["postgres", "smtp", "https"])
+      for (const password of ["gehe/im", "12/geheim", "gehe@im/geheim"]) {
+        const environment = { [`SVC_${name}_URL`]: `${scheme}://svc:${password}@host/svc` };
+        const { inForce, problems } = read(environment);
+        expect(`${JSON.stringify(inForce)}${problems.join()}`).not.toMatch(/gehe|eim/);
+      }
+  const { problems } = read({ SVC_PUBLIC_URL: "https://svc:gehe/im@host" });
+  expect(problems.join()).toEndWith('not "https://…@host".');
+});
+
 test("workers are a number or one per core, and a node has a name", () => {
   expect(read({}).settings.workers).toBe(1);
   expect(read({ SVC_WORKERS: "8" }).settings.workers).toBe(8);

@@ -1,3 +1,4 @@
+import { withoutPasswords } from "../base/text/passwords.ts";
 import { callsSettings } from "./groups/calls.ts";
 import { dataSettings } from "./groups/data.ts";
 import { engineSettings } from "./groups/engine.ts";
@@ -77,8 +78,8 @@ export function readSettings({ environment, file, references }: SettingsInput): 
   return { settings: values as Settings, inForce, problems };
 }
 
-/** A value that is wrong may still be a secret. */
-function given({ hidden, show = (text) => text }: Setting<unknown>, text = ""): string {
+/** A value that is wrong may still be a secret, or have one in it. */
+function given({ hidden, show = withoutPasswords }: Setting<unknown>, text = ""): string {
   return hidden ? "" : `, not "${show(text)}"`;
 }
 

@@ -1,3 +1,4 @@
+import { withoutPasswords } from "../../base/text/passwords.ts";
 import { wantsColour } from "../../config/terminal.ts";
 import { asTyped } from "./own-command.ts";
 
@@ -53,9 +54,10 @@ function escaped(json: string): string {
  * error message.
  */
 export function withoutSecrets(text: string): string {
-  return text
-    .replaceAll(/\b((?:sk|gsk|xai|pk|hf|svc-token)[-_]|AIza)[\w-]{8,}/g, "$1…")
-    .replaceAll(/(\/\/)[^/@\s"]*:[^/@\s"]*@/g, "$1…@");
+  return withoutPasswords(text).replaceAll(
+    /\b((?:sk|gsk|xai|pk|hf|svc-token)[-_]|AIza)[\w-]{8,}/g,
+    "$1…",
+  );
 }
 
 /** Hints stand below the message, one per line, dimmed. */

@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
+import { withoutPassword } from "../../base/text/passwords.ts";
 import type { Setting } from "../setting.ts";
 import {
   apiKey,
@@ -13,7 +14,6 @@ import {
   path,
   seconds,
   secret,
-  withoutPassword,
 } from "../setting-readers.ts";
 
 /** What is stored, where, and for how long. */

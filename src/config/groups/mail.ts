@@ -1,5 +1,6 @@
+import { withoutPassword } from "../../base/text/passwords.ts";
 import type { Setting } from "../setting.ts";
-import { mailbox, path, smtpUrl, withoutPassword } from "../setting-readers.ts";
+import { mailbox, path, smtpUrl } from "../setting-readers.ts";
 
 /** The server that invitations and password reset links are mailed through. */
 export const mailSettings = {

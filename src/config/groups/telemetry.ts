@@ -1,3 +1,4 @@
+import { withoutPassword } from "../../base/text/passwords.ts";
 import type { Setting } from "../setting.ts";
 import { oneOf, onOff, seconds, Wrong } from "../setting-readers.ts";
 
@@ -92,8 +93,10 @@ function collectorUrl(text: string): string | Wrong {
 
 /** People put keys into addresses. */
 function withoutSecrets(text: string): string {
-  const url = URL.parse(text);
-  if (url === null) return text.includes("@") ? "…" : text;
+  const masked = withoutPassword(text);
+  const url = URL.parse(masked);
+  if (url === null) return masked;
+  if (url.pathname.includes("@")) return "…";
   return `${url.protocol}//${url.host}${url.pathname.replace(/\/+$/, "")}`;
 }
 

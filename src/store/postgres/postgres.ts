@@ -131,7 +131,9 @@ async function toConfig(options: PostgresOptions): Promise<ClientConfig> {
 
 function parseUrl(url: string): URL {
   const parsed = toPostgresUrl(url);
-  if (parsed !== undefined && parsed.pathname.length > 1) return parsed;
+  // With "@" in the path, a part of a password was read as the port and the path.
+  if (parsed !== undefined && parsed.pathname.length > 1 && !parsed.pathname.includes("@"))
+    return parsed;
   throw new Problem({
     code: "invalid",
     message:

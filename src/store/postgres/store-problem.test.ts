@@ -148,7 +148,9 @@ describe("a server that cannot be reached", () => {
 
 describe("an address that is wrong", () => {
   test("has no database, an unknown word, or a percent sign that encodes nothing", async () => {
-    for (const url of ["postgres://127.0.0.1", "postgres://a:b%zz@127.0.0.1/x", "postgres:"])
+    const unencoded = ["postgres://a:b/c@127.0.0.1/x", "postgres://a:12/c@127.0.0.1/x"];
+    const others = ["postgres://127.0.0.1", "postgres://a:b%zz@127.0.0.1/x", "postgres:"];
+    for (const url of [...unencoded, ...others])
       expect(await saying(url)).toContain("SVC_DATABASE_URL is not a PostgreSQL address.");
     expect(await saying(urlOf({ query: "?sslmode=on" }))).toContain("sslmode=on. Use disable,");
   });

@@ -111,8 +111,10 @@ test.each([
 });
 
 test("an error does not repeat the password in an address", async () => {
-  const environment = { SVC_DATABASE_URL: "mysql://user:hunter2@host/db" };
-  const { code, stderr } = await home.svc(["account", "list"], { environment });
-  expect(code).toBe(2);
-  expect(stderr).toContain("mysql://…@host/db");
+  for (const password of ["hunter2", "12/hunter2", "hun@ter/2"]) {
+    const environment = { SVC_DATABASE_URL: `mysql://user:${password}@host/db` };
+    const { code, stderr } = await home.svc(["account", "list"], { environment });
+    expect(code).toBe(2);
+    expect(stderr).toContain('not "mysql://…@host/db".');
+  }
 });

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CommandOptions, commandOutput } from "./command-output.ts";
@@ -84,6 +92,18 @@ test("a timeout kills the whole process group", async () => {
 test("what a command leaves behind is killed when it ends", async () => {
   const body = (pipe: string) => `exec 3>${pipe}; sleep 600 & echo key-two`;
   expect(await untilKilled(body, {})).toBe("key-two");
+});
+
+test("a process outside of the group that keeps the output open is not waited for", async () => {
+  const [ready, open] = [join(folder, "left"), join(folder, "open")];
+  Bun.spawnSync(["mkfifo", ready, open]);
+  // The processes end when the test does: nothing is ever written to their input.
+  const holding = openSync(open, "r+");
+  const body = (code: number) =>
+    `setsid sh -c 'echo >${ready}; exec cat ${open}' & echo key-three; cat ${ready}; exit ${code}`;
+  expect(await run(body(0))).toBe("key-three");
+  await expect(run(body(4))).rejects.toThrow("ended with exit code 4");
+  closeSync(holding);
 });
 
 test("an end of the gateway ends its commands", async () => {

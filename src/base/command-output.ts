@@ -1,5 +1,9 @@
+import { setTimeout as pause } from "node:timers/promises";
+
 const mostBytes = 64 * 1024;
 const usualMs = 10_000;
+/** For the rest of the output, once the command has ended. */
+const drainMs = 1_000;
 
 export interface CommandOptions {
   /** An absolute path and the arguments. No shell sees them. */
@@ -15,7 +19,8 @@ export class CommandTrouble extends Error {}
 
 /**
  * What a command prints, without line ends and spaces around it. It has a process group of its own,
- * which is killed as a whole: at the timeout, and with what the command leaves behind.
+ * which is killed as a whole: at the timeout, and when the command ends. A process that has left the
+ * group lives on and may hold the output open, so its end is not waited for.
  */
 export async function commandOutput(options: CommandOptions): Promise<string> {
   const { timeoutMs = usualMs, signal } = options;
@@ -25,8 +30,6 @@ export async function commandOutput(options: CommandOptions): Promise<string> {
   const stop = (why: string) => {
     stopped.reject(new CommandTrouble(why));
     if (child.exitCode === null && child.signalCode === null) killGroup(child.pid);
-    // A process that has left the group may hold the output open.
-    void reader.cancel().catch(() => undefined);
   };
   const timer = setTimeout(
     () => stop(`did not end within ${timeoutMs / 1000} s and was killed`),
@@ -36,14 +39,17 @@ export async function commandOutput(options: CommandOptions): Promise<string> {
   signal?.addEventListener("abort", onAbort);
   if (signal?.aborted === true) onAbort();
   const ended = child.exited.then((code) => {
+    clearTimeout(timer);
     killGroup(child.pid);
-    return code;
-  });
-  const result = async () => {
-    const output = await readAll(reader, () => stop("printed more than 64 KiB"));
-    const code = await ended;
     if (child.signalCode !== null) throw new CommandTrouble(`was ended by ${child.signalCode}`);
     if (code !== 0) throw new CommandTrouble(`ended with exit code ${code}`);
+  });
+  const chunks: Uint8Array[] = [];
+  const read = readInto(chunks, reader, () => stop("printed more than 64 KiB"));
+  const drained = ended.then(() => pause(drainMs, undefined, { ref: false }));
+  const result = async () => {
+    await Promise.all([ended, Promise.race([read, drained])]);
+    const output = takeText(chunks);
     if (output === "") throw new CommandTrouble("printed nothing");
     return output;
   };
@@ -52,6 +58,7 @@ export async function commandOutput(options: CommandOptions): Promise<string> {
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", onAbort);
+    void reader.cancel().catch(() => undefined);
   }
 }
 
@@ -72,22 +79,22 @@ function start({ words, environment }: CommandOptions) {
   }
 }
 
-async function readAll(
+async function readInto(
+  chunks: Uint8Array[],
   reader: ReadableStreamDefaultReader<Uint8Array>,
   onTooMuch: () => void,
-): Promise<string> {
-  const chunks: Uint8Array[] = [];
+): Promise<void> {
   let length = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) break;
+    if (done) return;
     length += value.length;
-    if (length > mostBytes) {
-      onTooMuch();
-      return "";
-    }
+    if (length > mostBytes) return onTooMuch();
     chunks.push(value);
   }
+}
+
+function takeText(chunks: readonly Uint8Array[]): string {
   const bytes = Buffer.concat(chunks);
   const text = bytes.toString("utf8").trim();
   for (const one of [...chunks, bytes]) one.fill(0);

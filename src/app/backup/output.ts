@@ -1,8 +1,6 @@
 import {
-  closeSync,
-  existsSync,
   fsyncSync,
-  openSync,
+  lstatSync,
   readdirSync,
   realpathSync,
   renameSync,
@@ -11,9 +9,9 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { createOwned } from "../../base/owned-file.ts";
 import { invalid, Problem } from "../../base/problem.ts";
 import { syncFolder } from "../../store/sqlite/database-file.ts";
+import { createPart, partOf } from "./part.ts";
 
 /** Standard output, as a name of a file. */
 export const standardOutput = "-";
@@ -34,13 +32,12 @@ export function backupPath(
     throw invalid({
       file: `file: the directory ${dirname(path)} does not exist. Create it first.`,
     });
-  if (existsSync(path) && !force)
-    throw new Problem({
-      code: "conflict",
-      field: "file",
-      message: `${path} already exists. Choose another name, or replace it with --force.`,
-    });
-  return path;
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined || (force && found.isFile())) return path;
+  const advice = found.isFile()
+    ? "already exists. Choose another name, or replace it with --force."
+    : `is ${found.isSymbolicLink() ? "a symbolic link" : "not a regular file"}, and svc backup replaces only regular files. Choose another name. FILE - writes to standard output.`;
+  throw new Problem({ code: "conflict", field: "file", message: `${path} ${advice}` });
 }
 
 export interface Keeping {
@@ -78,39 +75,45 @@ function standardOutputSink(): BackupSink {
   return {
     write: (bytes) =>
       new Promise((done, fail) => {
-        process.stdout.write(bytes, (error) => (error ? fail(error) : done()));
+        process.stdout.write(bytes, (error) => (error ? fail(toOutputProblem(error)) : done()));
       }),
     finish() {},
     undo() {},
   };
 }
 
+function toOutputProblem(cause: NodeJS.ErrnoException): Problem {
+  const message =
+    cause.code === "EPIPE"
+      ? "The program that reads the backup ended before the backup was complete. What it has read cannot be restored."
+      : `The backup cannot be written to standard output (${cause.code}).`;
+  return new Problem({ code: "failed", message, cause });
+}
+
 /** Under another name until it is whole: what has the name of a backup is one. */
 function fileSink(path: string, isOwned: boolean): BackupSink {
-  const part = `${path}.part`;
   return inFile(path, () => {
-    // Left by a backup that was killed.
-    rmSync(part, { force: true });
-    const fd = isOwned ? createOwned(part) : openSync(part, "wx", 0o600);
+    const part = createPart(path, isOwned);
     let isOpen = true;
     const close = () => {
-      if (isOpen) closeSync(fd);
+      if (isOpen) part.close();
       isOpen = false;
     };
     return {
       async write(bytes) {
-        inFile(path, () => writeAll(fd, bytes));
+        inFile(path, () => writeAll(part.fd, bytes));
       },
       finish: () =>
         inFile(path, () => {
-          fsyncSync(fd);
+          fsyncSync(part.fd);
+          renameSync(partOf(path), path);
           close();
-          renameSync(part, path);
           syncFolder(path);
         }),
       undo() {
+        if (!isOpen) return;
+        rmSync(partOf(path), { force: true });
         close();
-        rmSync(part, { force: true });
       },
     };
   });
@@ -125,6 +128,7 @@ function inFile<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (cause) {
+    if (cause instanceof Problem) throw cause;
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
     const isFull = /^(ENOSPC|EDQUOT)$/.test(code);
     throw new Problem({

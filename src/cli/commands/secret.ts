@@ -145,7 +145,8 @@ function nextSteps(view: RotatedView): readonly string[] {
     link: `Replace the content of the file that the link ${path} leads to with ${from}${others}.`,
     "data directory": `This machine has the new secret. Put ${from} into the file secret of every other machine.`,
   }[view.carrier];
-  const keep = `Keep the previous secret where you keep backups: those from before need it.`;
+  const keep =
+    "Keep a copy of the previous secret as long as you keep backups from before: they need it, and svc does not keep it.";
   return [
     ...(view.carrier === "data directory" ? [] : [keep]),
     replace,

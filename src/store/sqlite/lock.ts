@@ -83,9 +83,7 @@ function lockFile(path: string, busyText: () => string): () => void {
   createPrivate(path);
   const database = new Database(path, { create: true });
   try {
-    database.run("PRAGMA busy_timeout = 0");
-    database.run("PRAGMA journal_mode = MEMORY");
-    database.run("BEGIN EXCLUSIVE");
+    beginExclusive(database);
   } catch (cause) {
     database.close();
     const isBusy = cause instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(cause.code ?? "");
@@ -97,6 +95,46 @@ function lockFile(path: string, busyText: () => string): () => void {
     database.run("ROLLBACK");
     database.close();
   };
+}
+
+function beginExclusive(database: Database): void {
+  database.run("PRAGMA busy_timeout = 0");
+  // Without a file beside it.
+  database.run("PRAGMA journal_mode = MEMORY");
+  database.run("BEGIN EXCLUSIVE");
+}
+
+/**
+ * The same lock on a file that is no database. Where the file system has no locks, it is missing, and
+ * `isLocked` is true. It ends when this process closes any handle of the file.
+ */
+export function lockContent(path: string): () => void {
+  const database = new Database(path, { readwrite: true, create: false });
+  held.add(database);
+  try {
+    // The file is empty still, and nothing is written by this.
+    beginExclusive(database);
+  } catch (error) {
+    if (!(error instanceof SQLiteError)) throw error;
+  }
+  return () => {
+    held.delete(database);
+    database.close();
+  };
+}
+
+/** Whether a process has locked the content of a file, or may have. */
+export function isLocked(path: string): boolean {
+  const database = new Database(path, { readwrite: true, create: false });
+  try {
+    beginExclusive(database);
+    return false;
+  } catch (error) {
+    // It was locked, and then read.
+    return !(error instanceof SQLiteError && error.code === "SQLITE_NOTADB");
+  } finally {
+    database.close();
+  }
 }
 
 /** Another local user who may read a lock file can lock it as well. */

@@ -205,6 +205,7 @@ test("a linked secret is rotated in two steps, and the link stays", async () => 
   link();
   const server = await home.serve();
   const { stdout } = await home.svc(["secret", "rotate"]);
+  expect(stdout).toContain("1. Keep a copy of the previous secret as long as you keep backups");
   expect(stdout).toContain(
     `Replace the content of the file that the link ${inData("secret")} leads to with the text in`,
   );

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, beforeEach } from "bun:test";
 import {
   type Lie,
   type LyingProvider,
@@ -36,6 +37,44 @@ export const backChannel = "/api/session/oidc/back-channel";
 
 export const isSignedIn = async (who: Visitor): Promise<boolean> =>
   (await who.ask("GET /api/me/sessions")).status === 200;
+
+/** With a user who has signed in through the provider. */
+interface UsedBackChannelHome extends BackChannelHome {
+  isIn(): Promise<boolean>;
+  signInAgain(): Promise<void>;
+}
+
+/**
+ * One home for all tests of a file. Before each of them an hour passes and a user signs in: keys and
+ * descriptions are read again, failures are forgotten, and each kind of failure is logged again. It
+ * can be named before it has started.
+ */
+export function useBackChannelHome(): UsedBackChannelHome {
+  const held: { home?: BackChannelHome; who?: Visitor } = {};
+  const home = () => {
+    if (held.home === undefined) throw new Error("the home has not started");
+    return held.home;
+  };
+  const user = {
+    isIn: async () => held.who !== undefined && (await isSignedIn(held.who)),
+    async signInAgain() {
+      held.who = await home().signIn();
+    },
+  };
+  beforeAll(async () => {
+    held.home = await startBackChannelHome();
+  });
+  beforeEach(async () => {
+    home().clock.ms += 3_600_000;
+    await user.signInAgain();
+    home().lines.length = 0;
+  });
+  afterAll(() => held.home?.stop());
+  return new Proxy({} as UsedBackChannelHome, {
+    get: (_, name: keyof UsedBackChannelHome) =>
+      name === "isIn" || name === "signInAgain" ? user[name] : home()[name],
+  });
+}
 
 export async function startBackChannelHome(
   environment: Readonly<Record<string, string>> = {},

@@ -1,49 +1,30 @@
 /** Sign-outs that the identity provider reports, and what only looks like one. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { decodeProtectedHeader } from "jose";
 import type { Lie } from "../../fake/lying-provider.ts";
-import {
-  type BackChannelHome,
-  backChannel,
-  isSignedIn,
-  startBackChannelHome,
-} from "../../setup/back-channel-home.ts";
-import type { Visitor } from "../../setup/platform-home.ts";
+import { backChannel, isSignedIn, useBackChannelHome } from "../../setup/back-channel-home.ts";
 
-let home: BackChannelHome;
-let who: Visitor;
-
-beforeAll(async () => {
-  home = await startBackChannelHome();
-});
-// Keys and descriptions are read again, and failures are forgotten.
-beforeEach(async () => {
-  home.clock.ms += 3_600_000;
-  who = await home.signIn();
-});
-afterAll(() => home.stop());
-
-const isIn = () => isSignedIn(who);
+const home = useBackChannelHome();
 
 test("ends the user's sessions of the provider, and is not to be stored", async () => {
   const other = await home.signIn();
   const { status, headers } = await home.report();
   expect([status, headers.get("cache-control")]).toEqual([200, "no-store"]);
-  expect([await isIn(), await isSignedIn(other)]).toEqual([false, false]);
+  expect([await home.isIn(), await isSignedIn(other)]).toEqual([false, false]);
 });
 
 test("a token works once: a copy of it ends no later session", async () => {
   const form = { logout_token: await home.token(), more: "is ignored" };
   expect((await home.send(form)).status).toBe(200);
-  who = await home.signIn();
+  await home.signInAgain();
   expect((await home.send(form)).message).toContain("it was already used");
-  expect(await isIn()).toBe(true);
+  expect(await home.isIn()).toBe(true);
 });
 
 test("a user who never signed in here is no error", async () => {
   expect((await home.report({ claims: { sub: "another person" } })).status).toBe(200);
-  expect(await isIn()).toBe(true);
+  expect(await home.isIn()).toBe(true);
 });
 
 test("a token for such a user works once, too", async () => {
@@ -55,7 +36,7 @@ test("a token for such a user works once, too", async () => {
 test("a key that the provider has replaced works", async () => {
   await home.provider.rotate();
   expect((await home.report()).status).toBe(200);
-  expect(await isIn()).toBe(false);
+  expect(await home.isIn()).toBe(false);
 });
 
 const nowS = () => Math.floor(home.clock.ms / 1_000);
@@ -89,7 +70,7 @@ describe("is refused and ends nothing:", () => {
       expect(status).toBe(400);
       expect(message).toStartWith("logout_token is not valid: ");
       expect(message).toContain(reason);
-      expect(await isIn()).toBe(true);
+      expect(await home.isIn()).toBe(true);
     });
 
   test("what is no token, and no form", async () => {
@@ -103,7 +84,7 @@ describe("is refused and ends nothing:", () => {
       body: "{}",
     });
     expect(json.status).toBe(415);
-    expect(await isIn()).toBe(true);
+    expect(await home.isIn()).toBe(true);
   });
 });
 
@@ -123,7 +104,7 @@ describe("the provider's keys", () => {
     });
     expect((await home.report(broken)).status).toBe(503);
     expect((await home.report(broken)).status).toBe(503);
-    expect([asked, await isIn()]).toEqual([1, true]);
+    expect([asked, await home.isIn()]).toEqual([1, true]);
     home.clock.ms += 5_000;
     expect((await home.report()).status).toBe(200);
   });
@@ -139,24 +120,24 @@ describe("the provider's keys", () => {
     const text = JSON.stringify(document).replace("the kid of the token", kid);
     home.provider.lie = keys(() => new Response(text));
     expect((await home.send({ logout_token: token })).status).toBe(503);
-    expect(await isIn()).toBe(true);
+    expect(await home.isIn()).toBe(true);
   });
 
   test("that were replaced a moment ago: the provider can send the token again", async () => {
     expect((await home.report()).status).toBe(200);
-    who = await home.signIn();
+    await home.signInAgain();
     await home.provider.rotate();
     const form = { logout_token: await home.token() };
-    expect([(await home.send(form)).status, await isIn()]).toEqual([503, true]);
+    expect([(await home.send(form)).status, await home.isIn()]).toEqual([503, true]);
     home.clock.ms += 5_000;
-    expect([(await home.send(form)).status, await isIn()]).toEqual([200, false]);
+    expect([(await home.send(form)).status, await home.isIn()]).toEqual([200, false]);
   });
 
   test("without the one that signed the token refuse it", async () => {
     const form = { logout_token: await home.token() };
     await home.provider.rotate();
     const { status, message } = await home.send(form);
-    expect([status, await isIn()]).toEqual([400, true]);
+    expect([status, await home.isIn()]).toEqual([400, true]);
     expect(message).toContain("does not publish the key");
   });
 });

@@ -1,28 +1,11 @@
 /** How many logout tokens are looked at: invalid ones are limited, those of the provider are not. */
 
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import {
-  type BackChannelHome,
-  isSignedIn,
-  startBackChannelHome,
-} from "../../setup/back-channel-home.ts";
-import { nobody, type Visitor } from "../../setup/platform-home.ts";
+import { expect, test } from "bun:test";
+import { useBackChannelHome } from "../../setup/back-channel-home.ts";
+import { nobody } from "../../setup/platform-home.ts";
 
-let home: BackChannelHome;
-let who: Visitor;
+const home = useBackChannelHome();
 
-beforeAll(async () => {
-  home = await startBackChannelHome();
-});
-// Keys are read again, failures are forgotten, and each kind of failure is logged again.
-beforeEach(async () => {
-  home.clock.ms += 3_600_000;
-  who = await home.signIn();
-  home.lines.length = 0;
-});
-afterAll(() => home.stop());
-
-const isIn = () => isSignedIn(who);
 const invalid = 50;
 const many = <T>(count: number, one: (at: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, at) => one(at)));
@@ -48,7 +31,7 @@ test("a provider that signs everybody out at once is not slowed down", async () 
       200,
     ),
   ).toBe(500);
-  expect([(await home.report()).status, await isIn()]).toEqual([200, false]);
+  expect([(await home.report()).status, await home.isIn()]).toEqual([200, false]);
 });
 
 test("after 50 invalid ones from a network, not even a valid one is checked", async () => {
@@ -60,10 +43,10 @@ test("after 50 invalid ones from a network, not even a valid one is checked", as
     "Too many failed attempts. Try again in 1 minute.",
     "20",
   ]);
-  expect(await isIn()).toBe(true);
+  expect(await home.isIn()).toBe(true);
   // The attempt has not used it up.
   home.clock.ms += 20_000;
-  expect([(await home.send(form)).status, await isIn()]).toEqual([200, false]);
+  expect([(await home.send(form)).status, await home.isIn()]).toEqual([200, false]);
 });
 
 test("wrong signatures count, also many at once", async () => {
@@ -119,8 +102,8 @@ test("nor does what cannot be checked", async () => {
 test("sign-ins of the network and its sign-outs have limits of their own", async () => {
   await sendInvalid();
   expect((await home.report()).status).toBe(429);
-  who = await home.signIn();
-  expect(await isIn()).toBe(true);
+  await home.signInAgain();
+  expect(await home.isIn()).toBe(true);
   home.clock.ms += 3_600_000;
   const wrong = { body: { ticket: "x", search: "?x" } };
   const finish = () => nobody(home.gateway.platformUrl).ask("POST /api/session/oidc/finish", wrong);

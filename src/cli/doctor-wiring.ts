@@ -29,7 +29,8 @@ export interface Check {
 export interface DoctorRequest {
   /** Also what takes long: reads the whole database. */
   readonly isDeep: boolean;
-  readonly onGroup: (group: CheckGroup) => void;
+  /** The groups that are examined now. */
+  readonly onGroups: (groups: readonly CheckGroup[]) => void;
 }
 
 /** What the command gets from the composition root. */

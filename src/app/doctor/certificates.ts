@@ -32,7 +32,7 @@ export async function checkCertificates(
   }
   const urls = [publicUrl, platformUrl].filter((url) => url?.startsWith("https:"));
   const origins = new Set(urls.map((url) => new URL(url ?? "").origin));
-  for (const origin of origins) await checkPublic(checks, origin);
+  await checks.sideBySide([...origins].map((origin) => (own) => checkPublic(own, origin)));
 }
 
 function checkRights(checks: Checks, keyPath: string): void {

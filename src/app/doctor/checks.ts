@@ -33,6 +33,21 @@ export class Checks {
     this.problem(error instanceof Error ? error.message : String(error), next);
   }
 
+  /** Runs them at once; what they find stays in this order. */
+  async sideBySide(works: readonly ((own: Checks) => void | Promise<void>)[]): Promise<void> {
+    const parts = works.map((work) => ({ work, own: new Checks(this.#group) }));
+    await Promise.all(
+      parts.map(async ({ work, own }) => {
+        try {
+          await work(own);
+        } catch (error) {
+          own.failed(error);
+        }
+      }),
+    );
+    this.found.push(...parts.flatMap(({ own }) => own.found));
+  }
+
   #add(state: CheckState, finding: string, advice?: string): void {
     const check = { group: this.#group, state, finding };
     this.found.push(advice === undefined ? check : { ...check, advice });

@@ -1,4 +1,10 @@
-import type { Check, CheckGroup, DoctorRequest } from "../../cli/doctor-wiring.ts";
+import { Mutex } from "../../base/mutex.ts";
+import {
+  type Check,
+  type CheckGroup,
+  checkGroups,
+  type DoctorRequest,
+} from "../../cli/doctor-wiring.ts";
 import type { Configuration } from "../../config/load.ts";
 import { connectControl } from "../../platform/control-socket.ts";
 import type { Operations } from "../../platform/operations.ts";
@@ -20,28 +26,44 @@ import { checkTelemetry } from "./telemetry.ts";
 
 /**
  * Examines this installation. Each group is examined whatever the others found, as far as it can be
- * without them, and nothing is created or changed.
+ * without them, and nothing is created or changed. What is asked over the network is asked side by
+ * side; before it comes what may keep this process busy, so that no time limit ends because of it.
  */
 export async function examine(
   load: () => Configuration,
-  { isDeep, onGroup }: DoctorRequest,
+  { isDeep, onGroups }: DoctorRequest,
 ): Promise<readonly Check[]> {
-  const found: Check[] = [];
+  const found = new Map<CheckGroup, readonly Check[]>();
+  const active = new Set<CheckGroup>();
   const run = async <T>(
     group: CheckGroup,
     work: (checks: Checks) => T | Promise<T>,
   ): Promise<T | undefined> => {
-    onGroup(group);
     const checks = new Checks(group);
+    active.add(group);
+    onGroups([...active]);
     try {
       return await work(checks);
     } catch (error) {
       checks.failed(error);
       return undefined;
     } finally {
-      found.push(...checks.found);
+      found.set(group, checks.found);
+      active.delete(group);
+      if (active.size > 0) onGroups([...active]);
     }
   };
+  await examineGroups(run, load, isDeep);
+  const order = new Set<CheckGroup>(["configuration", ...checkGroups]);
+  return [...order].flatMap((group) => found.get(group) ?? []);
+}
+
+type Run = <T>(
+  group: CheckGroup,
+  work: (checks: Checks) => T | Promise<T>,
+) => Promise<T | undefined>;
+
+async function examineGroups(run: Run, load: () => Configuration, isDeep: boolean): Promise<void> {
   const configuration = await run("configuration", (checks) => loadWhole(checks, load));
   const dataDir = configuration?.settings.dataDir;
   const running =
@@ -50,47 +72,45 @@ export async function examine(
       : (await connectControl(dataDir).catch(() => undefined))?.operations;
   const serverPid = running && dataDir !== undefined ? ownerPid(dataDir) : undefined;
   await run("machine", (checks) => checkMachine(checks, configuration?.settings, serverPid));
-  if (configuration === undefined) return found;
+  if (configuration === undefined) return;
+  const { settings } = configuration;
   await run("files", (checks) => checkFiles(checks, configuration));
-  await run("listeners", (checks) => checkListeners(checks, configuration, running));
-  await run("certificates", (checks) => checkCertificates(checks, configuration));
-  await run("mail", (checks) => checkMail(checks, configuration.settings));
-  await run("telemetry", (checks) => checkTelemetry(checks, configuration.settings));
   const database = await run("database", (checks) => checkDatabase(checks, configuration, isDeep));
-  if (database === undefined) return found;
-  await run("secret", (checks) => checkSecret(checks, configuration, database));
+  if (database === undefined) return;
+  const isOpened = await run("secret", (checks) => {
+    checkSecret(checks, configuration, database);
+    return checks.found.every(({ state }) => state !== "problem");
+  });
   await run("clock", (checks) => checkClock(checks, database));
-  const isOpened = !found.some(({ group, state }) => group === "secret" && state === "problem");
-  const isUsable = running !== undefined || (database.isReady && isOpened);
-  await run("sign-in", async (checks) => {
-    await checkSignIn(checks, configuration);
-    if (isUsable && configuration.settings.oidcRoles !== undefined)
-      await withOperations(configuration, running, (operations) =>
-        checkRoleAccounts(checks, configuration, operations),
-      );
-  });
-  await run("providers", async (checks) => {
-    if (!isUsable) return checks.skipped("Not checked, because the database cannot be opened");
-    await withOperations(configuration, running, (operations) =>
-      checkProviders(checks, operations),
-    );
-  });
-  await run("exports", async (checks) => {
-    if (!isUsable) return checks.skipped("Not checked, because the database cannot be opened");
-    await withOperations(configuration, running, (operations) =>
-      checkExports(checks, operations, running !== undefined),
-    );
-  });
-  return found;
-}
-
-/** The server's where one runs; opening the store beside it would be refused. */
-function withOperations(
-  configuration: Configuration,
-  running: Operations | undefined,
-  work: (operations: Operations) => Promise<void>,
-): Promise<void> {
-  return running === undefined ? withStore(configuration, work) : work(running);
+  const isUsable = running !== undefined || (database.isReady && isOpened === true);
+  // The running server has the store open. Without one, only one check at a time can open it.
+  const opening = new Mutex();
+  const withOperations = (work: (operations: Operations) => Promise<void>) =>
+    running === undefined ? opening.run(() => withStore(configuration, work)) : work(running);
+  const unusable = "Not checked, because the database cannot be opened";
+  await Promise.all([
+    run("listeners", (checks) => checkListeners(checks, configuration, running)),
+    run("certificates", (checks) => checkCertificates(checks, configuration)),
+    run("mail", (checks) => checkMail(checks, settings)),
+    run("telemetry", (checks) => checkTelemetry(checks, settings)),
+    run("sign-in", (checks) =>
+      checks.sideBySide([
+        (own) => checkSignIn(own, configuration),
+        async (own) => {
+          if (isUsable && settings.oidcRoles !== undefined)
+            await withOperations((operations) => checkRoleAccounts(own, configuration, operations));
+        },
+      ]),
+    ),
+    run("providers", async (checks) => {
+      if (!isUsable) return checks.skipped(unusable);
+      await withOperations((operations) => checkProviders(checks, operations));
+    }),
+    run("exports", async (checks) => {
+      if (!isUsable) return checks.skipped(unusable);
+      await withOperations((operations) => checkExports(checks, operations, running !== undefined));
+    }),
+  ]);
 }
 
 function loadWhole(checks: Checks, load: () => Configuration): Configuration {

@@ -34,8 +34,8 @@ export async function checkListeners(
     },
   ];
   if (running === undefined) checks.skipped("No server runs on this data directory");
-  for (const listener of listeners)
-    await (running === undefined ? checkFree(checks, listener) : checkAnswer(checks, listener));
+  const check = running === undefined ? checkFree : checkAnswer;
+  await checks.sideBySide(listeners.map((listener) => (own) => check(own, listener)));
   checkExposure(checks, { settings });
 }
 

@@ -11,7 +11,7 @@ export async function checkProviders(checks: Checks, operations: Operations): Pr
   const providers = await operations.providers.list({});
   if (providers.length === 0)
     return checks.skipped("No provider is connected", "svc init connects one.");
-  const waiting = providers.map((provider) => async () => {
+  const waiting = providers.map((provider) => async (checks: Checks) => {
     const { name, paused: isPaused } = provider;
     if (isPaused) return checks.skipped(`${name} is paused`);
     try {
@@ -27,7 +27,7 @@ export async function checkProviders(checks: Checks, operations: Operations): Pr
     checkPrices(checks, provider);
   });
   for (let at = 0; at < waiting.length; at += atOnce)
-    await Promise.all(waiting.slice(at, at + atOnce).map((ask) => ask()));
+    await checks.sideBySide(waiting.slice(at, at + atOnce));
   checkTargets(checks, providers);
 }
 

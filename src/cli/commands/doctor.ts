@@ -19,7 +19,7 @@ export const doctorCommand: Command = {
     const checks = await wiring
       .examine({
         isDeep: switches.has("deep"),
-        onGroup: (group) => isLive && line.show(`checking: ${group} …`),
+        onGroups: (groups) => isLive && line.show(`checking: ${groups.join(", ")} …`),
       })
       .finally(() => line.clear());
     const count = (state: CheckState) => checks.filter((check) => check.state === state).length;

@@ -35,10 +35,11 @@ for (const [what, reply] of Object.entries(servers))
     try {
       const issuer = `http://127.0.0.1:${server.port}`;
       const provider = new IdentityProvider({ ...options, issuer }, clock);
-      for (let left = 3; left > 0; left--)
-        await expect(provider.begin("http://127.0.0.1/sign-in/callback")).rejects.toThrow(
-          "Example Corp does not respond correctly.",
-        );
+      for (let left = 3; left > 0; left--) {
+        const failure = provider.begin("http://127.0.0.1/sign-in/callback");
+        await expect(failure).rejects.toThrow("Example Corp does not respond correctly.");
+        await expect(failure).rejects.toHaveProperty("detail", "it did not respond in time");
+      }
       expect(asked).toBe(1);
     } finally {
       await server.stop(true);

@@ -377,9 +377,11 @@ const plain = (code: string) => code.replaceAll(/[^\w-]/g, "").slice(0, 60);
 /** For the log: never a token, a code or a claim. */
 function detailOf(error: unknown): string {
   const texts: string[] = [];
-  for (let at = error; at instanceof Error && texts.length < 4; at = at.cause)
-    texts.push(
-      `${at.message}${"code" in at && typeof at.code === "string" ? ` (${at.code})` : ""}`,
-    );
+  for (let at = error; at instanceof Error && texts.length < 4; at = at.cause) {
+    const code = "code" in at && typeof at.code === "string" ? at.code : undefined;
+    // The library and the runtime say it in two sentences, one behind the other.
+    if (code === "OAUTH_TIMEOUT" || at.name === "TimeoutError") return "it did not respond in time";
+    texts.push(`${at.message}${code === undefined ? "" : ` (${code})`}`);
+  }
   return texts.join(": ").slice(0, 500) || String(error).slice(0, 200);
 }

@@ -4,13 +4,11 @@ import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { newId } from "../../../src/base/ids.ts";
 import type { Check } from "../../../src/cli/doctor-wiring.ts";
-import { lyingClient, startLyingProvider } from "../../fake/lying-provider.ts";
 import { jsonReply } from "../../fake/recordings.ts";
 import { startFakeUpstream } from "../../fake/upstream.ts";
 import { createHome, type Environment, type Home } from "../../setup/child.ts";
-import { startCollector } from "../../setup/collector.ts";
+import { examineHome, wrong } from "../../setup/doctor.ts";
 import { startMailServer } from "../../setup/mail-server.ts";
-import { freePort } from "../../setup/platform-home.ts";
 import { usePostgres } from "../../setup/use-postgres.ts";
 
 setDefaultTimeout(60_000);
@@ -21,25 +19,8 @@ beforeEach(() => {
 });
 afterEach(() => home.remove());
 
-interface Report {
-  readonly ok: boolean;
-  readonly problems: number;
-  readonly checks: readonly Check[];
-}
-
-async function examine(environment: Environment = {}, ...flags: readonly string[]) {
-  const { code, stdout } = await home.svc(["doctor", "--json", ...flags], { environment });
-  const report: Report = JSON.parse(stdout);
-  expect(code).toBe(report.ok ? 0 : 1);
-  expect(report.problems).toBe(report.checks.filter(({ state }) => state === "problem").length);
-  return report.checks;
-}
-
-/** Of a group, without those that are in order. */
-const wrong = (checks: readonly Check[], group: Check["group"]) =>
-  checks
-    .filter((check) => check.group === group && check.state !== "ok" && check.state !== "skipped")
-    .map(({ state, finding }) => `${state}: ${finding}`);
+const examine = (environment: Environment = {}, ...flags: readonly string[]) =>
+  examineHome(home, environment, flags);
 
 describe("svc doctor", () => {
   test("finds nothing wrong before the first start, and creates nothing", async () => {
@@ -258,90 +239,6 @@ describe("svc doctor and a provider without a list of models", () => {
       await upstream.stop();
     }
     expect(findings(await examine())[0]).toMatchObject({ state: "problem" });
-  });
-});
-
-describe("svc doctor and a collector", () => {
-  test("posts nothing but an empty request of each signal, and names what is wrong and what to do", async () => {
-    const collector = startCollector();
-    const { host } = new URL(collector.url);
-    const environment = {
-      SVC_OTLP_URL: collector.url,
-      SVC_OTLP_HEADERS: "authorization=Bearer%20hunter2",
-    };
-    const telemetry = async () =>
-      (await examine(environment)).filter(({ group }) => group === "telemetry");
-    try {
-      expect(await telemetry()).toEqual([
-        {
-          group: "telemetry",
-          state: "ok",
-          finding: `The collector ${host} accepts traces, metrics, logs (no data was sent)`,
-        },
-      ]);
-      // Sent at once, they arrive in any order.
-      expect(collector.requests.map(({ body }) => body).toSorted()).toEqual([
-        '{"resourceLogs":[]}',
-        '{"resourceMetrics":[]}',
-        '{"resourceSpans":[]}',
-      ]);
-      collector.answer = ({ path }) =>
-        new Response(null, { status: path === "/v1/logs" ? 404 : 401 });
-      const refused = await telemetry();
-      expect(refused.map(({ state, finding }) => `${state}: ${finding}`)).toEqual([
-        `problem: traces, metrics do not reach ${host}: the collector returned 401.`,
-        `problem: logs do not reach ${host}: the collector returned 404.`,
-      ]);
-      expect(refused.map(({ advice }) => advice)).toEqual([
-        expect.stringContaining("SVC_OTLP_HEADERS"),
-        expect.stringContaining("SVC_OTLP_SIGNALS"),
-      ]);
-      collector.answer = () => new Response(null, { status: 500 });
-      expect((await telemetry())[0]?.advice).toContain("See the log of the collector");
-      expect(JSON.stringify(refused)).not.toContain("hunter2");
-    } finally {
-      await collector.stop();
-    }
-    const [dead] = await telemetry();
-    expect(dead?.finding).toContain(`do not reach ${host}: the collector cannot be reached`);
-    expect(dead?.advice).toContain("Start the collector, or correct host and port of SVC_OTLP_URL");
-  });
-});
-
-describe("svc doctor with an identity provider", () => {
-  test("asks it, and shows the redirect URI", async () => {
-    const provider = await startLyingProvider(freePort());
-    const environment = {
-      SVC_OIDC_ISSUER: provider.issuer,
-      SVC_OIDC_CLIENT_ID: lyingClient,
-      SVC_OIDC_ROLES: "team=nowhere:viewer",
-      SVC_PLATFORM_URL: "https://console.example",
-    };
-    try {
-      const checks = await examine(environment);
-      const found = checks
-        .filter(({ group }) => group === "sign-in")
-        .map(({ state, finding }) => `${state}: ${finding}`);
-      expect(found).toEqual([
-        `ok: single sign-on responds (${provider.issuer})`,
-        "ok: Its redirect URI must be https://console.example/sign-in/callback",
-      ]);
-      provider.lie = { discovery: { backchannel_logout_supported: true } };
-      expect(JSON.stringify(await examine(environment))).toContain(
-        "It can report sign-outs: its back-channel logout URI is https://console.example/api/session/oidc/back-channel",
-      );
-      provider.lie = { discovery: { issuer: "https://evil.example" } };
-      expect(wrong(await examine(environment), "sign-in").join()).toContain(
-        "issuer does not match the expected issuer",
-      );
-      await home.svc(["account", "create", "somewhere"]);
-      provider.lie = {};
-      expect(wrong(await examine(environment), "sign-in")).toEqual([
-        "problem: SVC_OIDC_ROLES names accounts that do not exist: nowhere.",
-      ]);
-    } finally {
-      await provider.stop();
-    }
   });
 });
 

@@ -80,10 +80,11 @@ export async function openHome(options: {
     SVC_SECRET: "a secret that all processes of the bench share",
     ...(database === undefined ? {} : { SVC_DATABASE_URL: database.url }),
   };
-  const keys = await withStore(loadConfiguration(environment), async (operations) => {
+  const setUp = async (operations: Operations) => {
     await operations.manifest.apply({ text, file: "svc.yaml", dryRun: false, isOwnFile: true });
     return fill(operations, accounts, (line) => tell(`${titles[name]}: ${line}`));
-  });
+  };
+  const keys = await withStore(loadConfiguration(environment), setUp, { createsStore: true });
   return { name, dir, keys, environment, database };
 }
 

@@ -1,6 +1,6 @@
 import { setPriority } from "node:os";
 import { Problem } from "../base/problem.ts";
-import type { Wiring } from "../cli/command.ts";
+import type { Command, Wiring } from "../cli/command.ts";
 import { type Configuration, loadConfiguration } from "../config/load.ts";
 import { isPostgresUrl } from "../config/setting-readers.ts";
 import { connectControl } from "../platform/control-socket.ts";
@@ -18,7 +18,7 @@ export function createWiring(
   return {
     ...processes,
     configuration: () => loadConfiguration(environment),
-    withOperations: (run) => withOperations(loadConfiguration(environment), run),
+    withOperations: (run, options) => withOperations(loadConfiguration(environment), run, options),
     // Loaded here: most commands do without it.
     withLedger: async (run) =>
       (await import("./store.ts")).withLedger(loadConfiguration(environment), run),
@@ -40,6 +40,8 @@ export function createWiring(
   };
 }
 
+type StoreOptions = Pick<Command, "createsStore">;
+
 /** A process of its own leaves the processor to the gateway. */
 function stepBack(environment: Configuration["environment"] | undefined): void {
   if (environment !== undefined) return;
@@ -57,10 +59,11 @@ function stepBack(environment: Configuration["environment"] | undefined): void {
 async function withShared<T>(
   configuration: Configuration,
   run: (operations: Operations) => Promise<T>,
+  options?: StoreOptions,
 ): Promise<T> {
   const running = await connectControl(configuration.settings.dataDir);
   const { withStore } = await import("./store.ts");
-  return withStore(configuration, (operations) => {
+  const work = (operations: Operations) => {
     if (running === undefined) return run(operations);
     const { engine, gateway, calls, logs } = running.operations;
     return run({
@@ -70,7 +73,8 @@ async function withShared<T>(
       logs,
       calls: { ...operations.calls, news: (input) => calls.news(input) },
     });
-  });
+  };
+  return withStore(configuration, work, options);
 }
 
 /**
@@ -80,14 +84,16 @@ async function withShared<T>(
 async function withOperations<T>(
   configuration: Configuration,
   run: (operations: Operations) => Promise<T>,
+  options?: StoreOptions,
 ): Promise<T> {
-  if (isPostgresUrl(configuration.settings.databaseUrl)) return withShared(configuration, run);
+  if (isPostgresUrl(configuration.settings.databaseUrl))
+    return withShared(configuration, run, options);
   for (let tries = 1; ; tries++) {
     const running = await connectControl(configuration.settings.dataDir);
     if (running !== undefined) return run(running.operations);
     try {
       const { withStore } = await import("./store.ts");
-      return await withStore(configuration, run);
+      return await withStore(configuration, run, options);
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== "busy" || tries === lockTries) throw error;
       await Bun.sleep(lockPauseMs);

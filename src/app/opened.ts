@@ -19,6 +19,8 @@ import type { OpenedSecrets } from "./secret.ts";
 export type StoreUser = StoreRole & {
   /** Shows what an upgrade does before it does it; absent: it is printed. */
   readonly onUpgrade?: OnUpgrade | undefined;
+  /** Throws NoDatabase where there is none, instead of creating one. */
+  readonly mustExist?: boolean;
 };
 
 export const directoryUser = ({ kind }: StoreUser): DirectoryUser =>

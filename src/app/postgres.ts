@@ -6,8 +6,10 @@ import type { Pool } from "pg";
 import packageJson from "../../package.json" with { type: "json" };
 import { monotonicMs } from "../base/clock.ts";
 import type { TargetHealth } from "../catalog/health.ts";
+import { NoDatabase } from "../cli/store-wiring.ts";
 import { ownGatewayUrl } from "../config/addresses.ts";
 import type { Configuration } from "../config/load.ts";
+import { databasePlace } from "../config/setting-readers.ts";
 import type { Settings } from "../config/settings.ts";
 import { FleetClock } from "../fleet/clock.ts";
 import type { LedgerReader } from "../ledger/store.ts";
@@ -68,6 +70,7 @@ export async function openPostgresStore(
       name: `svc ${place.name}`,
       connections: settings.databaseConnections,
     });
+    if (user.mustExist) await refuseEmpty(postgres, url);
     const hasDatabase = await hasSecret(postgres);
     const text = masterSecret({ ...secretSource(settings), hasDatabase });
     if (hasDatabase) await announceUpgrade(postgres.db, url, user.onUpgrade);
@@ -126,6 +129,7 @@ async function announceUpgrade(
 export async function openReader(url: string): Promise<LedgerReader> {
   const postgres = await openPostgres({ url, name: "svc reader", connections: 1 });
   const reader = await refuseNewer(postgres.db)
+    .then(() => refuseEmpty(postgres, url))
     .then(() => refuseUnfinishedCopy(postgres.db))
     .then(() => openLedgerReader(postgres))
     .catch(async (error: unknown) => {
@@ -235,11 +239,26 @@ function instanceOf(dir: string): string {
 
 /** Whether the database belongs to a secret already: a new one would not open it. */
 async function hasSecret({ db }: Postgres): Promise<boolean> {
+  return (await hasTables(db)) && (await readMeta(db, "secret_fingerprint")) !== undefined;
+}
+
+async function hasTables(db: Postgres["db"]): Promise<boolean> {
   const found = await sql<{
     known: string | null;
   }>`select to_regclass('meta')::text as known`.execute(db);
-  if (found.rows[0]?.known === null) return false;
-  return (await readMeta(db, "secret_fingerprint")) !== undefined;
+  return found.rows[0]?.known !== null;
+}
+
+/** For who must not create the tables. */
+async function refuseEmpty(postgres: Postgres, url: string): Promise<void> {
+  const { db } = postgres;
+  if (await hasSecret(postgres)) return;
+  if (await hasTables(db)) await refuseUnfinishedCopy(db);
+  throw new NoDatabase({
+    database: databasePlace(url),
+    isEmpty: true,
+    setting: "SVC_DATABASE_URL",
+  });
 }
 
 /** What processes tell each other beside the ledger. */

@@ -7,6 +7,7 @@ import { toUsd } from "../base/money.ts";
 import { userOfServer } from "../base/owned-file.ts";
 import { inFile, Problem } from "../base/problem.ts";
 import { engineProvider, type Route } from "../catalog/model.ts";
+import type { Command } from "../cli/command.ts";
 import { ownGatewayUrl, ownPlatformUrl } from "../config/addresses.ts";
 import { isCommand } from "../config/key-commands.ts";
 import type { Configuration } from "../config/load.ts";
@@ -50,6 +51,7 @@ import { createExports } from "./exports.ts";
 import { createPost } from "./mail.ts";
 import { directoryUser, type Opened, type StoreUser } from "./opened.ts";
 import { masterPlace, openSecrets, secretSource, warnOfOpenSecret } from "./secret.ts";
+import { noSqlite, refuseNoSqlite } from "./sqlite-file.ts";
 import { throughStore } from "./through-store.ts";
 import { noteThisVersion, prepareUpgrade, printUpgrade } from "./upgrade.ts";
 
@@ -74,6 +76,7 @@ export async function openStore(
   };
   let path = databasePath(configuration);
   try {
+    if (user.mustExist) refuseNoSqlite(path, configuration.settings);
     const lock = lockDataDir(dataDir, directoryUser(user));
     undo.push(() => lock.release());
     path = realDatabasePath(path);
@@ -85,6 +88,7 @@ export async function openStore(
     if (hasDatabase && user.kind !== "copy") refuseCopied(sqlite);
     if (!hasDatabase) {
       refuseEmptied(path);
+      if (user.mustExist) throw noSqlite(path, configuration.settings, true);
       syncFolder(path);
     }
     const { settings } = configuration;
@@ -329,7 +333,9 @@ async function applyChangedFile(options: FileOptions): Promise<ApplyView | undef
   }
 }
 
-async function openSqliteReader(path: string): Promise<LedgerReader> {
+async function openSqliteReader(configuration: Configuration): Promise<LedgerReader> {
+  const path = databasePath(configuration);
+  refuseNoSqlite(path, configuration.settings);
   const reader = openLedgerReader(path);
   try {
     await refuseNewer(path);
@@ -350,7 +356,7 @@ export async function withLedger<T>(
   try {
     reader = isPostgresUrl(databaseUrl)
       ? await (await import("./postgres.ts")).openReader(databaseUrl)
-      : await openSqliteReader(databasePath(configuration));
+      : await openSqliteReader(configuration);
     return await run(reader);
   } catch (error) {
     throw await problemOf(error, configuration);
@@ -363,8 +369,10 @@ export async function withLedger<T>(
 export async function withStore<T>(
   configuration: Configuration,
   run: (operations: Operations) => Promise<T>,
+  { createsStore }: Pick<Command, "createsStore"> = {},
 ): Promise<T> {
-  const opened = await openStore(configuration, { kind: "command" });
+  const mustExist = createsStore === undefined;
+  const opened = await openStore(configuration, { kind: "command", mustExist });
   try {
     const clock = opened.shared?.clock ?? systemClock;
     const gateways = throughStore(opened, clock);

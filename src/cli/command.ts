@@ -30,8 +30,14 @@ interface Flag {
 /** What commands need from the composition root. */
 export interface Wiring extends StoreWiring, BackupWiring, DoctorWiring {
   readonly configuration: () => Configuration;
-  /** Runs on the operations of the running server, or on the store itself when none runs. */
-  readonly withOperations: <T>(run: (operations: Operations) => Promise<T>) => Promise<T>;
+  /**
+   * Runs on the operations of the running server, or on the store itself when none runs. Throws
+   * NoDatabase where there is no store, unless the command creates one.
+   */
+  readonly withOperations: <T>(
+    run: (operations: Operations) => Promise<T>,
+    options?: Pick<Command, "createsStore">,
+  ) => Promise<T>;
   /** The ledger as of now, read without the server. */
   readonly withLedger: <T>(run: (ledger: LedgerReader) => Promise<T>) => Promise<T>;
   /** Workers: gateway processes; by the settings, if absent. */
@@ -66,6 +72,8 @@ export interface Command {
   /** Known values of its arguments, for shell completion. */
   readonly choices?: readonly string[];
   readonly flags?: Readonly<Record<string, Flag>>;
+  /** It can be the first one of an installation: where there is no database yet, it creates one. */
+  readonly createsStore?: true;
   /** Its flags are the changes, so that it needs at least one of them. */
   readonly needsChange?: true;
   /** Flags that people expect or know from older versions, with what to do instead. */
@@ -148,8 +156,13 @@ export function readInvocation(
     throw usageProblem(command, {
       message: `Nothing to change. Set ${eitherOf(changes.map((name) => `--${name}`))}.`,
     });
-  return { flags, switches, lists, positionals, wiring };
+  return { flags, switches, lists, positionals, wiring: wiringOf(command, wiring) };
 }
+
+const wiringOf = ({ createsStore }: Command, wiring: Wiring): Wiring =>
+  createsStore === undefined
+    ? wiring
+    : { ...wiring, withOperations: (run) => wiring.withOperations(run, { createsStore }) };
 
 /** An argument that may be a secret is not repeated. */
 function unexpected(words: readonly string[]): string {

@@ -1,3 +1,23 @@
+import { Problem } from "../base/problem.ts";
+
+/** There is no store yet, and the command is not one that creates it. */
+export class NoDatabase extends Problem {
+  constructor({ database, isEmpty = false, setting }: MissingDatabase) {
+    super({
+      code: "not_found",
+      message: `The database ${database} ${isEmpty ? "is empty" : "does not exist"}. Check ${setting}, or create a new database with svc serve.`,
+    });
+  }
+}
+
+interface MissingDatabase {
+  /** The file, or the address without its password. */
+  readonly database: string;
+  readonly isEmpty?: boolean;
+  /** Where it is looked for. */
+  readonly setting: "SVC_DATA_DIR" | "SVC_DATABASE_URL";
+}
+
 /** What the commands about the database itself get from the composition root. */
 export interface StoreWiring {
   /** Brings the schema up to date, or shows what that would apply. */

@@ -181,7 +181,7 @@ export class Cluster {
 
   /** As a command does: straight to the database. */
   operate<T>(run: (operations: Operations) => Promise<T>): Promise<T> {
-    return withStore(this.#configuration(), run);
+    return withStore(this.#configuration(), run, { createsStore: true });
   }
 
   verify(): Promise<LedgerFindings> {

@@ -31,7 +31,7 @@ export async function createExportsHome(
   options: HomeOptions = {},
 ): Promise<ExportsHome> {
   const home = createHome(options);
-  await home.svc(["account", "list"]);
+  await home.svc(["apply", home.configPath]);
   const ids = await plant(home.dataDir, perHour);
   const dir = join(home.dataDir, "..", "exports");
   mkdirSync(dir);

@@ -40,7 +40,7 @@ const copy = () => home.svc(["store", "copy", "--to", url]);
 
 beforeEach(async () => {
   home = createHome();
-  await home.svc(["account", "list"]);
+  await home.svc(["apply", home.configPath]);
   const store = await openSource();
   await fillStore(store, receipts);
   await store.close();

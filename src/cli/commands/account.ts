@@ -12,6 +12,7 @@ const accountCreate = viewCommand({
   about: "Create an account. Names are unique and can be used in place of the id.",
   positionals: ["NAME"],
   flags: limitFlags,
+  createsStore: true,
   examples: [
     "svc account create acme",
     "svc account create acme --rpm 600 --budget 100/month",

@@ -16,6 +16,7 @@ import { ensureEngineInstalled } from "../../engine/install.ts";
 import { pullWeights } from "../../engine/weights-pull.ts";
 import type { RunningEngineView } from "../../platform/engine/schemas.ts";
 import { type Command, jsonFlag } from "../command.ts";
+import { NoDatabase } from "../store-wiring.ts";
 import { print, printHint, printJson, printTable, style } from "../terminal/output.ts";
 import { createProgressView, megabytes, type ProgressView } from "../terminal/progress.ts";
 
@@ -58,7 +59,13 @@ const status: Command = {
   async run({ switches, wiring }) {
     const { cacheDir, engine: isOn } = wiring.configuration().settings;
     const states = stateOf({ cacheDir });
-    const engine = await wiring.withOperations((operations) => operations.engine.show({}));
+    const engine = await wiring
+      .withOperations((operations) => operations.engine.show({}))
+      .catch((error: unknown) => {
+        // Weights can be downloaded before the first start.
+        if (error instanceof NoDatabase) return null;
+        throw error;
+      });
     if (switches.has("json"))
       return printJson({ engine, cache_dir: cacheDir, sets: states.map(stateView) });
     print(

@@ -69,6 +69,7 @@ const add = viewCommand({
     "REF is env:NAME or file:/path, in the environment or on the machine of the gateway.",
     "A secret itself is never an argument, because other users of the machine could see it.",
   ],
+  createsStore: true,
   examples: [
     "svc exports add archive --to file:///var/exports",
     "svc exports add billing --to https://billing.example/usage --sign-with file:/etc/svc/export-key",

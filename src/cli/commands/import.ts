@@ -26,6 +26,7 @@ const importLitellm: Command = {
   refusedFlags: {
     file: "--file was removed. Use svc import litellm config.yaml --print > FILE, then svc apply FILE.",
   },
+  createsStore: true,
   examples: [
     "svc import litellm config.yaml --dry-run",
     "svc import litellm config.yaml",

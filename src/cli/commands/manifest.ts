@@ -20,6 +20,7 @@ const apply: Command = {
     "dry-run": { about: "show the changes without making them" },
     ...jsonFlag,
   },
+  createsStore: true,
   examples: [
     "svc apply",
     "svc apply svc.yaml --dry-run",

@@ -10,6 +10,7 @@ const invite = viewCommand({
     email: { about: "only this email address can use the link", value: "EMAIL" },
     mail: { about: "send the link to that address (SVC_SMTP_URL)" },
   },
+  createsStore: true,
   examples: ["svc operator invite", "svc operator invite --email ada@example.com --mail"],
   load: async (operations, { flags: { email }, switches }) =>
     toLinkReply(

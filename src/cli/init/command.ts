@@ -64,6 +64,7 @@ export const initCommand: Command = {
     force:
       "--force was removed. svc init only adds entries. Use svc apply FILE to make the catalog match a file.",
   },
+  createsStore: true,
   examples: [
     "svc init",
     "svc init --preset google --markup 20",

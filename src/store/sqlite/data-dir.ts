@@ -30,6 +30,9 @@ export function refuseUnusable(dataDir: string, user: DirectoryUser): void {
     );
 }
 
+/** Throws where it cannot be said. */
+export const hasDirectory = (dataDir: string): boolean => lookAt(dataDir) !== undefined;
+
 /** Undefined if it does not exist. */
 function lookAt(dataDir: string): Stats | undefined {
   try {

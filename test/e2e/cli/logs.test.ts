@@ -189,6 +189,7 @@ test("refuses what it cannot do, with what to do instead", async () => {
   }
   const idle = createHome();
   try {
+    await idle.svc(["account", "create", "acme"]);
     const { code, stderr } = await idle.svc(["logs"]);
     expect(code).toBe(1);
     expect(stderr).toContain("No server is running on this data directory");

@@ -70,7 +70,7 @@ for (const [what, url, sentence] of problems)
 test("a start without the right to create tables says what svc migrate says", async () => {
   const environment = { SVC_DATABASE_URL: addressOf("ann:right") };
   const said: string[] = [];
-  for (const words of [["migrate"], ["serve"], ["gateway"], ["platform"], ["account", "list"]])
+  for (const words of [["migrate"], ["serve"], ["gateway"], ["platform"], ["operator", "invite"]])
     said.push((await home.svc(words, { environment })).stderr);
   expect(said[0]).toContain(
     'User "ann" has no right to create tables in the database "app" (42501)',

@@ -227,6 +227,7 @@ const modelAdd = viewCommand({
       multiple: true,
     },
   },
+  createsStore: true,
   examples: [
     "svc model add fast --provider groq --upstream llama-3.1-8b --price input=0.1 --price output=0.2",
     "svc model add vectors --endpoint embeddings --input text",

@@ -52,6 +52,7 @@ export const providerAdd: Command = {
     ...noTestFlag,
     ...jsonFlag,
   },
+  createsStore: true,
   examples: [
     "svc provider add groq --all-models",
     "svc provider add openai --key-env OPENAI_API_KEY --models gpt-4o-mini,text-embedding-3-small",
@@ -65,12 +66,11 @@ export const providerAdd: Command = {
     const rows = vendorTable();
     const widths = [0, 1].map((at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
     const [ids = 0, titles = 0] = widths;
-    const indent = ids + titles + 6;
     return [
       style.bold("Vendors"),
       ...rows.map(
         ([id, title, about]) =>
-          `  ${style.cyan(id.padEnd(ids))}  ${title.padEnd(titles)}  ${wrap(about.split(" "), { indent }).join("\n")}`,
+          `  ${style.cyan(id.padEnd(ids))}  ${title.padEnd(titles)}  ${wrap(about.split(" "), { indent: ids + titles + 6 }).join("\n")}`,
       ),
     ];
   },

@@ -1,0 +1,157 @@
+/** Commands in a folder, or on a PostgreSQL database, in which nothing was ever started. */
+
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Client } from "pg";
+import { createHome, type Home } from "../../setup/child.ts";
+import { createDatabase, dropDatabase } from "../../setup/postgres.ts";
+
+setDefaultTimeout(60_000);
+
+/** They look at what is there, or change it. */
+const needing = [
+  "account list",
+  "account credit acme 5",
+  "key list",
+  "key create --account acme",
+  "operator list",
+  "operator reset ada@example.com",
+  "provider list",
+  "provider test openai",
+  "provider remove openai",
+  "model list",
+  "price list",
+  "price set svc-3-flash --input 1 --output 2",
+  "export",
+  "requests",
+  "receipt list",
+  "receipt export --out receipts.csv",
+  "ledger verify",
+  "report margin",
+  "exports",
+  "logs",
+  "nodes",
+  "secret status",
+  "secret rotate",
+  "chat hello",
+  "connect codex --model svc-3-flash",
+];
+
+/** The first one of an installation can be one of them. */
+const creating = [
+  "account create acme",
+  "operator invite",
+  "provider add mine --kind openai --base-url https://models.example/v1 --no-test",
+  "model add vectors --endpoint embeddings --input text",
+  "apply CONFIG",
+];
+
+const words = (line: string) => line.replace("CONFIG", home.configPath).split(" ");
+
+let home: Home;
+beforeEach(() => {
+  home = createHome({ isBare: true });
+});
+afterEach(() => home.remove());
+
+describe("in an empty folder", () => {
+  for (const line of needing)
+    test(`svc ${line} creates nothing`, async () => {
+      const { code, stdout, stderr } = await home.svc(words(line));
+      expect({ code, stdout, stderr }).toEqual({
+        code: 3,
+        stdout: "",
+        stderr: `error: The database ${join(home.dataDir, "svc.db")} does not exist. Check SVC_DATA_DIR, or create a new database with svc serve.\n`,
+      });
+      expect(readdirSync(dirname(home.dataDir))).toEqual(["svc.yaml"]);
+    });
+
+  for (const line of creating)
+    test(`svc ${line} creates the database`, async () => {
+      expect(await home.svc(words(line))).toMatchObject({ code: 0 });
+      expect(readdirSync(home.dataDir)).toContain("svc.db");
+    });
+
+  test("the setting that names the file is the one to check", async () => {
+    const path = join(home.dataDir, "other.db");
+    const environment = { SVC_DATABASE_URL: `sqlite:${path}` };
+    const { stderr } = await home.svc(["account", "list"], { environment });
+    expect(stderr).toStartWith(
+      `error: The database ${path} does not exist. Check SVC_DATABASE_URL,`,
+    );
+  });
+
+  test("the weights of embedded models are listed without a database", async () => {
+    const status = await home.json<{ readonly engine: unknown }>(["engine", "status"]);
+    expect(status.engine).toBeNull();
+    expect(readdirSync(dirname(home.dataDir))).toEqual(["svc.yaml"]);
+  });
+});
+
+test("a file without tables is reported as empty, and gets no secret", async () => {
+  mkdirSync(home.dataDir);
+  writeFileSync(join(home.dataDir, "svc.db"), "");
+  const { code, stderr } = await home.svc(["account", "list"]);
+  expect(code).toBe(3);
+  expect(stderr).toContain("svc.db is empty. Check SVC_DATA_DIR");
+  expect(readdirSync(home.dataDir)).not.toContain("secret");
+});
+
+test("a data directory without its database is reported as such", async () => {
+  mkdirSync(home.dataDir);
+  writeFileSync(join(home.dataDir, "secret"), `${"x".repeat(64)}\n`, { mode: 0o600 });
+  for (const line of ["account list", "ledger verify"]) {
+    const { code, stderr } = await home.svc(words(line));
+    expect(code).toBe(1);
+    expect(stderr).toContain("Restore the database, or move this file away");
+  }
+});
+
+describe("on an empty PostgreSQL database", () => {
+  let url: string;
+  beforeEach(async () => {
+    url = await createDatabase();
+  });
+  afterEach(() => dropDatabase(url));
+
+  const tables = async () => {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    const { rows } = await client.query("select 1 from pg_tables where schemaname = 'public'");
+    await client.end();
+    return rows.length;
+  };
+
+  test("commands that need a database create no tables and no secret", async () => {
+    const environment = { SVC_DATABASE_URL: url };
+    const { host, pathname } = new URL(url);
+    for (const line of [
+      "account list",
+      "nodes",
+      "receipt list",
+      "ledger verify",
+      "secret rotate",
+    ]) {
+      const { code, stderr } = await home.svc(words(line), { environment });
+      expect({ line, code, stderr }).toEqual({
+        line,
+        code: 3,
+        stderr: `error: The database postgres://${host}${pathname} is empty. Check SVC_DATABASE_URL, or create a new database with svc serve.\n`,
+      });
+    }
+    expect(await tables()).toBe(0);
+    expect(readdirSync(dirname(home.dataDir))).toEqual(["svc.yaml"]);
+  });
+
+  test("commands that can come first create the tables", async () => {
+    const environment = { SVC_DATABASE_URL: url };
+    expect(await home.svc(["account", "create", "acme"], { environment })).toMatchObject({
+      code: 0,
+    });
+    expect(await tables()).toBeGreaterThan(0);
+    expect(await home.json<readonly unknown[]>(["account", "list"], { environment })).toHaveLength(
+      1,
+    );
+  });
+});

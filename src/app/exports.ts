@@ -4,7 +4,7 @@ import { createLog, type Log } from "../base/log.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Carrier } from "../exports/delivery.ts";
 import type { Destination, Format, S3Target } from "../exports/destination.ts";
-import { Exporter } from "../exports/exporter.ts";
+import { Exporter, type OpenCarrier } from "../exports/exporter.ts";
 import { fileCarrier } from "../exports/file-carrier.ts";
 import type { Call } from "../exports/http-call.ts";
 import { httpCarrier } from "../exports/http-carrier.ts";
@@ -65,17 +65,18 @@ export function createExports(options: ExportsOptions): Exports {
   const { settings, store, readLedger, clock } = options;
   const log = options.log ?? createLog({ level: "silent", pretty: false, write: () => {} });
   const lagMs = exportLagMs(settings);
+  const open: OpenCarrier = (destination, isNew) => openCarrier(destination, { ...options, isNew });
   const exporter = new Exporter({
     store: store.exports,
     sources: exportSources(store.exports, readLedger),
-    openCarrier: (destination) => openCarrier(destination, options),
+    openCarrier: open,
     clock,
     lagMs,
     log,
   });
   return {
     lagMs,
-    openCarrier: (destination) => openCarrier(destination, options),
+    openCarrier: open,
     async readMetrics() {
       const [destinations, states] = await Promise.all([
         store.exports.list(),
@@ -116,7 +117,9 @@ export function createExports(options: ExportsOptions): Exports {
   };
 }
 
-type CarrierOptions = Pick<ExportsOptions, "variable" | "usesProxy" | "userOfServer">;
+type CarrierOptions = Pick<ExportsOptions, "store" | "variable" | "usesProxy" | "userOfServer"> & {
+  readonly isNew: boolean;
+};
 
 type Variable = (name: string) => string | undefined;
 
@@ -125,7 +128,11 @@ function openCarrier({ name, target }: Destination, options: CarrierOptions): Ca
   const optional = (reference: Reference | undefined) => reference && read(reference);
   switch (target.kind) {
     case "file":
-      return fileCarrier(target, options.userOfServer);
+      return fileCarrier(target, {
+        owner: async () => ({ storeId: await options.store.exports.storeId(), name }),
+        isNew: options.isNew,
+        user: options.userOfServer,
+      });
     case "http":
       return httpCarrier(
         target,

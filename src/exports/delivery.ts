@@ -29,6 +29,10 @@ export interface Carrier {
    * not replaced, except by a part that says so: then the part gets another name, which is returned.
    */
   deliver(part: Part, signal: AbortSignal): Promise<string | undefined>;
+  /** Takes the destination for this export, where it can be one that is not there. */
+  claim?(): Promise<void>;
+  /** Leaves it to others. */
+  release?(): Promise<void>;
   /** Shows that the destination works, and leaves nothing that a reader would take for rows. */
   test(signal: AbortSignal): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import { type Clock, monotonicMs } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Carrier } from "./delivery.ts";
+import { DeliveryFailure } from "./delivery-failure.ts";
 import type { Destination, Stream } from "./destination.ts";
 import type { ReadPart } from "./part.ts";
 import type { ExportStore, StreamState } from "./store.ts";
@@ -10,7 +11,7 @@ export interface ExporterOptions {
   readonly store: ExportStore;
   readonly sources: Readonly<Record<Stream, ReadPart>>;
   /** Throws a `DeliveryFailure` when a secret it needs is not there. */
-  readonly openCarrier: (destination: Destination) => Carrier;
+  readonly openCarrier: OpenCarrier;
   readonly clock: Clock;
   /** How long after its end an hour can still get rows: the longest call, and some more. */
   readonly lagMs: number;
@@ -18,6 +19,9 @@ export interface ExporterOptions {
   /** From 0 to 1, for the pauses between attempts. */
   readonly random?: () => number;
 }
+
+/** `isNew`: nothing was delivered to it yet. */
+export type OpenCarrier = (destination: Destination, isNew: boolean) => Carrier;
 
 export interface PassResult {
   /** Delivered by this pass, by destination. */
@@ -38,6 +42,8 @@ export class Exporter {
   readonly #options: ExporterOptions;
   /** By stream, as are the others: those whose failure is in the log. */
   readonly #failing = new Set<string>();
+  /** Deliveries that were given up and have not ended, by destination. */
+  readonly #unfinished = new Map<string, Promise<unknown>>();
   /** Those whose cursor is in the future. */
   readonly #ahead = new Set<string>();
   /** Of each stream: which of the recent hours is compared next. */
@@ -78,6 +84,7 @@ export class Exporter {
   ): Promise<number> {
     const { store, sources, clock, lagMs } = this.#options;
     const endMs = monotonicMs() + budgetMs;
+    const isNew = states.every((state) => state.rows === 0);
     let rows = 0;
     for (const state of states) {
       if (signal.aborted) break;
@@ -87,7 +94,7 @@ export class Exporter {
         store,
         destination,
         state,
-        openCarrier: () => this.#options.openCarrier(destination),
+        openCarrier: () => this.#options.openCarrier(destination, isNew),
         read: sources[state.stream],
         nowMs: () => clock.nowMs(),
         lagMs,
@@ -96,11 +103,14 @@ export class Exporter {
         firstCompared: this.#compared.get(place) ?? 0,
       });
       try {
+        if (this.#unfinished.has(destination.id))
+          throw new DeliveryFailure("an earlier delivery hangs and has not ended yet");
         await pass.run();
         this.#compared.set(place, pass.nextCompared);
         this.#worked(destination, state, pass.rows);
         if (pass.rows > 0) await store.forgetHours(state, mostKnownHours);
       } catch (error) {
+        if (pass.unfinished !== undefined) this.#leave(destination, pass.unfinished);
         if (!signal.aborted) await this.#failed(destination, state, error);
       }
       this.#warnIfAhead(destination, state, pass.aheadMs);
@@ -108,6 +118,13 @@ export class Exporter {
       rows += pass.rows;
     }
     return rows;
+  }
+
+  /** One at a time: each may occupy a thread of this process for as long as its disk hangs. */
+  #leave({ id }: Destination, delivery: Promise<unknown>): void {
+    const ended = () => void this.#unfinished.delete(id);
+    this.#unfinished.set(id, delivery);
+    delivery.then(ended, ended);
   }
 
   #warnIfAhead({ name }: Destination, state: StreamState, aheadMs: number): void {

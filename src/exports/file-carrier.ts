@@ -5,26 +5,52 @@ import { groupsOf, mayCreateIn } from "../base/permissions.ts";
 import { type Carrier, otherPath, type Part, partPath } from "./delivery.ts";
 import { DeliveryFailure } from "./delivery-failure.ts";
 import type { FileTarget } from "./destination.ts";
+import { isMarked, markerName, markerOf, notMarked, type Owner, unmark } from "./marker.ts";
+
+export interface FileOptions {
+  readonly owner: () => Promise<Owner>;
+  /** Nothing was delivered yet: a directory without a marker gets one. */
+  readonly isNew: boolean;
+  /** The server's, where root tests the directory for it. */
+  readonly user?: number | undefined;
+}
 
 /**
  * A file has its name only once it is whole and on the disk. One that was cut short by a crash is
- * replaced by the next attempt, because it has the same name. `user`: the server's, where root tests
- * the directory for it.
+ * replaced by the next attempt, because it has the same name. A marker shows that this is the directory
+ * of this export, and not the mount point of a volume that is gone.
  */
-export function fileCarrier({ dir }: FileTarget, user?: number): Carrier {
+export function fileCarrier({ dir }: FileTarget, { owner, isNew, user }: FileOptions): Carrier {
+  let mayMark = isNew;
+  const mark = async () => {
+    await checkFolder(dir);
+    const own = await owner();
+    if (!(await isMarked(dir, own))) await write(dir, markerName, markerOf(own));
+  };
+  const checkMarker = async () => {
+    await checkFolder(dir);
+    const own = await owner();
+    if (!(await isMarked(dir, own)) && !mayMark) throw notMarked({ dir, name: own.name });
+  };
   return {
     mostRows: 20_000,
     mostBytes: 16 * 1024 * 1024,
     packs: true,
     deliver: (part) =>
       inWords(dir, async () => {
+        await checkMarker();
+        if (mayMark) await mark();
+        mayMark = false;
         const own = partPath(part);
         const isFree = part.replaces || !(await hasOther(join(dir, own), part.body));
         await write(dir, isFree ? own : otherPath(part), part.body);
         return isFree ? undefined : otherPath(part);
       }),
+    claim: () => inWords(dir, mark),
+    release: () => inWords(dir, async () => unmark(dir, await owner())),
     test: () =>
       inWords(dir, async () => {
+        await checkMarker();
         const name = ".svc-export-test";
         await write(dir, name, new Uint8Array());
         await rm(join(dir, name));
@@ -47,9 +73,13 @@ async function hasOther(path: string, body: Part["body"]): Promise<boolean> {
   }
 }
 
-async function write(dir: string, name: string, body: Part["body"]): Promise<void> {
-  // Not created: a volume that is not mounted would be filled in its place.
+/** Not created: a volume that is not mounted would be filled in its place. */
+async function checkFolder(dir: string): Promise<void> {
   if (!(await stat(dir)).isDirectory()) throw new DeliveryFailure(`${dir} is not a directory`);
+}
+
+async function write(dir: string, name: string, body: Part["body"]): Promise<void> {
+  await checkFolder(dir);
   const path = join(dir, name);
   const folder = dirname(path);
   const firstNew = await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { type Carrier, type Part, sha256 } from "./delivery.ts";
+import { DeliveryFailure } from "./delivery-failure.ts";
 import type { HttpTarget } from "./destination.ts";
 import { type Call, send } from "./http-call.ts";
 
@@ -15,6 +16,7 @@ export function httpCarrier(
   { authorization, signing }: HttpSecrets,
   call: Call,
 ): Carrier {
+  const key = signing === undefined ? undefined : signingKey(signing);
   const post = (
     body: Part["body"],
     id: string,
@@ -29,7 +31,7 @@ export function httpCarrier(
         "idempotency-key": id,
         ...more,
         ...(authorization === undefined ? {} : { authorization }),
-        ...(signing === undefined ? {} : signatureOf(signing, id, body)),
+        ...(key === undefined ? {} : signatureOf(key, id, body)),
       },
       body,
       signal,
@@ -59,13 +61,27 @@ export function httpCarrier(
 }
 
 /** As the Standard Webhooks specification has it, so that its libraries can check it. */
-function signatureOf(secret: string, id: string, body: Uint8Array): Record<string, string> {
+function signatureOf(key: string | Buffer, id: string, body: Uint8Array): Record<string, string> {
   const seconds = String(Math.floor(Date.now() / 1000));
-  const key = secret.startsWith("whsec_") ? Buffer.from(secret.slice(6), "base64") : secret;
   const signed = createHmac("sha256", key).update(`${id}.${seconds}.`).update(body);
   return {
     "webhook-id": id,
     "webhook-timestamp": seconds,
     "webhook-signature": `v1,${signed.digest("base64")}`,
   };
+}
+
+/** As the specification asks for; shorter ones are mistakes, such as a key that is not base64. */
+const fewestKeyBytes = 24;
+
+function signingKey(secret: string): string | Buffer {
+  if (!secret.startsWith("whsec_")) return secret;
+  const text = secret.slice("whsec_".length);
+  const key = Buffer.from(text, "base64");
+  const isBase64 = key.toString("base64").replace(/=+$/, "") === text.replace(/=+$/, "");
+  if (isBase64 && key.length >= fewestKeyBytes) return key;
+  throw new DeliveryFailure(
+    `sign_with must be a key of at least ${fewestKeyBytes} bytes in base64 behind whsec_`,
+    { isFinal: true },
+  );
 }

@@ -95,6 +95,8 @@ export interface ExportStore {
   /** How many rows an hour has, by the sums where there are some. */
   count(stream: Stream, hourMs: number): Promise<number>;
   audit(span: Span, limit: number): Promise<readonly AuditRecord[]>;
+  /** Random, and kept by backups and copies. */
+  storeId(): Promise<string>;
   /** Receipts of some accounts from before it are gone. */
   keptFromMs(): Promise<number>;
 }

@@ -4,6 +4,7 @@ import type { Destination } from "./destination.ts";
 import type { Collected, ReadPart } from "./part.ts";
 import { closedMs, hourMs, placeOf, startOf, toHour } from "./progress.ts";
 import type { Cursor, ExportedHour, ExportStore, StreamState } from "./store.ts";
+import { untilAborted } from "./until-aborted.ts";
 
 /** Hours that are compared with the store in one pass. */
 const comparedAtOnce = 8;
@@ -40,6 +41,8 @@ export class StreamPass {
   nextCompared: number;
   /** How far the stored cursor was in the future. */
   aheadMs = 0;
+  /** Files of a dead disk end with no signal: the delivery that this pass has left behind. */
+  unfinished: Promise<unknown> | undefined;
   /** Of parts whose own names were taken. */
   readonly otherNames: string[] = [];
   readonly #options: StreamPassOptions;
@@ -147,10 +150,13 @@ export class StreamPass {
     if (part === undefined) return undefined;
     const { rows, body } = part;
     const attempt = AbortSignal.any([signal, AbortSignal.timeout(attemptMs)]);
-    const otherName = await this.#carrier.deliver(
+    const delivery = this.#carrier.deliver(
       { stream, format, hourMs: ofMs, number, isLate, replaces, rows, body },
       attempt,
     );
+    this.unfinished = delivery;
+    const otherName = await untilAborted(delivery, attempt);
+    this.unfinished = undefined;
     if (number === 1) this.#ownRows = 0;
     if (otherName === undefined) this.#ownRows += rows;
     else this.otherNames.push(otherName);

@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { idTimeMs, newId } from "../../src/base/ids.ts";
+import { markerName } from "../../src/exports/marker.ts";
 import { hourMs, toHour } from "../../src/ledger/rollups.ts";
 import type { ExportView } from "../../src/platform/exports/schemas.ts";
 import { masterSecret } from "../../src/secrets/master-secret.ts";
@@ -124,10 +125,10 @@ export function startReceiver(
   };
 }
 
-/** Files below a folder, by their paths in it. */
+/** Files below a folder, by their paths in it, without the marker of the export. */
 export const filesIn = (dir: string): readonly string[] =>
   readdirSync(dir, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() && entry.name !== markerName)
     .map((entry) => join(entry.parentPath, entry.name).slice(dir.length + 1))
     .toSorted();
 

@@ -35,10 +35,15 @@ export class Shelf implements Carrier {
   readonly mostBytes = 1_000_000;
   readonly packs = true;
   readonly files = new Map<string, readonly Record<string, unknown>[]>();
+  attempts = 0;
   deliveries = 0;
   failure: Error | undefined;
+  /** A delivery waits for it, as on a disk that is gone, and for no signal. */
+  hang: Promise<void> | undefined;
 
   async deliver(part: Part): Promise<string | undefined> {
+    this.attempts++;
+    await this.hang;
     if (this.failure !== undefined) throw this.failure;
     this.deliveries++;
     const lines = gunzipSync(part.body).toString().trimEnd().split("\n");
@@ -114,8 +119,11 @@ export class ExportHome {
     });
   }
 
-  async pass(exporter = this.exporter()): Promise<number | undefined> {
-    const result = await exporter.pass({ signal: new AbortController().signal });
+  async pass(
+    exporter = this.exporter(),
+    { signal } = new AbortController(),
+  ): Promise<number | undefined> {
+    const result = await exporter.pass({ signal });
     return result?.rows.get("shelf");
   }
 

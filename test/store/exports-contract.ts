@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { nextTurn } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
 import { DeliveryFailure } from "../../src/exports/delivery-failure.ts";
 import type { ExportStore } from "../../src/exports/store.ts";
@@ -230,6 +231,29 @@ function failureTests(home: () => ExportHome): void {
     expect(await store.advance(state, advance)).toBe(true);
     expect(await store.advance(state, { ...advance, rows: 7 })).toBe(false);
     expect(await home().state()).toMatchObject({ cursor: to, rows: 0 });
+  });
+
+  test("a delivery that hangs does not keep a pass from ending, and is not started twice", async () => {
+    const { shelf, receive, pass } = bound(home());
+    await receive(beganMs);
+    home().nowMs = beganMs + 2 * hourMs;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    shelf.hang = promise;
+    const exporter = home().exporter();
+    const ending = new AbortController();
+    const passing = home().pass(exporter, ending);
+    while (shelf.attempts === 0) await nextTurn();
+    ending.abort();
+    expect(await passing).toBe(0);
+    expect(await pass(exporter)).toBe(0);
+    expect(shelf.attempts).toBe(1);
+    expect((await home().state()).failure).toBe("an earlier delivery hangs and has not ended yet");
+    shelf.hang = undefined;
+    resolve();
+    await promise;
+    await nextTurn();
+    home().nowMs += 15 * minuteMs;
+    expect(await pass(exporter)).toBe(1);
   });
 
   test("one pass runs at a time", async () => {

@@ -142,7 +142,8 @@ const pause = viewCommand({
 
 const resume = viewCommand({
   name: "exports resume",
-  about: "Resume an export that was paused.",
+  about:
+    "Resume an export that was paused. A directory that lacks the marker of the export gets it again.",
   positionals: name,
   examples: ["svc exports resume warehouse"],
   load: (operations, { positionals: [given = ""] }) => operations.exports.resume({ name: given }),

@@ -16,9 +16,10 @@ import {
   targetSettings,
   targetText,
 } from "../../exports/destination.ts";
-import type { PassResult } from "../../exports/exporter.ts";
+import type { OpenCarrier, PassResult } from "../../exports/exporter.ts";
 import { type Progress, progressOf } from "../../exports/progress.ts";
 import type { ExportStore, StreamState } from "../../exports/store.ts";
+import { untilAborted } from "../../exports/until-aborted.ts";
 import { type Audits, omit, type Unbound } from "../audit/author.ts";
 import { toMoment } from "../input/values.ts";
 import type { ExportStreamView, ExportsView, ExportView, RanView } from "./schemas.ts";
@@ -66,7 +67,7 @@ export const exportAudits = {
 export interface RunningExports {
   /** How long after its end an hour is exported. */
   readonly lagMs: number;
-  openCarrier(destination: Destination): Carrier;
+  readonly openCarrier: OpenCarrier;
   /** Undefined when another pass is running. */
   runNow(name: string): Promise<PassResult | undefined>;
 }
@@ -130,6 +131,7 @@ export function exportOperations(
           name: `There are ${mostDestinations} exports already. Remove one first.`,
         });
       if (!added) throw conflict({ name: `Export "${name}" exists already. Use another name.` });
+      if (input.skip_test !== true) await tryTo("claim", exporter, destination);
       await sync();
       return view(name);
     },
@@ -140,20 +142,27 @@ export function exportOperations(
       return view(name);
     },
     async resume({ name }, { audit }) {
-      const { id } = await find(name);
-      await store.setPaused(id, undefined, audit({ subject: name }));
+      const destination = await find(name);
+      await tryTo("claim", exporter, destination);
+      await store.setPaused(destination.id, undefined, audit({ subject: name }));
       await sync();
       return view(name);
     },
     async remove({ name }, { audit }) {
       const last = await view(name);
-      const { id } = await find(name);
-      await store.remove(id, audit({ subject: name }));
+      const destination = await find(name);
+      await store.remove(destination.id, audit({ subject: name }));
+      await tryTo("release", exporter, destination);
       await sync();
       return last;
     },
     async test({ name }) {
-      await test(exporter, await find(name));
+      const destination = await find(name);
+      const states = await store.states();
+      const isNew = !states.some(
+        ({ destinationId, rows }) => destinationId === destination.id && rows > 0,
+      );
+      await test(exporter, destination, isNew);
       return view(name);
     },
     async run({ name }) {
@@ -199,26 +208,48 @@ function readDestination(
 
 /** Does not create a missing directory: files would land in the mount point of an unmounted volume. */
 const checkDirectory = (exporter: RunningExports, destination: Destination): Promise<void> =>
-  tryOut(exporter, destination, (reason) => ({
-    field: "to",
-    message: `to must be a directory that the gateway can write to: ${reason}. Create it or change its owner; if it is on another machine or not mounted yet, add --no-test.`,
-  }));
+  tryOut(
+    () => exporter.openCarrier(destination, true),
+    (reason) => ({
+      field: "to",
+      message: `to must be a directory that the gateway can write to: ${reason}. Create it or change its owner; if it is on another machine or not mounted yet, add --no-test.`,
+    }),
+  );
 
-const test = (exporter: RunningExports, destination: Destination): Promise<void> =>
-  tryOut(exporter, destination, (reason) => ({
-    message: `Export "${destination.name}" does not work: ${reason}.`,
-  }));
+const test = (exporter: RunningExports, destination: Destination, isNew: boolean): Promise<void> =>
+  tryOut(
+    () => exporter.openCarrier(destination, isNew),
+    (reason) => ({
+      message: `Export "${destination.name}" does not work: ${reason}.`,
+    }),
+  );
 
 async function tryOut(
-  exporter: RunningExports,
-  destination: Destination,
+  open: () => Carrier,
   toProblem: (reason: string) => { readonly field?: string; readonly message: string },
 ): Promise<void> {
   try {
-    await exporter.openCarrier(destination).test(AbortSignal.timeout(testMs));
+    const signal = AbortSignal.timeout(testMs);
+    await untilAborted(open().test(signal), signal);
   } catch (cause) {
     if (!(cause instanceof DeliveryFailure)) throw cause;
     throw new Problem({ code: "test_failed", ...toProblem(cause.message), cause });
+  }
+}
+
+/** The directory may be on another machine, or not be there: then a pass reports it. */
+async function tryTo(
+  what: "claim" | "release",
+  exporter: RunningExports,
+  destination: Destination,
+): Promise<void> {
+  // Others need secrets, which only the gateway may have.
+  if (destination.target.kind !== "file") return;
+  try {
+    const work = exporter.openCarrier(destination, true)[what]?.();
+    await untilAborted(work ?? Promise.resolve(), AbortSignal.timeout(testMs));
+  } catch (error) {
+    if (!(error instanceof DeliveryFailure)) throw error;
   }
 }
 

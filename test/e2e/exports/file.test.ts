@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { chmodSync, copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import type { Check } from "../../../src/cli/doctor-wiring.ts";
@@ -247,26 +247,6 @@ test("what a crash has left half written is replaced", async () => {
   await home.json(["exports", "run", "archive"]);
   expect(idsIn(home.dir)).toEqual(home.ids);
   expect(filesIn(home.dir)).toHaveLength(2);
-});
-
-test("an older backup that is restored replaces no file that has more rows", async () => {
-  await add("archive", "--what", "receipts");
-  const file = join(home.dataDir, "..", "old.svcbackup");
-  await home.json(["backup", file]);
-  const lost = await home.receive();
-  await home.json(["exports", "run", "archive"]);
-  expect(idsIn(home.dir)).toEqual([...home.ids, lost]);
-  const files = filesIn(home.dir);
-  const restored = join(home.dataDir, "..", "restored");
-  mkdirSync(restored);
-  copyFileSync(join(home.dataDir, "secret"), join(restored, "secret"));
-  const environment = { SVC_DATA_DIR: restored };
-  await home.json(["restore", file, "--data-dir", restored], { environment });
-  await home.json(["exports", "resume", "archive"], { environment });
-  await home.json(["exports", "run", "archive"], { environment });
-  const others = filesIn(home.dir).filter((path) => !files.includes(path));
-  expect(others).toEqual([expect.stringMatching(/-0001-[0-9a-f]{12}\.jsonl\.gz$/)]);
-  expect(idsIn(home.dir).toSorted()).toEqual([...home.ids, ...home.ids.slice(3), lost].toSorted());
 });
 
 test("what cannot be exported to is refused with the field and what to do", async () => {

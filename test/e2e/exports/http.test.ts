@@ -68,6 +68,23 @@ test("batches are posted once, in order, authorized and signed", async () => {
   expect(await run()).toMatchObject({ rows: 0 });
 });
 
+test("a key behind whsec_ is decoded, and one that is no key is refused with its setting", async () => {
+  await add("--sign-with", "env:HOOK_KEY");
+  const testWith = (key: string) =>
+    home.svc(["exports", "test", "hook"], { environment: { HOOK_KEY: key } });
+  for (const key of ["whsec_", "whsec_c2hvcnQ=", `whsec_${"not base64!".repeat(5)}`]) {
+    const { code, stderr } = await testWith(key);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("sign_with must be a key of")]);
+  }
+  expect(received).toHaveLength(0);
+  const bytes = Buffer.alloc(24, 7);
+  expect((await testWith(`whsec_${bytes.toString("base64")}`)).code).toBe(0);
+  const [{ headers, body } = { headers: new Headers(), body: "" }] = received;
+  const text = `${headers.get("webhook-id")}.${headers.get("webhook-timestamp")}.${body}`;
+  const mac = createHmac("sha256", bytes).update(text).digest("base64");
+  expect(headers.get("webhook-signature")).toBe(`v1,${mac}`);
+});
+
 test("a receiver that fails or redirects gets the same batch until it takes it; none is lost", async () => {
   const answers = [
     () => new Response("", { status: 500 }),

@@ -21,6 +21,7 @@ import {
 import { addAudit, toRecord } from "../audit.ts";
 import { lockFor } from "../dialect.ts";
 import { newestMark } from "../ledger/retention.ts";
+import { readMeta } from "../meta.ts";
 import type { Db, Tables } from "../schema.ts";
 
 const hourMs = 3_600_000;
@@ -211,6 +212,7 @@ function rowsIn(db: Db) {
         .execute();
       return rows.map(toRecord);
     },
+    storeId: async () => (await readMeta(db, "store_id")) ?? "",
     keptFromMs: () => newestMark(db),
   } satisfies Partial<ExportStore>;
 }

@@ -76,7 +76,12 @@ export class Invites {
   }
 
   /** For a forgotten password; revokes an older link for the same user. */
-  reset({ id: userId, email }: User, by: Maker, audit: ToAudit) {
+  async reset(user: User, by: Maker, audit: ToAudit): Promise<NewInvite> {
+    const { id: userId, email } = user;
+    const maker = linkMakerOf(by.id, user);
+    // Else a session of the provider could become one that the provider cannot end.
+    if (!(await this.#people.mayEnterWith(maker, user)))
+      throw maker === undefined ? this.#people.localSignInOff() : this.#uselessPassword(email);
     return this.#add({ kind: "reset", userId, email, by, lastsMs: resetMs }, audit);
   }
 
@@ -84,6 +89,14 @@ export class Invites {
   async first(audit: ToAudit): Promise<NewInvite | undefined> {
     if ((await this.#people.store.countOperators()) > 0) return undefined;
     return this.operator({ by: { name: firstStart, id: "" } }, audit);
+  }
+
+  #uselessPassword(email: string): Problem {
+    const { identityName } = this.#people.policy;
+    return new Problem({
+      code: "conflict",
+      message: `${email} can only sign in through ${identityName}, because groups there give them access. A password would not let them in.`,
+    });
   }
 
   look(secret: string): Promise<Invite> {
@@ -237,8 +250,10 @@ export class Invites {
   }
 }
 
+const makerOf = ({ createdById }: Invite, user: User) => linkMakerOf(createdById, user);
+
 /** Only the command line has no id. A user's own link allows no more than the password does. */
-function makerOf({ createdById }: Invite, { id }: User): LinkMaker | undefined {
+function linkMakerOf(createdById: string, { id }: User): LinkMaker | undefined {
   if (createdById === "") return "machine";
   return createdById === id ? undefined : "person";
 }

@@ -30,6 +30,17 @@ export function rightsIn(session: Begun, all: Rights): Rights | undefined {
   return { user: { ...user, isOperator, isOperatorByIdentity: undefined }, memberships };
 }
 
+/** How a user can sign in without the provider. */
+export function localWays(all: Rights, policy: SessionPolicy) {
+  const rights = rightsIn({}, all);
+  return {
+    /** By a password reset link of an operator. */
+    hasLink: rights !== undefined,
+    hasPassword:
+      rights !== undefined && all.user.passwordHash !== "" && mayEnterLocally(rights.user, policy),
+  };
+}
+
 function toLocal(membership: Membership): readonly Membership[] {
   const { isByIdentity, handRole } = membership;
   if (isByIdentity !== true) return [membership];

@@ -61,6 +61,7 @@ test("a person signs in there, lands where they wanted to go, and signs out of b
     expect(await window.barriers()).toEqual([]);
     await window.goto(`/a/${gateway.account}/members`);
     await page.getByText("through Example Corp").waitFor();
+    expect(await page.getByRole("cell", { name: "Identity provider" }).count()).toBe(1);
     await window.goto("/me");
     await page.getByRole("button", { name: /^You:/ }).click();
     await chooseItem(page, "Sign out");
@@ -69,6 +70,27 @@ test("a person signs in there, lands where they wanted to go, and signs out of b
     await page.getByRole("button", { name: button }).click();
     await page.locator('input[name="login"]').waitFor();
   });
+});
+
+test("operators see that a person of a group has no password and no factor here", async () => {
+  add("olga", ["leads"]);
+  await withWindow(async (window) => {
+    await window.goto("/sign-in");
+    await window.page.getByRole("button", { name: button }).click();
+    await passProvider(window, "olga");
+    await heading(window, "Overview").waitFor();
+  });
+  const window = await browser.open({
+    platformUrl: gateway.platformUrl,
+    cookie: operator.cookie,
+  });
+  for (const path of ["/operator/people", `/a/${gateway.account}/members`]) {
+    await window.goto(path);
+    const row = window.page.getByRole("row", { name: /olga@example\.com/ });
+    await row.getByText("Identity provider").waitFor();
+    expect(await row.getByRole("button", { name: /^Reset password/ }).count()).toBe(0);
+  }
+  await window.close();
 });
 
 test("one who may not enter reads why, and what to do", async () => {

@@ -37,7 +37,7 @@ describe("an authenticator app", () => {
       const dialog = await openedDialog(window, "Set up authenticator app");
       await page.getByLabel("Code from the app").fill("not a code");
       await page.getByRole("button", { name: "Turn on" }).click();
-      await dialog.getByText("This code is not right.").waitFor();
+      await dialog.getByText("This is not a valid code.").waitFor();
       await expectRefusal(window, 401);
       const app = await scan(page);
       const codes = await takeCodes(page);
@@ -54,7 +54,7 @@ describe("an authenticator app", () => {
       await expectNoBarriers(window);
       await page.keyboard.type("000");
       await page.keyboard.press("Enter");
-      await page.getByText("This code is not right.").waitFor();
+      await page.getByText("This is not a valid code.").waitFor();
       await expectRefusal(window, 401);
       // What was wrong is selected, so the next one takes its place.
       expect(await code.evaluate((input) => input === document.activeElement)).toBe(true);
@@ -77,7 +77,7 @@ describe("an authenticator app", () => {
       await page.getByRole("button", { name: "Use a recovery code" }).click();
       await page.getByLabel("Recovery code").fill(codes[0] ?? "");
       await page.getByRole("button", { name: "Confirm" }).click();
-      await page.getByText("This code has already been used.").waitFor();
+      await page.getByText("This recovery code is wrong or was already used.").waitFor();
       await expectRefusal(window, 401);
     });
   });
@@ -99,7 +99,7 @@ describe("an authenticator app", () => {
       expect(await proof.getByLabel("Your password").count()).toBe(0);
       await proof.getByLabel("Code").fill("wrong code");
       await proof.getByRole("button", { name: "Confirm" }).click();
-      await proof.getByText("This code is not right.").waitFor();
+      await proof.getByText("This is not a valid code.").waitFor();
       await expectRefusal(window, 401);
       await proof.getByLabel("Code").fill(app.code());
       clock.next();

@@ -14,7 +14,7 @@ import {
   requestOptions,
   verifyRegistration,
 } from "./passkeys.ts";
-import { type Asking, type Prover, totpPlace, WrongCode } from "./prover.ts";
+import { type Asking, type Prover, totpPlace, WrongCode, wrongCode } from "./prover.ts";
 import { newRecoveryCodes, recoveryHashes } from "./recovery-codes.ts";
 import { hasFactor, mostPasskeys } from "./store.ts";
 import { type Sealing, TicketExpired, type Tickets } from "./tickets.ts";
@@ -69,7 +69,7 @@ export class OwnFactors {
     const { used, secret, userId } = this.#tickets.open("totp", given.ticket, now);
     if (secret === undefined || userId !== user.id) throw new TicketExpired();
     const step = matchingStep(secret, given.code.replace(/\s/g, ""), now.nowMs);
-    if (step === undefined) throw new WrongCode("wrong");
+    if (step === undefined) throw new WrongCode(wrongCode(given.code));
     const codes = newRecoveryCodes();
     const totp = {
       userId,

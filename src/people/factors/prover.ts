@@ -56,7 +56,7 @@ export class Prover {
         "This passkey was used elsewhere since its last use here, so it may have been copied. Sign in another way and replace it.",
       );
     if (answer.passkey !== undefined) throw new WrongPasskey();
-    throw new WrongCode(outcome);
+    throw new WrongCode(outcome === "wrong" ? wrongCode(answer.code) : spent(proof));
   }
 
   #admit(user: User, { address, device }: Visitor): Promise<OnSuccess> {
@@ -124,15 +124,25 @@ function namesUser({ response }: AuthenticationResponseJSON, { id }: User): bool
   );
 }
 
+type CodeFault = "wrong" | "malformed" | "spent" | "recovery";
+
+export const wrongCode = (given = ""): CodeFault =>
+  /^\d{6}$/.test(given.replace(/\s/g, "")) ? "wrong" : "malformed";
+/** Of a recovery code, only what is not used yet is known. */
+const spent = (proof: Proof | undefined): CodeFault =>
+  proof?.factor === "recovery" ? "recovery" : "spent";
+
+const codeMessages: Readonly<Record<CodeFault, string>> = {
+  wrong:
+    "This code is wrong or has expired. Enter the newest one: codes change every 30 seconds, and your phone's clock must be right.",
+  malformed:
+    "This is not a valid code. Enter the 6 digits that your app shows, or all 16 characters of a recovery code.",
+  spent: "This code was already used. Wait for the next one: codes change every 30 seconds.",
+  recovery: "This recovery code is wrong or was already used. Enter another one.",
+};
+
 export class WrongCode extends Problem {
-  constructor(outcome: "wrong" | "spent") {
-    super({
-      code: "invalid",
-      field: "code",
-      message:
-        outcome === "spent"
-          ? "This code has already been used. Enter the next one."
-          : "This code is not right. Enter the newest code of your app, or a recovery code that you have not used yet.",
-    });
+  constructor(fault: CodeFault) {
+    super({ code: "invalid", field: "code", message: codeMessages[fault] });
   }
 }

@@ -55,6 +55,11 @@ test("a right password begins no session without the code, and the code begins o
     expect((await visitor(url, headers).ask("GET /api/session")).body.user).toBeNull();
   const wrong = await finish({ code: "000000" === app.code() ? "000001" : "000000" });
   expect([wrong.status, wrong.body.error.code]).toEqual([401, "wrong_code"]);
+  expect(wrong.body.error.message).toBe(
+    "This code is wrong or has expired. Enter the newest one: codes change every 30 seconds, and your phone's clock must be right.",
+  );
+  const { message } = (await finish({ code: "12345" })).body.error;
+  expect(message).toContain("Enter the 6 digits that your app shows");
   const right = await finish({ code: ` ${app.code().slice(0, 3)} ${app.code().slice(3)} ` });
   expect(right.status).toBe(200);
   const { body } = await signedIn(url, right).ask("GET /api/session");
@@ -96,7 +101,9 @@ test("a code works once, and so does the step before it, however many try at the
   const answers = await Promise.all(steps.map(({ finish }) => finish({ code })));
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 401, 401, 401, 401]);
   const late = await firstStep(url, email);
-  expect((await late.finish({ code })).body.error.message).toContain("already been used");
+  expect((await late.finish({ code })).body.error.message).toBe(
+    "This code was already used. Wait for the next one: codes change every 30 seconds.",
+  );
   expect((await late.finish({ code: app.code(-1) })).status).toBe(401);
   expect((await late.finish({ code: app.code(1) })).status).toBe(200);
   clock.ms += 2 * 30_000;

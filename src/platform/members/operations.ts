@@ -9,7 +9,7 @@ import { mailDetail, toDelivery, toResetLetter } from "../mail/delivery.ts";
 import { invitationLetter, inviterName } from "../mail/letters.ts";
 import type { Post } from "../mail/post.ts";
 import type { LinkView } from "../people/schemas.ts";
-import { toInvited, toLink } from "../people/views.ts";
+import { toInvited, toLink, toWaysIn } from "../people/views.ts";
 import type { MembersView } from "./schemas.ts";
 
 interface Member {
@@ -110,13 +110,18 @@ export function memberOperations(
   };
 }
 
-async function listMembers({ store, clock }: People, accountId: string): Promise<MembersView> {
+async function listMembers(people: People, accountId: string): Promise<MembersView> {
+  const { store, clock, policy } = people;
   const withFactors = await store.withFactors();
+  const withIdentities = await store.withIdentities();
   const members = (await store.memberships({ accountId })).map(async (membership) => {
-    const { email = "", name = "" } = (await store.user(membership.userId)) ?? {};
     const { userId: id, role, createdAtMs, isByIdentity = false } = membership;
+    const user = await store.user(id);
+    if (user === undefined) return [];
+    const { email, name } = user;
     const joined = toDateText(createdAtMs);
-    return {
+    const all = { user, memberships: await store.memberships({ userId: id }) };
+    const member = {
       id,
       email,
       name,
@@ -124,9 +129,11 @@ async function listMembers({ store, clock }: People, accountId: string): Promise
       joined_at: joined,
       has_second_factor: withFactors.has(id),
       is_by_identity: isByIdentity,
+      ...toWaysIn(all, { hasIdentity: withIdentities.has(id), policy }),
     };
+    return [member];
   });
   const invites = await store.invites(accountId);
   const open = invites.filter(({ expiresAtMs }) => expiresAtMs > clock.nowMs());
-  return { members: await Promise.all(members), invited: open.map(toInvited) };
+  return { members: (await Promise.all(members)).flat(), invited: open.map(toInvited) };
 }

@@ -21,9 +21,12 @@ export const memberRoutes = [
     reply: membersReply,
     async handle({ operations, account, actor, isOperator }) {
       const list = await operations.members.list({ account: account.id });
-      if (isOperator || isOwner(actor, account.id)) return list;
-      const members = list.members.map((member) => ({ ...member, has_second_factor: null }));
-      return { ...list, members };
+      if (isOperator) return list;
+      const hidden = {
+        may_reset_password: null,
+        ...(!isOwner(actor, account.id) && { has_second_factor: null, has_identity_factor: null }),
+      };
+      return { ...list, members: list.members.map((member) => ({ ...member, ...hidden })) };
     },
   }),
   // Without an area, like the next but one: what a token lets people become could do more than it.

@@ -1,7 +1,7 @@
 import { Type } from "../../base/json/type.ts";
 import { accountRoles } from "../../people/role.ts";
 import { moment, nullable, oneOf, type View } from "../http/schemas.ts";
-import { invitedReply } from "../people/schemas.ts";
+import { invitedReply, waysIn } from "../people/schemas.ts";
 
 export const role = oneOf(accountRoles);
 
@@ -17,6 +17,8 @@ export const member = Type.Object({
   has_second_factor: nullable(
     Type.Boolean({ description: "For owners and operators; null for others." }),
   ),
+  has_identity_factor: nullable(waysIn.has_identity_factor),
+  may_reset_password: nullable(waysIn.may_reset_password),
 });
 
 export const membersReply = Type.Object({

@@ -155,8 +155,6 @@ export function peopleOperations(
       const user = await ("id" in who
         ? findPerson(people, who.id)
         : findByEmail(people, who.email));
-      // Else a session of the provider could become one that the provider cannot end.
-      if (user.id === actor.id) await people.checkLocal(user);
       const delivery = toDelivery(post, { mail: who.mail, email: user.email, by: actor });
       const made = await invites.reset(user, actor, () => audit({ subject: user.email }));
       return delivery(toLink(platformUrl(), made), toResetLetter);
@@ -240,6 +238,7 @@ async function listPeople({ people, accounts }: PeopleDependencies): Promise<Peo
       sessions: (await store.sessions(user.id)).filter((one) => people.endOf(one) > nowMs),
       hasFactor: withFactors.has(user.id),
       hasIdentity: withIdentities.has(user.id),
+      policy: people.policy,
     }),
   );
   const invited = (await store.allInvites()).filter(isOpen).map((invite) => ({

@@ -53,10 +53,26 @@ export const invitedReply = Type.Object({
 });
 export type InvitedView = View<typeof invitedReply>;
 
+/** How a user can sign in. */
+export const waysIn = {
+  has_identity_factor: Type.Boolean({
+    description:
+      "The user can only sign in through the identity provider, whose sign-in counts as a second factor.",
+  }),
+  may_reset_password: Type.Boolean({
+    description:
+      "False: all rights of the user come from groups at the identity provider, so a password would not let them in.",
+  }),
+};
+
 const person = Type.Object({
   ...user.properties,
+  is_operator_by_identity: Type.Boolean({
+    description: "Groups at the identity provider give the operator role.",
+  }),
   created_at: moment(),
   has_second_factor: Type.Boolean(),
+  ...waysIn,
   has_identity: Type.Boolean({ description: "Connected to a user of the identity provider." }),
   sessions: Type.Integer({ description: "Number of browsers in which the user is signed in." }),
   last_seen_at: nullable(moment("Last activity in a signed-in browser, to within five minutes.")),

@@ -1,6 +1,8 @@
 import { optionalDate, toDateText } from "../../base/dates.ts";
 import { Problem } from "../../base/problem.ts";
 import type { NewInvite } from "../../people/invites.ts";
+import { localWays, type Rights } from "../../people/local-rights.ts";
+import type { SessionPolicy } from "../../people/session-policy.ts";
 import type { Invite, Membership, Session, User } from "../../people/store.ts";
 import { type Actor, actorOf } from "../http/context.ts";
 import type { View } from "../http/schemas.ts";
@@ -43,6 +45,18 @@ export function toInvited(invite: Invite): InvitedView {
   };
 }
 
+/** By today's policy. */
+export function toWaysIn(
+  all: Rights,
+  { hasIdentity, policy }: { readonly hasIdentity: boolean; readonly policy: SessionPolicy },
+) {
+  const { hasPassword, hasLink } = localWays(all, policy);
+  return {
+    has_identity_factor: hasIdentity && policy.trustsIdentity && !hasPassword,
+    may_reset_password: hasLink,
+  };
+}
+
 export function toPersonView(of: {
   readonly user: User;
   /** Those that have not ended, the one seen last first. */
@@ -52,6 +66,7 @@ export function toPersonView(of: {
   readonly names: ReadonlyMap<string, string>;
   readonly hasFactor: boolean;
   readonly hasIdentity: boolean;
+  readonly policy: SessionPolicy;
 }): PersonView {
   const { user, sessions, memberships, names, hasFactor, hasIdentity } = of;
   return {
@@ -59,12 +74,14 @@ export function toPersonView(of: {
     email: user.email,
     name: user.name,
     is_operator: user.isOperator,
+    is_operator_by_identity: user.isOperatorByIdentity === true,
     created_at: toDateText(user.createdAtMs),
     accounts: memberships.flatMap(({ accountId, role }) => {
       const name = names.get(accountId);
       return name === undefined ? [] : [{ id: accountId, name, role }];
     }),
     has_second_factor: hasFactor,
+    ...toWaysIn({ user, memberships }, of),
     has_identity: hasIdentity,
     sessions: sessions.length,
     last_seen_at: optionalDate(sessions[0]?.lastSeenMs),

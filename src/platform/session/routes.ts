@@ -362,6 +362,7 @@ async function view({ dependencies, actor }: Context) {
     sessions: [],
     hasFactor: false,
     hasIdentity: known !== undefined,
+    policy: people.policy,
   });
   const own = {
     ...person,

@@ -141,6 +141,17 @@ describe("a session that has begun without the provider", () => {
     }));
 });
 
+/** Connects the provider to a user who is signed in. */
+async function connect(who: Visitor): Promise<void> {
+  const begun = await who.ask("POST /api/me/identity");
+  expect(begun.status).toBe(200);
+  provider.lie = {};
+  await who.ask("POST /api/me/identity/finish", {
+    body: { ticket: begun.body.ticket, search: provider.answer(begun.body.url) },
+    headers: { cookie: `${who.cookie}; ${cookieOf(begun, "svc_sign_in")}` },
+  });
+}
+
 describe("rights that groups give", () => {
   const roles = { SVC_OIDC_ROLES: "team=operator" };
   const email = "honest@example.com";
@@ -165,13 +176,7 @@ describe("rights that groups give", () => {
   test("do not count beside a role that was given by hand", () =>
     withHome({ SVC_OIDC_ROLES: "team=operator; team=test:owner" }, async (home) => {
       const who = await member(home, email);
-      const begun = await who.ask("POST /api/me/identity");
-      expect(begun.status).toBe(200);
-      provider.lie = {};
-      await who.ask("POST /api/me/identity/finish", {
-        body: { ticket: begun.body.ticket, search: provider.answer(begun.body.url) },
-        headers: { cookie: `${who.cookie}; ${cookieOf(begun, "svc_sign_in")}` },
-      });
+      await connect(who);
       const groups = (await viewOf(home, await signIn(home))).user;
       expect([groups.is_operator, groups.accounts[0].role]).toEqual([true, "owner"]);
       const { user } = await viewOf(home, await withPassword(home, email));
@@ -179,13 +184,47 @@ describe("rights that groups give", () => {
       expect((await who.ask("GET /api/people")).status).toBe(403);
     }));
 
-  test("do not come back by a link of an operator", () =>
+  test("get no password reset link of an operator, and each list shows it", () =>
+    withHome(
+      { SVC_OIDC_ROLES: "team=test:developer", SVC_OIDC_NAME: "Example Corp" },
+      async (home) => {
+        const { account } = home.gateway;
+        const { id } = (await viewOf(home, await signIn(home))).user;
+        const { ask } = home.operator;
+        const member = { params: { account, id } };
+        for (const refused of [
+          await ask("POST /api/people/:id/reset", { params: { id } }),
+          await ask("POST /api/accounts/:account/members/:id/reset", member),
+        ]) {
+          expect([refused.status, refused.body.error.code]).toEqual([409, "conflict"]);
+          expect(refused.body.error.message).toBe(
+            `${email} can only sign in through Example Corp, because groups there give them access. A password would not let them in.`,
+          );
+        }
+        const { people } = (await ask("GET /api/people")).body;
+        const params = { account };
+        const { members } = (await ask("GET /api/accounts/:account/members", { params })).body;
+        for (const list of [people, members])
+          expect(list.find((one: { id: string }) => one.id === id)).toMatchObject({
+            may_reset_password: false,
+            has_second_factor: false,
+            has_identity_factor: true,
+          });
+      },
+    ));
+
+  test("do not come back by a link of an operator from before", () =>
     withHome(roles, async (home) => {
-      const own = sessionOf(home, await signIn(home));
-      const { id } = (await own.ask("GET /api/session")).body.user;
+      const who = await member(home, email);
+      const { id } = (await who.ask("GET /api/session")).body.user;
       const reset = { params: { id } };
-      expect((await own.ask("POST /api/people/:id/reset", reset)).body.error.code).toBe("conflict");
       const { link } = (await home.operator.ask("POST /api/people/:id/reset", reset)).body;
+      await connect(who);
+      const own = sessionOf(home, await signIn(home));
+      expect((await own.ask("POST /api/people/:id/reset", reset)).body.error.code).toBe("conflict");
+      const { account } = home.gateway;
+      const membership = { params: { account, id } };
+      await home.operator.ask("DELETE /api/accounts/:account/members/:id", membership);
       const used = await nobody(home.gateway.platformUrl).ask("POST /api/invites/accept", {
         body: { token: link.split("#")[1], name: "", email: "", password },
       });

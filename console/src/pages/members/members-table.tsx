@@ -9,7 +9,8 @@ import { ResetLink } from "../../components/form/reset-link.tsx";
 import { useForm } from "../../components/form/use-form.ts";
 import { actionsColumn, type Column, DataTable } from "../../components/table/data-table.tsx";
 import { Moment } from "../../components/table/moment.tsx";
-import { useMay, useSession, useUser } from "../../session.tsx";
+import { SecondFactor } from "../../components/table/second-factor.tsx";
+import { useSession, useUser } from "../../session.tsx";
 import { VerifiedForm } from "../me/factors/verified.tsx";
 import { ChangeRole, type Member, nameOf, roleWords } from "./member-forms.tsx";
 
@@ -51,8 +52,7 @@ export function MembersTable({ account, members, mayChange, invite }: MembersTab
   ];
   const factor: Column<Member> = {
     header: "Second factor",
-    cell: ({ has_second_factor: has }) =>
-      has === true ? "Yes" : <span className="soft">None</span>,
+    cell: (member) => <SecondFactor of={member} />,
     isExtra: true,
   };
   const actions = actionsColumn<Member>((member) => (
@@ -89,12 +89,13 @@ interface ActionsProps {
 
 function Actions({ account, member, onChangeRole }: ActionsProps) {
   const me = useUser();
-  const mayReset = useMay("operator");
   const name = nameOf(member);
   const isMe = member.id === me.id;
   return (
     <Group gap={6} justify="flex-end">
-      {mayReset && !isMe && <PasswordLink account={account} member={member} />}
+      {member.may_reset_password === true && !isMe && (
+        <PasswordLink account={account} member={member} />
+      )}
       <Button
         size="compact-sm"
         variant="default"

@@ -11,7 +11,7 @@ import { useOpened, useSearchText } from "../../../search.ts";
 import { InviteOperator } from "./invite-operator.tsx";
 import { LinksTable } from "./links-table.tsx";
 import { PeopleTable } from "./people-table.tsx";
-import type { Person } from "./person-actions.tsx";
+import type { Person } from "./person.ts";
 
 export function Page() {
   const [search] = useSearchText();

@@ -3,10 +3,12 @@ import { Link } from "@tanstack/react-router";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { actionsColumn, type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { Moment } from "../../../components/table/moment.tsx";
+import { SecondFactor } from "../../../components/table/second-factor.tsx";
 import { StateBadge } from "../../../components/table/state-badge.tsx";
 import { useUser } from "../../../session.tsx";
 import classes from "./page.module.css";
-import { nameOf, type Person, PersonActions } from "./person-actions.tsx";
+import { nameOf, type Person } from "./person.ts";
+import { PersonActions } from "./person-actions.tsx";
 
 interface PeopleTableProps {
   readonly people: readonly Person[];
@@ -19,7 +21,7 @@ export function PeopleTable({ people, operators }: PeopleTableProps) {
     {
       header: "Person",
       cell: (person) => (
-        <div className="lines">
+        <div className={`lines ${classes.person}`}>
           <div>
             {nameOf(person)}
             {person.id === me.id && <i className="soft"> (you)</i>}
@@ -29,13 +31,10 @@ export function PeopleTable({ people, operators }: PeopleTableProps) {
       ),
     },
     { header: "Access", cell: (person) => <Access person={person} /> },
-    {
-      header: "Second factor",
-      cell: ({ has_second_factor: has }) => (has ? "Yes" : <span className="soft">None</span>),
-    },
+    { header: "Second factor", cell: (person) => <SecondFactor of={person} /> },
     { header: "Sessions", cell: SignedIn },
     actionsColumn((person) => (
-      <PersonActions person={person} isLastOperator={person.is_operator && operators === 1} />
+      <PersonActions person={person} isOnlyOperator={person.is_operator && operators === 1} />
     )),
   ];
   return (
@@ -76,7 +75,7 @@ function Access({ person }: { readonly person: Person }) {
 function SignedIn({ sessions, last_seen_at: seen }: Person) {
   if (seen === null) return <span className="soft">None</span>;
   return (
-    <div className="lines nowrap">
+    <div className={`lines ${classes.sessions}`}>
       <div>{sessions === 1 ? "1 browser" : `${sessions} browsers`}</div>
       <small>
         Last seen <Moment at={seen} />

@@ -1,7 +1,5 @@
 import { Button } from "@mantine/core";
-import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import type { Reply } from "../../../api.ts";
 import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
 import { Dialog } from "../../../components/form/dialog.tsx";
@@ -10,27 +8,24 @@ import { useForm } from "../../../components/form/use-form.ts";
 import { useSession, useUser } from "../../../session.tsx";
 import { VerifiedForm } from "../../me/factors/verified.tsx";
 import { VerifiedButton } from "../../me/factors/verified-button.tsx";
+import { GiveUpOperator } from "./give-up-operator.tsx";
 import classes from "./page.module.css";
-
-export type Person = Reply<"GET /api/people">["people"][number];
-
-export const nameOf = ({ name, email }: Pick<Person, "name" | "email">) =>
-  name === "" ? email : name;
+import { nameOf, type Person } from "./person.ts";
 
 interface PersonActionsProps {
   readonly person: Person;
-  /** The last operator's role stays. */
-  readonly isLastOperator: boolean;
+  readonly isOnlyOperator: boolean;
 }
 
-export function PersonActions({ person, isLastOperator }: PersonActionsProps) {
+export function PersonActions({ person, isOnlyOperator }: PersonActionsProps) {
   const isMe = useUser().id === person.id;
   return (
     <div className={classes.buttons}>
-      {!isMe && <NewPassword person={person} />}
+      {!isMe && person.may_reset_password && <NewPassword person={person} />}
       {!isMe && person.has_second_factor && <ResetFactors person={person} />}
       {person.sessions > 0 && <EndSessions person={person} isMe={isMe} />}
-      {person.is_operator && !isLastOperator && <RemoveOperator person={person} isMe={isMe} />}
+      {person.is_operator && !isMe && <RemoveOperator person={person} />}
+      {person.is_operator && isMe && <GiveUpOperator person={person} isOnly={isOnlyOperator} />}
     </div>
   );
 }
@@ -118,28 +113,32 @@ function EndSessions({ person, isMe }: OwnProps) {
   );
 }
 
-function RemoveOperator({ person, isMe }: OwnProps) {
+function RemoveOperator({ person }: { readonly person: Person }) {
   const name = nameOf(person);
-  const navigate = useNavigate();
   return (
     <VerifiedButton
-      aria-label={isMe ? "Give up operator role" : `Remove operator role from ${name}`}
-      question={isMe ? "Give up your operator role?" : `Remove the operator role from ${name}?`}
+      aria-label={`Remove operator role from ${name}`}
+      question={`Remove the operator role from ${name}?`}
       consequence={
-        isMe
-          ? "You will have access only to your own accounts, and operator tokens you created are revoked. To undo this, another operator has to invite you again."
-          : `${name} will have access only to their own accounts. Operator tokens they created are revoked.`
+        <>
+          <p>
+            {name} will have access only to their own accounts. Operator tokens and invitation links
+            that they created stop working.
+          </p>
+          {person.is_operator_by_identity && (
+            <p>
+              Their next sign-in gives the role back, because it comes from a group at the identity
+              provider. Remove them from that group, too.
+            </p>
+          )}
+        </>
       }
-      verb={isMe ? "Give up role" : "Remove role"}
+      verb="Remove role"
       route="DELETE /api/people/:id/operator"
-      input={{ params: { id: person.id }, query: isMe ? { oneself: "yes" } : {} }}
-      onDone={() => {
-        say(isMe ? "You are no longer an operator." : `${name} is no longer an operator.`);
-        // This page is for operators.
-        if (isMe) void navigate({ to: "/" });
-      }}
+      input={{ params: { id: person.id } }}
+      onDone={() => say(`${name} is no longer an operator.`)}
     >
-      {isMe ? "Give up operator role" : "Remove operator role"}
+      Remove operator role
     </VerifiedButton>
   );
 }

@@ -4,6 +4,7 @@ import { Problem } from "../base/problem.ts";
 import { type Configuration, loadConfiguration } from "../config/load.ts";
 import { isPostgresUrl } from "../config/setting-readers.ts";
 import { openLog } from "./log.ts";
+import { warnOfExposure, warnOfMissingAccounts } from "./start-warnings.ts";
 
 export interface ServeOptions {
   /** Of the process, if absent. */
@@ -41,6 +42,9 @@ export async function serve(options: ServeOptions): Promise<void> {
   // Before the first output, because a reader may stop us right after it.
   const stopped = stopOnSignal(server, options, configuration.settings.graceMs);
   const first = await completeFirstStart(server, configuration.settings).catch(endOf(server));
+  const { settings } = configuration;
+  warnOfExposure(settings, server.log, ["gateway", "platform"]);
+  await warnOfMissingAccounts(settings, server.log, server.operations);
   const names = workers > 1 ? workerNames(configuration, workers) : undefined;
   const screen = await printServing({ server, configuration, version, first, workers: names });
   void server.prepared.then(releaseStartMemory);
@@ -81,6 +85,7 @@ export async function serveGateway(options: ServeOptions): Promise<void> {
     startedBy("svc gateway"),
   );
   const stopped = stopOnSignal({ log, ...gateway }, options, configuration.settings.graceMs);
+  warnOfExposure(configuration.settings, log, ["gateway"]);
   printGateway({ ...gateway, configuration, version });
   const isTakenOver = await Promise.race([
     stopped.then(() => false),
@@ -105,6 +110,8 @@ export async function servePlatform(options: ServeOptions): Promise<void> {
   );
   const stopped = stopOnSignal({ log, ...platform }, options, configuration.settings.graceMs);
   const first = await completeFirstStart(platform, configuration.settings).catch(endOf(platform));
+  warnOfExposure(configuration.settings, log, ["platform"]);
+  await warnOfMissingAccounts(configuration.settings, log, platform.operations);
   printPlatform({ url: platform.url, configuration, version, first });
   await stopped;
 }

@@ -132,10 +132,15 @@ function readIfThere(path: string, isNamed: boolean): ConfigFile | undefined {
   try {
     return { path, text: readFileSync(path, "utf8") };
   } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
+    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    if (code === "ENOENT") return undefined;
+    const reason =
+      code === "EACCES"
+        ? ` by this user (${code}). Let a group of this user read the file and enter its directory, with chgrp and chmod g+rX.`
+        : `: ${cause instanceof Error ? cause.message : String(cause)}`;
     throw new Problem({
       code: "invalid",
-      message: `The config file ${path}${isNamed ? " (SVC_CONFIG)" : ""} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+      message: `The config file ${path}${isNamed ? " (SVC_CONFIG)" : ""} cannot be read${reason}`,
       cause,
     });
   }

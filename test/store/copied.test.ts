@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { createHome, type Home } from "../setup/child.ts";
 import { createDatabase, dropDatabase } from "../setup/postgres.ts";
 
@@ -37,6 +39,15 @@ test("a database that was copied serves no more, and can be read", async () => {
   }
   expect((await home.svc(["ledger", "verify"])).code).toBe(0);
   expect((await home.svc(["receipt", "list"])).code).toBe(0);
+});
+
+test("the address can come from a file, so that its password is in no list of processes", async () => {
+  const file = join(home.dataDir, "database-url");
+  writeFileSync(file, `${url}\n`, { mode: 0o600 });
+  const environment = { SVC_DATABASE_URL_FILE: file };
+  const { code, stdout } = await home.svc(["store", "copy"], { environment });
+  expect(code).toBe(0);
+  expect(stdout).toContain(`to ${place().replace("postgres://", "postgres://postgres@")}`);
 });
 
 test("the same copy again is complete, with the totals", async () => {

@@ -3,6 +3,7 @@ import { listenerUrl } from "../../base/network/listen.ts";
 import { schemeOf } from "../../config/addresses.ts";
 import type { Configuration } from "../../config/load.ts";
 import type { Operations } from "../../platform/operations.ts";
+import { isExposed, listenersOf } from "../start-warnings.ts";
 import { type Checks, within } from "./checks.ts";
 
 const probeMs = 5_000;
@@ -87,16 +88,12 @@ async function checkFree(checks: Checks, listener: Listener): Promise<void> {
 
 /** Keys and passwords that cross a network in the clear can be read on the way. */
 function checkExposure(checks: Checks, { settings }: Pick<Configuration, "settings">): void {
-  const { host, platformHost, publicUrl, platformUrl, tlsCert, trustedProxies, corsOrigins } =
-    settings;
-  const places = [
-    { what: "gateway", host, url: publicUrl, setting: "SVC_PUBLIC_URL" },
-    { what: "platform", host: platformHost, url: platformUrl, setting: "SVC_PLATFORM_URL" },
-  ];
-  for (const { what, host: listensOn, url, setting } of places) {
-    if (!isLoopback(listensOn) && tlsCert === undefined && !url?.startsWith("https:"))
+  const { platformHost, platformUrl, trustedProxies, corsOrigins } = settings;
+  for (const listener of listenersOf(settings)) {
+    const { what, host, url, setting } = listener;
+    if (isExposed(listener, settings))
       checks.warning(
-        `The ${what} listens on ${listensOn} without TLS, so keys and passwords cross the network in the clear.`,
+        `The ${what} listens on ${host} without TLS, so keys and passwords cross the network in the clear.`,
         `Set SVC_TLS_CERT and SVC_TLS_KEY, or put a proxy with TLS in front and set ${setting} to its https address.`,
       );
     if (url?.startsWith("http:") && !isLoopback(new URL(url).hostname))

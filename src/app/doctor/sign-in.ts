@@ -2,9 +2,9 @@ import { systemClock } from "../../base/clock.ts";
 import { isLoopback } from "../../base/network/address.ts";
 import type { Configuration } from "../../config/load.ts";
 import { IdentityUnavailable } from "../../people/identity/failures.ts";
-import { toRoleRules } from "../../people/identity/roles.ts";
 import type { Operations } from "../../platform/operations.ts";
 import { identityProvider } from "../identities.ts";
+import { missingAccounts } from "../start-warnings.ts";
 import { platformAddress } from "../store.ts";
 import type { Checks } from "./checks.ts";
 
@@ -48,16 +48,10 @@ export async function checkRoleAccounts(
   { settings }: Configuration,
   operations: Operations,
 ): Promise<void> {
-  const rules = toRoleRules(settings.oidcRoles ?? []);
-  if (rules.length === 0) return;
-  const accounts = await operations.accounts.list({});
-  const known = new Set(accounts.flatMap(({ id, name }) => [id, name]));
-  const missing = rules.flatMap(({ member }) =>
-    member === undefined || known.has(member.account) ? [] : [member.account],
-  );
+  const missing = await missingAccounts(settings, operations);
   if (missing.length > 0)
     checks.problem(
-      `SVC_OIDC_ROLES names accounts that do not exist: ${[...new Set(missing)].slice(0, 5).join(", ")}.`,
-      "svc account list shows their names and ids.",
+      `SVC_OIDC_ROLES names accounts that do not exist: ${missing.join(", ")}.`,
+      "svc account create creates one; svc account list shows the names and ids of those that exist.",
     );
 }

@@ -58,13 +58,17 @@ const copy: Command = {
   about:
     "Copy the SQLite database to an empty PostgreSQL database. Stop the server first. If the copy is interrupted, the same command continues it.",
   flags: {
-    to: { about: "address of the PostgreSQL database (default: SVC_DATABASE_URL)", value: "URL" },
+    to: {
+      about:
+        "address of the PostgreSQL database (default: SVC_DATABASE_URL_FILE or SVC_DATABASE_URL); a password in it shows in the list of processes",
+      value: "URL",
+    },
     cancel: { about: "go on with the SQLite database after a complete copy" },
     ...jsonFlag,
   },
   examples: [
-    "svc store copy --to postgres://svc:password@db.example:5432/svc",
-    "SVC_DATABASE_URL=postgres://db.example/svc svc store copy",
+    "SVC_DATABASE_URL_FILE=/etc/svc/database-url svc store copy",
+    "svc store copy --to postgres://svc@db.example:5432/svc",
     "svc store copy --cancel",
   ],
   async run({ flags: { to }, switches, wiring }) {

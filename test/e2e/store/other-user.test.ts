@@ -175,6 +175,17 @@ test("a command does not advise another user to take the directory", async () =>
   expect(start.stderr).toContain(`chown -R ${stranger} ${data}`);
 });
 
+test("a config file that the user may not read is named, with its remedy", async () => {
+  chmodSync(join(root, "svc.yaml"), 0o000);
+  for (const words of [["config"], ["account", "list"], ["serve"]]) {
+    const { code, stderr } = await svc(owner, words);
+    expect([code, withoutStack(stderr)]).toEqual([
+      2,
+      `error: The config file ${join(root, "svc.yaml")} (SVC_CONFIG) cannot be read by this user (EACCES). Let a group of this user read the file and enter its directory, with chgrp and chmod g+rX.`,
+    ]);
+  }
+});
+
 test("a file of another user is named, with its remedy", async () => {
   if (!isRoot) return;
   await succeed(owner, ["account", "create", "acme"]);

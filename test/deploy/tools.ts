@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 /**
@@ -16,14 +16,21 @@ export function debianTool(name: string, debianPackage = name): string {
   );
 }
 
-/** The path of a program of a Go module, such as `helm.sh/helm/v3/cmd/helm@v3.16.0`. */
-export function goTool(module: string): string {
-  const name = module.split("@")[0]?.split("/").at(-1) ?? module;
-  const bin = join(deployFolder, "go", module.replaceAll(/[^A-Za-z0-9.]/g, "-"));
-  const path = join(bin, name);
+/**
+ * The path of a program of a Go module, such as `helm.sh/helm/v3/cmd/helm@v3.16.0`. It is built in a
+ * module of its own, because "go install" refuses modules with replacements.
+ */
+export function goTool(program: string, name = program.split("@")[0]?.split("/").at(-1)): string {
+  const folder = join(deployFolder, "go", program.replaceAll(/[^A-Za-z0-9.]/g, "-"));
+  const path = join(folder, name ?? program);
   if (existsSync(path)) return path;
-  mkdirSync(bin, { recursive: true });
-  runOrThrow([debianTool("go", "golang"), "install", module], { GOBIN: bin, GOFLAGS: "-mod=mod" });
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const go = debianTool("go", "golang");
+  const [source = program] = program.split("@");
+  runOrThrow([go, "mod", "init", "tool"], {}, folder);
+  runOrThrow([go, "get", program], {}, folder);
+  runOrThrow([go, "build", "-o", path, source], {}, folder);
   return path;
 }
 

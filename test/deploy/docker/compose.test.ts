@@ -1,14 +1,22 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { $ } from "bun";
+import { goTool } from "../tools.ts";
 import { type Engine, root, startEngine } from "./engine.ts";
+
+const plugin = "github.com/docker/compose/v2/cmd@v2.40.3";
 
 let engine: Engine;
 /** A copy of deploy/docker with secrets of its own. */
 let folder: string;
+/** The settings of the docker command: its plugins are here. */
+let settings: string;
 beforeAll(async () => {
+  settings = mkdtempSync(join(tmpdir(), "svc-docker-settings-"));
+  mkdirSync(join(settings, "cli-plugins"));
+  symlinkSync(goTool(plugin, "docker-compose"), join(settings, "cli-plugins/docker-compose"));
   engine = await startEngine();
   folder = mkdtempSync(join(tmpdir(), "svc-compose-"));
   cpSync(join(root, "deploy/docker"), folder, { recursive: true });
@@ -19,12 +27,14 @@ afterAll(async () => {
   await compose("down", "--volumes");
   await engine.stop();
   rmSync(folder, { recursive: true });
+  rmSync(settings, { recursive: true });
 });
 
 const compose = (...words: readonly string[]) =>
   engine.run(["compose", "--file", join(folder, "compose.yaml"), ...words], {
     GATEWAY_PORT: "0",
     CONSOLE_PORT: "0",
+    DOCKER_CONFIG: settings,
   });
 
 test("the file is valid for docker compose", async () => {
@@ -58,8 +68,6 @@ test("gateway and PostgreSQL become healthy, a key works, and both stop with 0",
   expect(status).toBe(200);
   const verified = await compose("exec", "-T", "gateway", "svc", "ledger", "verify");
   expect(verified).toMatchObject({ code: 0 });
-  const { text: files } = await compose("exec", "-T", "gateway", "sh", "-c", "ulimit -n");
-  expect(files.trim()).toBe("65536");
   const { text: variables } = await compose("exec", "-T", "gateway", "env");
   expect(variables).toContain("OPENAI_API_KEY=sk-from-a-file");
   expect(variables).not.toContain("postgres://");

@@ -27,7 +27,6 @@ const locked = (name: string, volume: string, ports: readonly [string, string]) 
   "--tmpfs=/tmp",
   "--cap-drop=ALL",
   "--security-opt=no-new-privileges",
-  "--ulimit=nofile=65536",
   `--name=${name}`,
   `--volume=${volume}:/data`,
   `--env=SVC_PORT=${ports[0]}`,

@@ -51,6 +51,7 @@ test("a person signs in there, lands where they wanted to go, and signs out of b
   await withWindow(async (window) => {
     const { page } = window;
     await window.goto("/sign-in?then=/me");
+    await page.getByText("No password here? Use Example Corp.").waitFor();
     expect(await window.barriers()).toEqual([]);
     await page.getByRole("button", { name: button }).click();
     await passProvider(window, "ada");

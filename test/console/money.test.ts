@@ -132,7 +132,7 @@ test("when the balance runs out, calls are refused, and an open page says so by 
   expect((await standing()).free_usd).toBe("0.00");
   await usedUp().getByRole("link", { name: "View billing" }).click();
   await page.getByRole("heading", { level: 1, name: "Billing" }).waitFor();
-  await usedUp().getByText("Contact the operator of this platform.").waitFor();
+  await usedUp().getByText("Ask the operator of this platform to add credit.").waitFor();
 });
 
 test("the playground says it in words, and what to do", async () => {

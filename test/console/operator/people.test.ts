@@ -71,6 +71,10 @@ test("who opens an operator's link is one, until the role is taken away", async 
   const links = window.page.getByRole("table", { name: "Pending links" });
   await told(links.getByRole("row").nth(1), "Become an operator");
 
+  await other.page.goto(link);
+  const title = "Join svc gateway as an operator";
+  await other.page.getByRole("heading", { level: 1, name: title }).waitFor();
+  expect(await other.page.title()).toContain(title);
   await joinByLink(other, link, { name: "Second", email: "second@example.com" });
   await other.page.waitForURL("**/operator/overview");
   expect(await operators()).toContain("second@example.com");

@@ -19,6 +19,7 @@ interface PlotProps {
   readonly kind: "bars" | "area" | "lines";
   readonly format: (value: number) => string;
   readonly formatAxis: (value: number, step: number) => string;
+  readonly isCount: boolean;
   readonly height: number;
   readonly zone?: string | undefined;
 }
@@ -41,8 +42,7 @@ export function ChartPlot(props: PlotProps) {
   const { title, points, series, kind, format, formatAxis, height, zone } = props;
   const { ref, width } = useElementSize<HTMLDivElement>();
   const [pointed, setPointed] = useState<number>();
-  const keys = series.map(({ key }) => key);
-  const ticks = niceTicks(topOf({ points, keys, isStacked: kind !== "lines" }), 4);
+  const ticks = ticksOf(props);
   const geometry = measure({ width, height, ticks, points, kind, formatAxis });
   const { left, x, y, bandWidth } = geometry;
   const labels = timeLabels(points, zone);
@@ -110,6 +110,12 @@ export function ChartPlot(props: PlotProps) {
       )}
     </div>
   );
+}
+
+function ticksOf({ points, series, kind, isCount }: PlotProps): readonly number[] {
+  const keys = series.map(({ key }) => key);
+  const top = topOf({ points, keys, isStacked: kind !== "lines" });
+  return niceTicks({ top, count: 4, isWhole: isCount });
 }
 
 /** A label at an end of the axis is not cut. */

@@ -6,7 +6,7 @@ const point = (at: string, values: Record<string, number | null>) => ({ at, valu
 test.each([0.00037, 0.9, 1, 3, 17, 99, 101, 2_500, 987_654])(
   "ticks up to %p are round, begin at 0 and reach it",
   (top) => {
-    const ticks = niceTicks(top, 4);
+    const ticks = niceTicks({ top, count: 4 });
     expect(ticks[0]).toBe(0);
     expect(ticks.at(-1)).toBeGreaterThanOrEqual(top);
     expect(ticks.at(-2)).toBeLessThan(top);
@@ -16,8 +16,15 @@ test.each([0.00037, 0.9, 1, 3, 17, 99, 101, 2_500, 987_654])(
   },
 );
 
+test.each([1, 2, 3, 5, 7, 9, 10, 17, 101])("counts up to %p have whole ticks", (top) => {
+  const ticks = niceTicks({ top, count: 4, isWhole: true });
+  expect(ticks.filter((tick) => !Number.isInteger(tick))).toEqual([]);
+  expect(ticks.at(-1)).toBeGreaterThanOrEqual(top);
+  expect(ticks.length).toBeLessThanOrEqual(6);
+});
+
 test("an empty chart still has an axis", () => {
-  expect(niceTicks(0, 4)).toEqual([0, 1]);
+  expect(niceTicks({ top: 0, count: 4 })).toEqual([0, 1]);
   expect(topOf({ points: [], keys: ["a"], isStacked: true })).toBe(0);
 });
 

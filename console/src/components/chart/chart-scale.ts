@@ -8,14 +8,24 @@ export interface ChartPoint {
 
 const hourMs = 3_600_000;
 
-/** Round figures from 0 up to the top one or just above it; about `count` of them. */
-export function niceTicks(top: number, count: number): readonly number[] {
+interface TickOptions {
+  readonly top: number;
+  /** About how many there are. */
+  readonly count: number;
+  /** What is counted has no halves. */
+  readonly isWhole?: boolean;
+}
+
+/** Round figures from 0 up to the top one or just above it. */
+export function niceTicks({ top, count, isWhole = false }: TickOptions): readonly number[] {
   if (!(top > 0)) return [0, 1];
-  const rough = top / count;
+  const rough = Math.max(top / count, isWhole ? 1 : 0);
   const magnitude = 10 ** Math.floor(Math.log10(rough));
-  const step = ([1, 2, 2.5, 5, 10].find((one) => one * magnitude >= rough) ?? 10) * magnitude;
-  const steps = Math.ceil(top / step - 1e-9);
-  return Array.from({ length: steps + 1 }, (_, at) => Number((at * step).toPrecision(12)));
+  const steps = [1, 2, 2.5, 5, 10].map((one) => one * magnitude);
+  const step =
+    steps.find((one) => one >= rough && !(isWhole && !Number.isInteger(one))) ?? 10 * magnitude;
+  const spaces = Math.ceil(top / step - 1e-9);
+  return Array.from({ length: spaces + 1 }, (_, at) => Number((at * step).toPrecision(12)));
 }
 
 /** Where each series begins and ends at each point, one upon the other. */

@@ -25,6 +25,8 @@ interface TimeChartProps {
   readonly format: (value: number) => string;
   /** Shorter, for the axis. */
   readonly formatAxis?: (value: number, step: number) => string;
+  /** Its axis has whole numbers. */
+  readonly isCount?: boolean;
   /** Of days, where they are not in the reader's own zone. */
   readonly zone?: string | undefined;
   readonly height?: number;
@@ -33,7 +35,7 @@ interface TimeChartProps {
 /** Values over time, as a chart with tooltips or as a table. */
 export function TimeChart(props: TimeChartProps) {
   const { title, points, series, kind = "bars", format, zone, height = 220 } = props;
-  const { formatAxis = format } = props;
+  const { formatAxis = format, isCount = false } = props;
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [isTable, setTable] = useState(false);
   const tableId = useId();
@@ -61,6 +63,7 @@ export function TimeChart(props: TimeChartProps) {
           kind={kind}
           format={format}
           formatAxis={formatAxis}
+          isCount={isCount}
           height={height}
           zone={zone}
         />

@@ -31,7 +31,7 @@ export function BalanceNotice({ account, daySpendUsd, hasLink = false }: Balance
   const isAllFree = models.data?.every(({ price }) => isFree(price)) !== false;
   // Free models work without a balance.
   if (standing.data === undefined || trouble === undefined || (isEmpty && isAllFree)) return null;
-  const { title, about } = wordsFor(trouble, standing.data.free_usd);
+  const { title, about, request } = wordsFor(trouble, standing.data.free_usd);
   return (
     <div className="below">
       <Notice
@@ -53,7 +53,7 @@ export function BalanceNotice({ account, daySpendUsd, hasLink = false }: Balance
         }
       >
         <p>
-          {about} {!isOperator && "Contact the operator of this platform."}
+          {about} {!isOperator && `Ask the operator of this platform to ${request}.`}
         </p>
       </Notice>
     </div>
@@ -63,17 +63,24 @@ export function BalanceNotice({ account, daySpendUsd, hasLink = false }: Balance
 function wordsFor(
   trouble: BalanceTrouble,
   freeUsd: string,
-): { readonly title: string; readonly about: ReactNode } {
+): {
+  readonly title: string;
+  readonly about: ReactNode;
+  /** What members ask the operator for. */
+  readonly request: string;
+} {
   switch (trouble.kind) {
     case "suspended":
       return {
         title: "This account is suspended",
         about: "Calls are rejected with 402 until an operator resumes the account.",
+        request: "resume it",
       };
     case "empty":
       return {
         title: "Out of credit",
         about: "Calls are rejected with 402 until credit is added.",
+        request: "add credit",
       };
     case "budget":
       return {
@@ -82,6 +89,7 @@ function wordsFor(
           trouble.period === "total"
             ? "Calls are rejected with 402 until an operator raises the budget."
             : `Calls are rejected with 402 until the next ${trouble.period} starts or an operator raises the budget.`,
+        request: "raise the budget",
       };
     case "low":
       return {
@@ -93,6 +101,7 @@ function wordsFor(
             are rejected with 402 until credit is added.
           </>
         ),
+        request: "add credit",
       };
     default:
       return trouble satisfies never;

@@ -87,6 +87,17 @@ test("an id in a detail is shown by its name", () => {
   expect(detailOf(record, names)).toEqual([{ name: "account", text: "Acme Corp" }]);
 });
 
+test("what people do to themselves is a sentence without a subject", () => {
+  const record = { actor: "ada@example.com", account: null, detail: {} };
+  const own = { ...record, action: "operator.remove", subject: record.actor };
+  expect([sentenceOf(own), subjectOf(own, new Map())]).toEqual([
+    "gave up the operator role",
+    undefined,
+  ]);
+  const other = { ...own, subject: "alan@example.com" };
+  expect(sentenceOf(other)).toBe("removed the operator role from");
+});
+
 test("a sentence that is complete has no subject", () => {
   const record = { actor: "ada@example.com", account: null, subject: "own password" };
   expect(subjectOf({ ...record, action: "person.password" }, new Map())).toBeUndefined();

@@ -13,7 +13,7 @@ export const actionWords: Readonly<Record<string, string>> = {
   "account.retention": "changed how long receipts are kept for the account",
   "account.suspend": "suspended the account",
   "account.withdraw": "withdrew credit from",
-  "engine.pull": "downloaded the weights",
+  "engine.pull": "downloaded the model weights",
   "export.create": "added the export",
   "export.pause": "paused the export",
   "export.remove": "removed the export",
@@ -22,21 +22,21 @@ export const actionWords: Readonly<Record<string, string>> = {
   "factor.codes": "replaced their",
   "factor.remove": "removed a second factor:",
   "factor.reset": "removed the second factors of",
-  "identity.connect": "connected the identity provider to",
+  "identity.connect": "connected the identity provider",
   "identity.disconnect": "disconnected the identity provider from",
-  "identity.rights": "has another role through the identity provider:",
+  "identity.rights": "has another role because of groups at the identity provider",
   "identity.sign_out": "signed out at the identity provider",
   "key.create": "created the key",
   "key.limit": "changed the limits of the key",
   "key.pause": "paused the key",
-  "key.playground": "created a playground key",
+  "key.playground": "created a temporary key for the playground",
   "key.resume": "resumed the key",
   "key.revoke": "revoked the key",
   "key.rotate": "rotated the key",
-  "key.temporary": "created a 15-minute key",
+  "key.temporary": "created a temporary key",
   "key.update": "changed the key",
   "manifest.add": "added entries to the",
-  "manifest.release": "released a file's entries in the",
+  "manifest.release": "stopped managing catalog entries by file",
   "manifest.apply": "applied a file to the",
   "member.invite": "created a member invitation for",
   "member.remove": "removed the member",
@@ -60,7 +60,7 @@ export const actionWords: Readonly<Record<string, string>> = {
   "passkey.rejected": "used a passkey that may be a copy, as",
   "passkey.remove": "removed the passkey",
   "passkey.rename": "renamed a passkey to",
-  "person.forgot": "asked for a reset link for",
+  "person.forgot": "requested a password reset link for",
   "person.join": "joined",
   "person.password": "changed their password",
   "person.rename": "changed their name to",
@@ -79,7 +79,7 @@ export const actionWords: Readonly<Record<string, string>> = {
   "provider.key.add": "added a key to the provider",
   "provider.key.remove": "removed a key of the provider",
   "provider.key.update": "changed a key of the provider",
-  "provider.reset": "resumed the target",
+  "provider.reset": "retried the target",
   "provider.test": "tested the provider",
   "secret.cancel": "undid the rotation of the master secret, back to",
   "secret.finish": "finished the rotation to the master secret",
@@ -87,9 +87,9 @@ export const actionWords: Readonly<Record<string, string>> = {
   "session.begin": "signed in",
   "session.end": "signed out",
   "session.end_others": "signed out everywhere else",
-  "session.factor_failed": "gave a wrong second factor for",
+  "session.factor_failed": "failed the second factor as",
   "session.failed": "failed to sign in as",
-  "session.verify": "confirmed who they are:",
+  "session.verify": "confirmed their identity",
   "token.create": "created the token",
   "token.revoke": "revoked the token",
   "view.remove": "deleted the saved view",
@@ -104,8 +104,20 @@ const amountWords: Readonly<Record<string, (usd: string) => string>> = {
   "account.withdraw": (usd) => `withdrew ${usd} from`,
 };
 
+/** Of what people do to themselves; the subject is left out then. */
+const ownWords: Readonly<Record<string, string>> = {
+  "member.remove": "left the account",
+  "member.role": "changed their own role",
+  "operator.remove": "gave up the operator role",
+  "person.sessions": "signed out everywhere",
+};
+
+type SpokenRecord = Pick<AuditRecord, "action" | "actor" | "subject" | "detail">;
+
 /** What an actor did, up to the subject. */
-export function sentenceOf({ action, detail }: Pick<AuditRecord, "action" | "detail">): string {
+export function sentenceOf({ action, actor, subject, detail }: SpokenRecord): string {
+  const own = actor === subject ? ownWords[action] : undefined;
+  if (own !== undefined) return own;
   const { usd } = detail;
   const words = amountWords[action];
   return words === undefined || typeof usd !== "string"
@@ -136,7 +148,7 @@ export function actionGroups(): readonly ActionGroup[] {
 }
 
 /** The sentence is complete without the subject that the log has for these. */
-const withoutSubject = ["person.password", "price.import"];
+const withoutSubject = ["person.password", "price.import", "manifest.release"];
 const entryActions = ["account.credit", "account.refund", "account.withdraw"];
 
 interface Subject {

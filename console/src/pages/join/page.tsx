@@ -157,7 +157,7 @@ function AcceptForm({ token, invite, late, onDone }: AcceptFormProps) {
 
 function titleOf({ kind, account_name }: Invite): string {
   if (kind === "reset") return "Choose a new password";
-  if (kind === "operator") return "Set up the operator account";
+  if (kind === "operator") return "Join svc gateway as an operator";
   return `Join ${account_name ?? "the account"}`;
 }
 
@@ -167,7 +167,7 @@ function About({ invite: { kind, role, expires_at } }: { readonly invite: Invite
       This link expires <Moment at={expires_at} />.
     </>
   );
-  if (kind === "operator") return <>You will have full access. {until}</>;
+  if (kind === "operator") return <>You can view and change everything. {until}</>;
   if (kind === "member")
     return (
       <>

@@ -49,6 +49,7 @@ export function MainChart({ usage, by, figure, onFigure }: MainChartProps) {
         kind={figure.kind}
         format={figure.format}
         formatAxis={figure.formatAxis}
+        isCount={figure.isCount === true}
         height={356}
         zone={usage.grain === "day" ? usage.time_zone : undefined}
       />
@@ -99,7 +100,12 @@ const firstToken: readonly Line[] = [
 /** The same time by other figures, of all together. */
 export function SideCharts({ usage }: { readonly usage: Usage }) {
   const shared = { usage, height: 176 };
-  const counted = { kind: "bars", format: formatCount, formatAxis: formatCompact } as const;
+  const counted = {
+    kind: "bars",
+    format: formatCount,
+    formatAxis: formatCompact,
+    isCount: true,
+  } as const;
   const timed = { kind: "lines", format: formatAboutMs, formatAxis: formatMs } as const;
   return (
     <div className={classes.charts}>
@@ -111,7 +117,7 @@ export function SideCharts({ usage }: { readonly usage: Usage }) {
   );
 }
 
-interface LinesChartProps extends Pick<Figure, "kind" | "format" | "formatAxis"> {
+interface LinesChartProps extends Pick<Figure, "kind" | "format" | "formatAxis" | "isCount"> {
   readonly title: string;
   readonly usage: Usage;
   readonly lines: readonly Line[];
@@ -119,7 +125,7 @@ interface LinesChartProps extends Pick<Figure, "kind" | "format" | "formatAxis">
 }
 
 function LinesChart(props: LinesChartProps) {
-  const { title, usage, lines, kind, format, formatAxis, height } = props;
+  const { title, usage, lines, kind, format, formatAxis, isCount = false, height } = props;
   return (
     <div className={classes.cell}>
       <Panel title={title}>
@@ -136,6 +142,7 @@ function LinesChart(props: LinesChartProps) {
           kind={kind}
           format={format}
           formatAxis={formatAxis}
+          isCount={isCount}
           height={height}
           zone={usage.grain === "day" ? usage.time_zone : undefined}
         />

@@ -11,6 +11,7 @@ export interface Figure {
   readonly read: (sums: Sums) => number | null;
   readonly format: (value: number) => string;
   readonly formatAxis: (value: number, step: number) => string;
+  readonly isCount?: boolean;
   /** Of the whole time, with every digit that matters. */
   readonly total: (sums: Sums) => string;
 }
@@ -25,7 +26,12 @@ export function formatAboutMs(ms: number): string {
 
 const twoDigits = (value: number) => Number(value.toPrecision(2));
 const orDash = (ms: number | null) => (ms === null ? "–" : formatAboutMs(ms));
-const count = { kind: "bars", format: formatCount, formatAxis: formatCompact } as const;
+const count = {
+  kind: "bars",
+  format: formatCount,
+  formatAxis: formatCompact,
+  isCount: true,
+} as const;
 const time = { kind: "lines", format: formatAboutMs, formatAxis: formatMs } as const;
 
 const spend: Figure = {

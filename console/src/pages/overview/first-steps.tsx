@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { IconChartBar, IconKey, IconTerminal2 } from "@tabler/icons-react";
+import { IconBox, IconChartBar, IconKey, IconTerminal2 } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { CodeBlock } from "../../components/code/code-block.tsx";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
@@ -15,21 +15,22 @@ export function FirstSteps({ account }: { readonly account: string }) {
   const { gateway_url: baseUrl } = useSession();
   const models = useApi("GET /api/accounts/:account/models", { params });
   const keys = useApi("GET /api/accounts/:account/keys", { params });
-  const active = (keys.data ?? []).filter(({ status }) => status === "active").length;
-  const model = models.data?.find(
-    ({ endpoint, status }) => endpoint === "chat" && status === "active",
-  )?.id;
+  const working = (keys.data ?? []).filter(({ status }) => status === "active").length;
+  const active = (models.data ?? []).filter(({ status }) => status === "active");
+  const model = active.find(({ endpoint }) => endpoint === "chat")?.id;
+  // Such as on a new platform without the embedded models.
+  if (models.isSuccess && active.length === 0) return <NoModelsYet />;
   return (
     <Panel title="Make your first call" about="It appears here as soon as it finishes.">
       <ol className={classes.steps}>
         <li>
-          <h3>{active === 0 ? "Create a key" : "Use a key"}</h3>
-          <p>{keyWords(active, mayMakeKeys)}</p>
+          <h3>{working === 0 ? "Create a key" : "Use a key"}</h3>
+          <p>{keyWords(working, mayMakeKeys)}</p>
           {mayMakeKeys && (
             <Button
               // The link keeps the look that it was first drawn with.
-              key={active === 0 ? "first" : "another"}
-              variant={active === 0 ? "filled" : "default"}
+              key={working === 0 ? "first" : "another"}
+              variant={working === 0 ? "filled" : "default"}
               leftSection={<IconKey size={16} />}
               renderRoot={(props) => (
                 <Link to="/a/$account/keys" params={params} search={{ new: "1" }} {...props} />
@@ -81,8 +82,37 @@ const curlFor = (baseUrl: string, model: string) => `curl ${baseUrl}/chat/comple
     "messages": [{ "role": "user", "content": "What is the capital of France?" }]
   }'`;
 
+/** Nothing can be called: neither a vendor's model nor an embedded one. */
+function NoModelsYet() {
+  const isOperator = useMay("operator");
+  return (
+    <EmptyState
+      icon={IconBox}
+      title="No models available yet"
+      about={
+        isOperator
+          ? "Connect a provider and set the prices of its models. Then make the first call."
+          : "The operator of this platform has to connect a provider and set the prices of its models."
+      }
+      action={
+        isOperator && (
+          <Button
+            renderRoot={(props) => (
+              <Link to="/operator/providers" search={{ new: "1" }} {...props} />
+            )}
+          >
+            Add provider
+          </Button>
+        )
+      }
+    />
+  );
+}
+
 /** For the operator of a platform without calls; the setup checklist is above. */
 export function NoCallsYet() {
+  const setup = useApi("GET /api/setup");
+  if (setup.data?.served_models === 0) return <NoModelsYet />;
   return (
     <EmptyState
       icon={IconChartBar}

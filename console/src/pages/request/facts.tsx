@@ -44,7 +44,7 @@ export function Facts({ receipt, account }: FactsProps) {
         {receipt.dialect !== null && <Fact label="API format">{dialectName(receipt.dialect)}</Fact>}
         <Fact label="Key">
           {key === undefined ? (
-            keys.isSuccess && <span>Playground key</span>
+            keys.isSuccess && <span>Temporary key</span>
           ) : (
             <Link to="/a/$account/keys" params={params}>
               {key.name === "" ? key.hint : key.name}

@@ -59,7 +59,7 @@ function Requests({ account }: { readonly account: string | undefined }) {
   };
   const names = {
     keyName: (id: string) =>
-      (choices.keys === "all" ? undefined : labelOf(choices.keys, id)) ?? "Playground key",
+      (choices.keys === "all" ? undefined : labelOf(choices.keys, id)) ?? "Temporary key",
     accountName: (id: string) => labelOf(choices.accounts, id) ?? id,
   };
   const columns = requestColumns({

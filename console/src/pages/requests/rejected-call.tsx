@@ -52,7 +52,7 @@ export function ReasonBadge({ reason }: { readonly reason: Rejection["reason"] |
 
 /** Temporary keys, as the playground's, have no name and are not kept. */
 export const keyLabel = ({ key_name: name, key_hint: hint }: Rejection) =>
-  name === null ? "Playground key" : name || (hint ?? "");
+  name === null ? "Temporary key" : name || (hint ?? "");
 
 interface RejectedCallProps {
   readonly of: Rejection;
@@ -109,7 +109,7 @@ export function RejectedCall({ of, account }: RejectedCallProps) {
 
 /** The list of keys finds it by its id. */
 function KeyLink({ of, isForAll }: { readonly of: Rejection; readonly isForAll: boolean }) {
-  if (of.key_name === null) return <span>Playground key</span>;
+  if (of.key_name === null) return <span>Temporary key</span>;
   const search = { find: of.key };
   const label = [of.key_name, of.key_hint].filter((word) => word !== "").join(" · ");
   return isForAll ? (

@@ -28,7 +28,7 @@ export function Forgotten({ email, onEmail, onLeave }: ForgottenProps) {
         <DoorHeader title="Check your email" />
         <Stack gap="md">
           <p role="status">
-            If <strong className="anywhere">{email.trim()}</strong> has an account here, a link to
+            If <strong className="anywhere">{email.trim()}</strong> has a password here, a link to
             choose a new password is on its way. It works once and expires after a day.
           </p>
           {back}

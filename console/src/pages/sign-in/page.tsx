@@ -42,6 +42,9 @@ export function Page() {
           provider !== null && (
             <>
               <ProviderButton name={provider} then={then} />
+              <Text size="sm" c="var(--svc-soft)">
+                No password here? Use {provider}.
+              </Text>
               <Divider label={passwords === "operators" ? "or, for operators" : "or"} />
             </>
           )
@@ -69,9 +72,9 @@ interface FirstStepProps {
   readonly onEmail: (email: string) => void;
   /** Of a second step that came too late. */
   readonly problem: ApiProblem | null;
-  /** With what is missing still; null: signed in. */
   /** The button of the identity provider, if there is one. */
   readonly provider: ReactNode;
+  /** With what is missing still; null: signed in. */
   readonly onEnter: (missing: MissingFactor | null) => void;
   readonly onForgotten: () => void;
 }

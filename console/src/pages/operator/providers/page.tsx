@@ -41,7 +41,7 @@ export function Page() {
         <EmptyState
           icon={IconServer}
           title="No providers yet"
-          about="Add a vendor with its key, or your own server with its address. Until then, only the embedded models are served."
+          about="Add a vendor with its key, or your own server with its address."
           action={add}
         />
       )}

@@ -17,16 +17,16 @@ export function IdentityPanel() {
   if (provider === null) return null;
   if (identity !== null)
     return (
-      <Panel title={provider} about="The account of your company signs you in.">
+      <Panel title={provider} about="You sign in with your company account.">
         <p>
           {identity.is_current
             ? `Connected as ${identity.email}.`
-            : "Connected to an identity provider that is not in use any more. Ask an operator to disconnect it."}
+            : "Connected to an identity provider that is no longer in use. Ask an operator to disconnect it."}
         </p>
       </Panel>
     );
   return (
-    <Panel title={provider} about="Let the account of your company sign you in.">
+    <Panel title={provider} about="Sign in with your company account.">
       <Group justify="space-between">
         <p>Not connected.</p>
         <Button variant="default" size="compact-sm" onClick={() => setOpen(true)}>

@@ -72,7 +72,7 @@ async function finishFlow(search: string) {
     throw new ApiProblem({
       status: 409,
       code: "expired",
-      message: "This sign-in was begun elsewhere or is already complete. Start again.",
+      message: "This sign-in was started in another window or is already complete. Start again.",
     });
   const body = { ticket: flow.ticket, search };
   if (flow.kind === "connect") {

@@ -32,7 +32,7 @@ function Choice({ onChoose }: { readonly onChoose: (kind: FactorKind) => void })
     <>
       <DoorHeader
         title="Set up a second factor"
-        about={`You are signed in as ${email}. Here, signing in needs more than a password.`}
+        about={`You are signed in as ${email}. This platform requires a second factor.`}
       />
       <Stack gap="md">
         <Button size="md" fullWidth autoFocus onClick={() => onChoose("totp")}>

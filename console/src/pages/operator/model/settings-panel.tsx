@@ -163,7 +163,7 @@ function SettingsForm({ entry }: { readonly entry: Entry }) {
       <KindFields kind={draft} onEdit={edit} problem={form.problem} isLocked={isLocked} />
       <TextInput
         label="Aliases"
-        description="Further ids that callers can use, separated by commas."
+        description="Other IDs that callers can use, separated by commas."
         {...lockProps(isLocked("aliases"))}
         {...form.text("aliases")}
       />

@@ -11,7 +11,15 @@ export interface SecretFile {
 }
 
 /** What is wrong with the file: "does not exist", "is a directory". The text is never part of it. */
-export class SecretFileTrouble extends Error {}
+export class SecretFileTrouble extends Error {
+  /** Whether it may be a good file that this user cannot read. */
+  readonly isDenied: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly isDenied?: boolean } = {}) {
+    super(message, options);
+    this.isDenied = options.isDenied ?? false;
+  }
+}
 
 /** Follows links: Kubernetes swaps a link to replace a secret. */
 export function readSecretFile(path: string): SecretFile {
@@ -36,14 +44,15 @@ export function readSecretFile(path: string): SecretFile {
     return { text, isOpenToAll: (found.mode & 0o004) !== 0 };
   } catch (cause) {
     if (cause instanceof SecretFileTrouble) throw cause;
-    throw new SecretFileTrouble(reasonOf(cause), { cause });
+    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    const isDenied = code === "EACCES" || code === "EPERM";
+    throw new SecretFileTrouble(reasonOf(code), { cause, isDenied });
   } finally {
     if (file !== undefined) closeSync(file);
   }
 }
 
-function reasonOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+function reasonOf(code: unknown): string {
   if (code === "ENOENT") return "does not exist";
   if (code === "EACCES" || code === "EPERM") return "cannot be read by this user";
   if (code === "ENOTDIR") return "is below a file that is no directory";

@@ -166,18 +166,20 @@ function syncDirectory(path: string): void {
 }
 
 function readNamed(path: string): string {
-  const wrong = (trouble: string) =>
-    new Problem({
-      code: "invalid",
-      message: `SVC_SECRET_FILE: ${path} ${trouble}. It must be a file with at least ${fewestCharacters} random characters (openssl rand -hex 32).`,
-    });
+  const wrong = (
+    trouble: string,
+    advice = `It must be a file with at least ${fewestCharacters} random characters (openssl rand -hex 32).`,
+  ) => new Problem({ code: "invalid", message: `SVC_SECRET_FILE: ${path} ${trouble}. ${advice}` });
   try {
     const { text } = readSecretFile(path);
     if (text.length < fewestCharacters)
       throw wrong(`has fewer than ${fewestCharacters} characters`);
     return text;
   } catch (error) {
-    throw error instanceof SecretFileTrouble ? wrong(error.message) : error;
+    if (!(error instanceof SecretFileTrouble)) throw error;
+    throw error.isDenied
+      ? wrong(error.message, "Make this user its owner, with mode 0400.")
+      : wrong(error.message);
   }
 }
 

@@ -48,7 +48,12 @@ function directory(name: string): string {
   return path;
 }
 
-async function svc(uid: number, words: readonly string[], dataDir = data) {
+async function svc(
+  uid: number,
+  words: readonly string[],
+  dataDir = data,
+  environment: Record<string, string> = {},
+) {
   const child = Bun.spawn([process.execPath, "--no-env-file", svcAs, String(uid), ...words], {
     env: {
       PATH: process.env["PATH"],
@@ -58,6 +63,7 @@ async function svc(uid: number, words: readonly string[], dataDir = data) {
       SVC_ENGINE: "off",
       SVC_PORT: "0",
       SVC_PLATFORM_PORT: "0",
+      ...environment,
     },
     stdin: "ignore",
     stdout: "pipe",
@@ -184,6 +190,18 @@ test("a config file that the user may not read is named, with its remedy", async
       `error: The config file ${join(root, "svc.yaml")} (SVC_CONFIG) cannot be read by this user (EACCES). Let a group of this user read the file and enter its directory, with chgrp and chmod g+rX.`,
     ]);
   }
+});
+
+test("a file of SVC_SECRET_FILE that the user may not read is named, with its remedy", async () => {
+  const secret = join(root, "master-secret");
+  writeFileSync(secret, "a".repeat(64));
+  chmodSync(secret, 0o000);
+  const { code, stderr } = await svc(owner, ["serve"], data, { SVC_SECRET_FILE: secret });
+  expect(code).toBe(2);
+  expect(stderr).toContain(
+    `SVC_SECRET_FILE: ${secret} cannot be read by this user. Make this user its owner, with mode 0400.`,
+  );
+  expect(stderr).not.toContain("openssl");
 });
 
 test("a file of another user is named, with its remedy", async () => {

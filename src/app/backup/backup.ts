@@ -46,6 +46,8 @@ export interface DatabaseBackup {
   readonly path: string;
   readonly dataDir: string;
   readonly file: string;
+  /** Whether it may replace a file that has its name when it is complete. */
+  readonly force?: boolean;
   readonly passphrase?: string | undefined;
   /** That of the data directory; only an encrypted backup has it. */
   readonly hasSecret?: boolean;
@@ -72,7 +74,7 @@ export async function backupDatabase(backup: DatabaseBackup): Promise<Omit<Backu
     const { facts, atMs, sizeBytes } = snapshot;
     const secret = ownSecret(backup, facts.secretFingerprint);
     const key = passphrase === undefined ? undefined : await newKey(passphrase);
-    const sink = openSink(file, dataDir);
+    const sink = openSink(backup);
     try {
       const hasSecret = secret !== undefined;
       const about = { ...facts, databaseBytes: sizeBytes, hasSecret };

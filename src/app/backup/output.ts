@@ -1,5 +1,6 @@
 import {
   fsyncSync,
+  linkSync,
   lstatSync,
   readdirSync,
   realpathSync,
@@ -11,7 +12,7 @@ import {
 import { basename, dirname, join, resolve } from "node:path";
 import { invalid, Problem } from "../../base/problem.ts";
 import { syncFolder } from "../../store/sqlite/database-file.ts";
-import { createPart, partOf } from "./part.ts";
+import { createPart } from "./part.ts";
 
 /** Standard output, as a name of a file. */
 export const standardOutput = "-";
@@ -65,10 +66,18 @@ export interface BackupSink {
   undo(): void;
 }
 
-/** A file in the data directory belongs to its owner; elsewhere, to the user of the command. */
-export function openSink(path: string, dataDir: string): BackupSink {
-  if (path === standardOutput) return standardOutputSink();
-  return fileSink(path, `${realpathSync(dirname(path))}/`.startsWith(`${realpathSync(dataDir)}/`));
+export interface BackupOutput {
+  readonly file: string;
+  /** A file in it belongs to its owner; elsewhere, to the user of the command. */
+  readonly dataDir: string;
+  /** Whether it may replace a file that has its name when it is complete. */
+  readonly force?: boolean;
+}
+
+export function openSink({ file, dataDir, force = false }: BackupOutput): BackupSink {
+  if (file === standardOutput) return standardOutputSink();
+  const isOwned = `${realpathSync(dirname(file))}/`.startsWith(`${realpathSync(dataDir)}/`);
+  return fileSink(file, { isOwned, force });
 }
 
 function standardOutputSink(): BackupSink {
@@ -91,7 +100,10 @@ function toOutputProblem(cause: NodeJS.ErrnoException): Problem {
 }
 
 /** Under another name until it is whole: what has the name of a backup is one. */
-function fileSink(path: string, isOwned: boolean): BackupSink {
+function fileSink(
+  path: string,
+  { isOwned, force }: { readonly isOwned: boolean; readonly force: boolean },
+): BackupSink {
   return inFile(path, () => {
     const part = createPart(path, isOwned);
     let isOpen = true;
@@ -106,17 +118,35 @@ function fileSink(path: string, isOwned: boolean): BackupSink {
       finish: () =>
         inFile(path, () => {
           fsyncSync(part.fd);
-          renameSync(partOf(path), path);
+          if (force) renameSync(part.path, path);
+          else renameToNew(part.path, path);
           close();
           syncFolder(path);
         }),
       undo() {
         if (!isOpen) return;
-        rmSync(partOf(path), { force: true });
+        rmSync(part.path, { force: true });
         close();
       },
     };
   });
+}
+
+/** Another backup may have got the name meanwhile: two of the same second, in the same folder. */
+function renameToNew(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch (error) {
+    // The file system may have no links.
+    if (lstatSync(to, { throwIfNoEntry: false }) === undefined) return renameSync(from, to);
+    throw new Problem({
+      code: "conflict",
+      field: "file",
+      message: `${to} was created while this backup was written, so this one was discarded. Back up again with another name.`,
+      cause: error,
+    });
+  }
+  rmSync(from, { force: true });
 }
 
 export function writeAll(fd: number, bytes: Uint8Array): void {
@@ -130,13 +160,15 @@ function inFile<T>(path: string, work: () => T): T {
   } catch (cause) {
     if (cause instanceof Problem) throw cause;
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
-    const isFull = /^(ENOSPC|EDQUOT)$/.test(code);
-    throw new Problem({
-      code: "failed",
-      message: isFull
-        ? `The disk that holds ${path} is full (${code}), so the backup was not written. Free some space and try again.`
-        : `The backup ${path} cannot be written (${code}). Check the owner and the permissions of its directory.`,
-      cause,
-    });
+    throw new Problem({ code: "failed", message: adviceOn(code, path), cause });
   }
+}
+
+function adviceOn(code: string, path: string): string {
+  if (/^(ENOSPC|EDQUOT)$/.test(code))
+    return `The disk that holds ${path} is full (${code}), so the backup was not written. Free some space and try again.`;
+  const what = `The backup ${path} cannot be written (${code}).`;
+  return code === "ENOENT"
+    ? `${what} Its directory, or the unfinished file in it, was removed. Back up again.`
+    : `${what} Check the owner and the permissions of its directory.`;
 }

@@ -1,17 +1,8 @@
-import {
-  closeSync,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { randomBytes } from "node:crypto";
+import { closeSync, lstatSync, openSync, readdirSync, readSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { magic } from "../../backup/header.ts";
 import { createOwned } from "../../base/owned-file.ts";
-import { Problem } from "../../base/problem.ts";
 import { isLocked, lockContent } from "../../store/sqlite/lock.ts";
 
 /**
@@ -20,36 +11,26 @@ import { isLocked, lockContent } from "../../store/sqlite/lock.ts";
  */
 export interface Part {
   readonly fd: number;
+  readonly path: string;
   /** Closes it, and ends the lock. Others may remove it from then on: rename it first. */
   close(): void;
 }
 
-export const partOf = (path: string) => `${path}.part`;
-
-/** Replaces one that a killed backup has left, and removes the others in its folder. */
-export function createPart(path: string, isOwned: boolean): Part {
-  const part = partOf(path);
-  removeLeft(dirname(path));
-  const found = lstatSync(part, { throwIfNoEntry: false });
-  if (found !== undefined && (!found.isFile() || isLocked(part))) throw inUse(path);
-  rmSync(part, { force: true });
-  const fd = isOwned ? createOwned(part) : openSync(part, "wx", 0o600);
-  const unlock = lockContent(part);
+/**
+ * Removes what killed backups have left in its folder. No two have the same name: a process that
+ * removes an old one cannot take away one that was created meanwhile.
+ */
+export function createPart(file: string, isOwned: boolean): Part {
+  removeLeft(dirname(file));
+  const path = `${file}.${randomBytes(6).toString("hex")}.part`;
+  const fd = isOwned ? createOwned(path) : openSync(path, "wx", 0o600);
+  const unlock = lockContent(path);
   const close = () => {
     closeSync(fd);
     unlock();
   };
-  // Another process that did the same at the same moment may have taken it for an old one.
-  if (statSync(part, { throwIfNoEntry: false })?.ino === fstatSync(fd).ino) return { fd, close };
-  close();
-  throw inUse(path);
+  return { fd, path, close };
 }
-
-const inUse = (path: string) =>
-  new Problem({
-    code: "busy",
-    message: `Another backup writes ${partOf(path)}. Wait for its end. If none is running, remove what has this name.`,
-  });
 
 /** They may have any name. A folder or file that this user may not read or change is left as it is. */
 function removeLeft(folder: string): void {

@@ -56,7 +56,7 @@ test("what a killed backup has left goes with the next one in the directory", as
   const shelf = join(folder, "shelf");
   mkdirSync(shelf);
   writeFileSync(join(shelf, "notes.part"), "mine");
-  writeFileSync(join(shelf, "svc-20260104T000000Z.svcbackup.part"), magic);
+  writeFileSync(join(shelf, "svc-20260104T000000Z.svcbackup.0123456789ab.part"), magic);
   expect((await home.svc(["backup", shelf])).code).toBe(0);
   expect(readdirSync(shelf).toSorted()).toEqual([
     "notes.part",

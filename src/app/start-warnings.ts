@@ -63,12 +63,16 @@ export async function missingAccounts(
   return [...new Set(named.filter((name) => !known.has(name)))].slice(0, 5);
 }
 
+/** The server listens already: a database that fails now is in the log, and ends nothing. */
 export async function warnOfMissingAccounts(
   settings: Settings,
   log: Log,
   operations: Operations,
 ): Promise<void> {
-  const missing = await missingAccounts(settings, operations);
+  const missing = await missingAccounts(settings, operations).catch((error: unknown) => {
+    log.error("cannot check the accounts of SVC_OIDC_ROLES", { detail: String(error) });
+    return [];
+  });
   if (missing.length === 0) return;
   log.warn("SVC_OIDC_ROLES names accounts that do not exist; svc account create creates one", {
     accounts: missing.join(", "),

@@ -169,7 +169,7 @@ test("a database password is never shown, not even in an address that is wrong",
   const inQuery = "postgres://db/svc?password=geheim&sslmode=require&sslpassword=geheim";
   expect(JSON.stringify(read({ SVC_DATABASE_URL: inQuery }).inForce)).not.toContain("geheim");
   expect(read({ SVC_DATABASE_URL: "mysql://svc:geheim@db/svc" }).problems).toEqual([
-    'SVC_DATABASE_URL must be sqlite:PATH or a PostgreSQL address such as postgres://host:5432/svc, not "mysql://svc:***@db/svc".',
+    "SVC_DATABASE_URL must be sqlite:PATH or a PostgreSQL address such as postgres://host:5432/svc.",
   ]);
 });
 
@@ -182,7 +182,37 @@ test("no setting shows a password that is not percent-encoded", () => {
         expect(`${JSON.stringify(inForce)}${problems.join()}`).not.toMatch(/gehe|eim/);
       }
   const { problems } = read({ SVC_PUBLIC_URL: "https://svc:gehe/im@host" });
-  expect(problems.join()).toEndWith('not "https://…@host".');
+  expect(problems.join()).toEndWith('not "https://svc:***@host".');
+});
+
+test("no message repeats a password, however wrong the address is", () => {
+  const names = ["PUBLIC_URL", "PLATFORM_URL", "OIDC_ISSUER", "CORS_ORIGINS", "HOST", "MAIL_FROM"];
+  for (const name of [...names, "DATABASE_URL", "SMTP_URL", "OTLP_URL"])
+    for (const address of [
+      "https://u:ge heim@h.example",
+      'https://u:ge"heim@h.example',
+      "https://u:ge'heim@h.example",
+      "https:/u:geheim@h.example",
+      '"https://u:geheim@h.example"',
+      "u:geheim@h.example",
+      " https://u=x:geheim@h.example",
+    ]) {
+      const { inForce, problems } = read({ [`SVC_${name}`]: address });
+      expect(problems).toHaveLength(1);
+      expect(`${JSON.stringify(inForce)}${problems.join()}`).not.toMatch(/ge.?heim|heim/);
+    }
+  expect(read({ SVC_DATABASE_URL: "host=h password=geheim dbname=x" }).problems).toEqual([
+    "SVC_DATABASE_URL must be sqlite:PATH or a PostgreSQL address such as postgres://host:5432/svc.",
+  ]);
+});
+
+test("what is no address is repeated", () => {
+  for (const [name, value] of [
+    ["OIDC_ROLES", "/teams@corp=acme:owner; ml@corp=nothing"],
+    ["PUBLIC_URL", "m.example:8080/v1"],
+    ["MAIL_FROM", "ops@"],
+  ])
+    expect(read({ [`SVC_${name}`]: `${value}` }).problems.join()).toEndWith(`, not "${value}".`);
 });
 
 test("workers are a number or one per core, and a node has a name", () => {

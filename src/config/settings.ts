@@ -1,4 +1,4 @@
-import { withoutPasswords } from "../base/text/passwords.ts";
+import { withoutPassword } from "../base/text/passwords.ts";
 import { callsSettings } from "./groups/calls.ts";
 import { dataSettings } from "./groups/data.ts";
 import { engineSettings } from "./groups/engine.ts";
@@ -78,9 +78,13 @@ export function readSettings({ environment, file, references }: SettingsInput): 
   return { settings: values as Settings, inForce, problems };
 }
 
-/** A value that is wrong may still be a secret, or have one in it. */
-function given({ hidden, show = withoutPasswords }: Setting<unknown>, text = ""): string {
-  return hidden ? "" : `, not "${show(text)}"`;
+/**
+ * Not for settings that may hold a secret: one that cannot be read may have it anywhere. People put
+ * passwords into other addresses too, also into those without a scheme.
+ */
+function given({ hidden, show }: Setting<unknown>, text = ""): string {
+  if (hidden || show !== undefined) return "";
+  return `, not "${/^[^=]*[:/].*@/s.test(text) ? withoutPassword(text) : text}"`;
 }
 
 function whereFrom(

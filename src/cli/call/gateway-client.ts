@@ -1,4 +1,5 @@
 import { Problem } from "../../base/problem.ts";
+import { withoutPassword } from "../../base/text/passwords.ts";
 import type { TemporaryKeyView } from "../../platform/gateway/operations.ts";
 import type { ModelView } from "../../platform/models/schemas.ts";
 import type { Operations } from "../../platform/operations.ts";
@@ -132,7 +133,7 @@ export function toBaseUrl(text: string): string {
     throw new Problem({
       code: "invalid",
       field: "url",
-      message: `Expected an address such as http://127.0.0.1:8080/v1, not "${text}".`,
+      message: `Expected an address such as http://127.0.0.1:8080/v1, not "${withoutPassword(text)}".`,
     });
   const path = url.pathname.replace(/\/+$/, "");
   return `${url.origin}${path === "" ? "/v1" : path}`;

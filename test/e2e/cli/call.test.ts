@@ -335,6 +335,7 @@ test("wrong words are refused before anything is called", async () => {
     ["chat Hi --temperature warm", 2, "--temperature: Expected a number"],
     ["chat Hi --url http://127.0.0.1:1", 2, "--key: --url requires --key"],
     ["chat Hi --url nowhere --key k", 2, "--url: Expected an address"],
+    ['chat Hi --url ftp://u:ge"heim@h --key k', 2, ', not "ftp://…@h".'],
     ["chat Hi --account a --key k", 2, "--account: Use either --account or --key"],
     ["embed", 2, "Nothing to embed"],
     ["embed --image none.png", 3, "File none.png does not exist."],

@@ -1,9 +1,11 @@
 import { type Clock, monotonicMs } from "../base/clock.ts";
+import { toDateText } from "../base/dates.ts";
 import type { Log } from "../base/log.ts";
 import type { Carrier } from "./delivery.ts";
 import { DeliveryFailure } from "./delivery-failure.ts";
 import type { Destination, Stream } from "./destination.ts";
 import type { ReadPart } from "./part.ts";
+import { mostKnownHours } from "./progress.ts";
 import type { ExportStore, StreamState } from "./store.ts";
 import { failureOf, longestPauseMs, StreamPass } from "./stream-pass.ts";
 
@@ -30,8 +32,6 @@ export interface PassResult {
 
 /** One destination works no longer than this at a time; it goes on with the next pass. */
 const budgetMs = 60_000;
-/** Of each stream; they are compared for seven days. */
-const mostKnownHours = 14 * 24;
 
 /**
  * Moves every destination on by one pass. Destinations do not wait for each other within it, and a
@@ -44,8 +44,8 @@ export class Exporter {
   readonly #failing = new Set<string>();
   /** Deliveries that were given up and have not ended, by destination. */
   readonly #unfinished = new Map<string, Promise<unknown>>();
-  /** Those whose cursor is in the future. */
-  readonly #ahead = new Set<string>();
+  /** Those whose cursor is in the future, with the warning that is in the log. */
+  readonly #ahead = new Map<string, keyof typeof aheadTexts>();
   /** Of each stream: which of the recent hours is compared next. */
   readonly #compared = new Map<string, number>();
 
@@ -113,7 +113,7 @@ export class Exporter {
         if (pass.unfinished !== undefined) this.#leave(destination, pass.unfinished);
         if (!signal.aborted) await this.#failed(destination, state, error);
       }
-      this.#warnIfAhead(destination, state, pass.aheadMs);
+      this.#warnIfAhead(destination, state, pass);
       this.#warnOfOthers(destination, state, pass.otherNames);
       rows += pass.rows;
     }
@@ -127,15 +127,22 @@ export class Exporter {
     delivery.then(ended, ended);
   }
 
-  #warnIfAhead({ name }: Destination, state: StreamState, aheadMs: number): void {
+  #warnIfAhead(
+    { name }: Destination,
+    state: StreamState,
+    { aheadMs, waitsUntilMs }: StreamPass,
+  ): void {
     const place = placeName(state);
     if (aheadMs === 0) return void this.#ahead.delete(place);
-    if (this.#ahead.has(place)) return;
-    this.#ahead.add(place);
-    this.#options.log.warn(
-      "the clock was ahead: the export continues after the last complete hour that it delivered",
-      { export: name, stream: state.stream, ahead_s: Math.ceil(aheadMs / 1000) },
-    );
+    const what = waitsUntilMs === undefined ? "continues" : "waits";
+    if (this.#ahead.get(place) === what) return;
+    this.#ahead.set(place, what);
+    this.#options.log.warn(aheadTexts[what], {
+      export: name,
+      stream: state.stream,
+      ahead_s: Math.ceil(aheadMs / 1000),
+      ...(waitsUntilMs === undefined ? {} : { waits_until: toDateText(waitsUntilMs) }),
+    });
   }
 
   #warnOfOthers({ name }: Destination, { stream }: StreamState, names: readonly string[]): void {
@@ -166,6 +173,13 @@ export class Exporter {
     });
   }
 }
+
+const aheadTexts = {
+  continues:
+    "the clock was ahead, or is behind now: the export continues after the last complete hour that it delivered",
+  waits:
+    "the clock is behind, or was ahead for weeks: the export waits, so that nothing is delivered again",
+};
 
 /** Ids are never used again, names of exports are. */
 const placeName = ({ destinationId, stream }: StreamState) => `${destinationId} ${stream}`;

@@ -4,6 +4,9 @@ import type { Cursor, ExportStore, StreamState } from "./store.ts";
 export const hourMs = 3_600_000;
 export const toHour = (ms: number) => ms - (ms % hourMs);
 
+/** Of each stream, the newest delivered ones by their hour. They are compared for seven days. */
+export const mostKnownHours = 14 * 24;
+
 export interface Time {
   readonly nowMs: number;
   /** How long after its end an hour is due. */
@@ -25,11 +28,14 @@ export interface Place {
   readonly cursor: Cursor;
   /** How far the stored cursor is in the future; 0: it is right. */
   readonly aheadMs: number;
+  /** Nothing is delivered before this time; undefined: it goes on now. */
+  readonly waitsUntilMs: number | undefined;
 }
 
 /**
- * Where a stream continues. A clock that was ahead has delivered hours that were not over, so its
- * cursor is in the future now: then the hour after the last complete one that was delivered is next.
+ * Where a stream continues. A cursor in the future comes from a clock that was ahead, or the clock is
+ * behind now: then the hour after the last complete one that was delivered is next. If hours were
+ * forgotten, and all known ones are in the future, it waits: it would deliver the forgotten ones again.
  */
 export async function placeOf(
   store: Pick<ExportStore, "hours">,
@@ -39,11 +45,16 @@ export async function placeOf(
 ): Promise<Place> {
   const { cursor } = state;
   const aheadMs = cursor.hourMs - Math.max(time.nowMs, toHour(fromMs));
-  if (aheadMs <= 0) return { cursor, aheadMs: 0 };
+  if (aheadMs <= 0) return { cursor, aheadMs: 0, waitsUntilMs: undefined };
   const endMs = closedMs(time);
-  const delivered = await store.hours(state, 0);
-  const next = delivered.map((hour) => hour.hourMs + hourMs).filter((ms) => ms <= endMs);
-  return { cursor: startOf(Math.max(toHour(fromMs), ...next)), aheadMs };
+  const ends = (await store.hours(state, 0)).map((hour) => hour.hourMs + hourMs);
+  const next = ends.filter((ms) => ms <= endMs);
+  const waits = next.length === 0 && ends.length >= mostKnownHours;
+  return {
+    cursor: startOf(Math.max(toHour(fromMs), ...next)),
+    aheadMs,
+    waitsUntilMs: waits ? Math.min(...ends) + time.lagMs : undefined,
+  };
 }
 
 export interface Progress {

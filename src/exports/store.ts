@@ -48,8 +48,8 @@ export interface Advance {
   /** Delivered since `from`. */
   readonly rows: number;
   readonly atMs: number;
-  /** The hour that is complete with it. */
-  readonly closed?: ExportedHour | undefined;
+  /** The hour that is complete with it, or that has other names so far. */
+  readonly hour?: ExportedHour | undefined;
 }
 
 export interface Failed {

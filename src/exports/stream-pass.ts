@@ -33,7 +33,8 @@ export interface StreamPassOptions {
  * delivered again, under the same names.
  *
  * The cursor moves after a part was delivered, and never over hours without rows: a clock that is
- * ahead would move it past rows that are still to come. A crash in between sends the part again.
+ * ahead would move it past rows that are still to come. A crash in between sends the part again. Where
+ * a wrong clock has moved it back, hours that were delivered and have no more rows are skipped.
  */
 export class StreamPass {
   /** Delivered by this pass. */
@@ -41,6 +42,7 @@ export class StreamPass {
   nextCompared: number;
   /** How far the stored cursor was in the future. */
   aheadMs = 0;
+  waitsUntilMs: number | undefined;
   /** Files of a dead disk end with no signal: the delivery that this pass has left behind. */
   unfinished: Promise<unknown> | undefined;
   /** Of parts whose own names were taken. */
@@ -49,7 +51,7 @@ export class StreamPass {
   #carrier: Carrier | undefined;
   /** As the store has it. */
   #stored: Cursor;
-  /** Of the current hour, delivered by this pass under its own names. */
+  /** Of the current hour, delivered under its own names. */
   #ownRows = 0;
 
   constructor(options: StreamPassOptions) {
@@ -60,9 +62,13 @@ export class StreamPass {
 
   async run(): Promise<void> {
     const { store, destination, state, isOver } = this.#options;
-    const { cursor: first, aheadMs } = await placeOf(store, destination, state, this.#time());
-    this.aheadMs = aheadMs;
-    let cursor: Cursor | undefined = first;
+    const place = await placeOf(store, destination, state, this.#time());
+    this.aheadMs = place.aheadMs;
+    this.waitsUntilMs = place.waitsUntilMs;
+    if (place.waitsUntilMs !== undefined) return;
+    let { cursor } = place;
+    if (cursor.part > 1 && !hasOtherNames(await this.#known(cursor.hourMs)))
+      this.#ownRows = cursor.hourRows;
     while (!isOver()) {
       const next = await this.#step(cursor);
       if (next === undefined) return;
@@ -87,31 +93,37 @@ export class StreamPass {
       if (firstMs === undefined) return "caught-up";
       from = startOf(toHour(firstMs));
     }
-    const replaces = await this.#owns(from.hourMs);
+    const known = await this.#known(from.hourMs);
+    if (from.part === 1 && known !== undefined) {
+      const count = await store.count(state.stream, from.hourMs);
+      if (count <= known.known) return this.#move({ to: startOf(from.hourMs + hourMs) });
+    }
+    const replaces = await this.#owns(known);
     const part = await this.#deliver({ ...from, isLate: false, replaces });
     const hourRows = from.hourRows + (part?.rows ?? 0);
     const rows = part?.rows ?? 0;
+    const hour = { hourMs: from.hourMs, rows: this.#ownRows, known: hourRows };
     if (part?.isFull === true)
       return this.#move({
         to: { hourMs: from.hourMs, afterId: part.lastId, part: from.part + 1, hourRows },
         rows,
+        hour: hasOtherNames(hour) ? hour : undefined,
       });
-    const closed = { hourMs: from.hourMs, rows: this.#ownRows, known: hourRows };
-    return this.#move({ to: startOf(from.hourMs + hourMs), rows, closed });
+    return this.#move({ to: startOf(from.hourMs + hourMs), rows, hour });
   }
 
   async #move({
     to,
     rows = 0,
-    closed,
+    hour,
   }: {
     readonly to: Cursor;
     readonly rows?: number;
-    readonly closed?: ExportedHour;
+    readonly hour?: ExportedHour | undefined;
   }): Promise<Cursor | undefined> {
     const { store, state, nowMs } = this.#options;
     const atMs = nowMs();
-    const moved = await store.advance(state, { from: this.#stored, to, rows, atMs, closed });
+    const moved = await store.advance(state, { from: this.#stored, to, rows, atMs, hour });
     if (!moved) return undefined;
     this.#stored = to;
     return to;
@@ -124,12 +136,15 @@ export class StreamPass {
       await this.#move({ to: this.#stored });
   }
 
-  /** The hour has its names from this export, which can deliver no fewer rows now. */
-  async #owns(ofMs: number): Promise<boolean> {
+  async #known(ofMs: number): Promise<ExportedHour | undefined> {
     const { store, state } = this.#options;
-    const hour = (await store.hours(state, ofMs)).find((one) => one.hourMs === ofMs);
-    if (hour === undefined || hour.rows < hour.known) return false;
-    return ofMs >= (await store.keptFromMs());
+    return (await store.hours(state, ofMs)).find((one) => one.hourMs === ofMs);
+  }
+
+  /** The hour has its names from this export, which can deliver no fewer rows now. */
+  async #owns(hour: ExportedHour | undefined): Promise<boolean> {
+    if (hour === undefined || hasOtherNames(hour)) return false;
+    return hour.hourMs >= (await this.#options.store.keptFromMs());
   }
 
   async #deliver({
@@ -142,6 +157,7 @@ export class StreamPass {
     const { destination, state, read, openCarrier, signal } = this.#options;
     const { format } = destination;
     const { stream } = state;
+    if (number === 1) this.#ownRows = 0;
     this.#carrier ??= openCarrier();
     const { mostRows, mostBytes, packs } = this.#carrier;
     const span = { fromMs: ofMs, toMs: ofMs + hourMs, afterId };
@@ -157,7 +173,6 @@ export class StreamPass {
     this.unfinished = delivery;
     const otherName = await untilAborted(delivery, attempt);
     this.unfinished = undefined;
-    if (number === 1) this.#ownRows = 0;
     if (otherName === undefined) this.#ownRows += rows;
     else this.otherNames.push(otherName);
     this.rows += rows;
@@ -186,7 +201,7 @@ export class StreamPass {
     const { store, state, nowMs } = this.#options;
     // What is left of the hour must not replace the whole of it.
     const isLate = ofMs < (await store.keptFromMs());
-    const replaces = await this.#owns(ofMs);
+    const replaces = await this.#owns(await this.#known(ofMs));
     let [afterId, rows] = ["", 0];
     for (let number = 1; ; number++) {
       const part = await this.#deliver({ hourMs: ofMs, afterId, part: number, isLate, replaces });
@@ -195,7 +210,7 @@ export class StreamPass {
       if (part?.isFull !== true) break;
     }
     const known = Math.max(count, rows);
-    const hour = { hourMs: ofMs, rows: rows === 0 ? 0 : this.#ownRows, known };
+    const hour = { hourMs: ofMs, rows: this.#ownRows, known };
     await store.setHour(state, hour, { rows, atMs: nowMs() });
   }
 }
@@ -204,6 +219,9 @@ interface PartOfHour extends Pick<Cursor, "hourMs" | "afterId" | "part"> {
   readonly isLate: boolean;
   readonly replaces: boolean;
 }
+
+const hasOtherNames = (hour: ExportedHour | undefined): boolean =>
+  hour !== undefined && hour.rows < hour.known;
 
 const firstPauseMs = 5_000;
 export const longestPauseMs = 15 * 60_000;

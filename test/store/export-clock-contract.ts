@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { startOf } from "../../src/exports/progress.ts";
+import { mostKnownHours, startOf } from "../../src/exports/progress.ts";
 import { dayMs, hourMs } from "../../src/ledger/rollups.ts";
 import { auditOf } from "./audit-sample.ts";
 import { beganMs, bound, destinationOf, type ExportHome, minuteMs } from "./export-home.ts";
@@ -7,6 +7,7 @@ import { beganMs, bound, destinationOf, type ExportHome, minuteMs } from "./expo
 /** What becomes of an export when the clock was wrong for a while. */
 export function clockTests(home: () => ExportHome): void {
   cursorTests(home);
+  behindTests(home);
   timeTests(home);
 }
 
@@ -67,6 +68,58 @@ function cursorTests(home: () => ExportHome): void {
     await pass();
     expect(shelf.names()).toEqual(["receipts-2027-01-15T07-0001.jsonl.gz"]);
     expect(shelf.ids()).toEqual(ids);
+  });
+}
+
+function behindTests(home: () => ExportHome): void {
+  const hours = (count: number) => Array.from({ length: count }, (_, at) => beganMs + at * hourMs);
+
+  test("a call of a clock that is behind is exported, and nothing before or after it again", async () => {
+    const { shelf, receive, pass } = bound(home());
+    const ids = await receive(...hours(10));
+    home().nowMs = beganMs + 12 * hourMs;
+    await pass();
+    home().nowMs -= 400 * dayMs;
+    ids.push(...(await receive(home().nowMs)));
+    home().nowMs += 2 * hourMs;
+    expect(await pass()).toBe(1);
+    expect(home().lines).toEqual([expect.stringContaining("or is behind now")]);
+    home().nowMs += 400 * dayMs;
+    ids.push(...(await receive(home().nowMs, beganMs + 9 * hourMs + 1)));
+    home().nowMs += 2 * hourMs;
+    // The hour that has one more, and the new one.
+    expect(await pass()).toBe(3);
+    expect(shelf.deliveries).toBe(13);
+    expect(shelf.ids().toSorted()).toEqual(ids.toSorted());
+    expect((await home().state()).cursor.hourMs).toBe(beganMs + 15 * hourMs);
+  });
+
+  test("an export that has forgotten hours waits while the clock is behind, and says so once", async () => {
+    const { shelf, store, receive, pass } = bound(home());
+    const [last = 0, ...before] = hours(mostKnownHours + 1).toReversed();
+    const of = await home().state();
+    for (const ofMs of before)
+      await store.setHour(of, { hourMs: ofMs, rows: 1, known: 1 }, { rows: 1, atMs: ofMs });
+    await receive(last);
+    home().nowMs = last + 2 * hourMs;
+    expect(await pass()).toBe(1);
+    expect(await store.hours(of, 0)).toHaveLength(mostKnownHours);
+    const { cursor } = await home().state();
+    home().nowMs -= 400 * dayMs;
+    const [old] = await receive(home().nowMs);
+    home().nowMs += 2 * hourMs;
+    const exporter = home().exporter();
+    expect([await pass(exporter), await pass(exporter)]).toEqual([0, 0]);
+    expect((await home().state()).cursor).toEqual(cursor);
+    expect(home().lines).toEqual([
+      expect.stringMatching(/the clock is behind.*"waits_until":"2027-01-15T09:16:00Z"/),
+    ]);
+    home().nowMs += 400 * dayMs;
+    const [right] = await receive(last + hourMs);
+    expect(await pass(exporter)).toBe(1);
+    expect(shelf.deliveries).toBe(2);
+    expect(shelf.ids()).toContain(right);
+    expect(shelf.ids()).not.toContain(old);
   });
 }
 

@@ -38,6 +38,8 @@ export class Shelf implements Carrier {
   attempts = 0;
   deliveries = 0;
   failure: Error | undefined;
+  /** The number of the one attempt that fails. */
+  failsAt: number | undefined;
   /** A delivery waits for it, as on a disk that is gone, and for no signal. */
   hang: Promise<void> | undefined;
 
@@ -45,6 +47,7 @@ export class Shelf implements Carrier {
     this.attempts++;
     await this.hang;
     if (this.failure !== undefined) throw this.failure;
+    if (this.attempts === this.failsAt) throw new Error("it returned 503 once");
     this.deliveries++;
     const lines = gunzipSync(part.body).toString().trimEnd().split("\n");
     const rows = lines.map((line) => JSON.parse(line));

@@ -187,6 +187,43 @@ function nameTests(home: () => ExportHome): void {
     expect(shelf.names()).toHaveLength(3);
   });
 
+  test("nor by one of an hour that took two passes, or comes after another hour", async () => {
+    const { shelf, receive, pass } = bound(home());
+    const place = "receipts/2027-01-15/07/receipts-2027-01-15T07";
+    const whole = ["a", "b", "c"].map((id) => ({ id }));
+    const taken = [
+      `${place}-0001.jsonl.gz`,
+      "receipts/2027-01-15/08/receipts-2027-01-15T08-0001.jsonl.gz",
+    ];
+    for (const path of taken) shelf.files.set(path, whole);
+    const times = Array.from({ length: 5 }, (_, at) => beganMs + at);
+    await receive(...times, beganMs + hourMs);
+    home().nowMs = beganMs + 4 * hourMs;
+    shelf.failsAt = 2;
+    await pass();
+    home().nowMs += minuteMs;
+    await pass();
+    await receive(beganMs + 6, beganMs + hourMs + 1);
+    await pass();
+    for (const path of taken) expect(shelf.files.get(path)).toBe(whole);
+  });
+
+  test("late rows replace what is there, also of an hour that took two passes", async () => {
+    const { shelf, receive, pass } = bound(home());
+    const ids = await receive(...Array.from({ length: 7 }, (_, at) => beganMs + at));
+    home().nowMs = beganMs + 2 * hourMs;
+    shelf.failsAt = 2;
+    await pass();
+    home().nowMs += minuteMs;
+    await pass();
+    ids.push(...(await receive(beganMs + 8)));
+    home().lines.length = 0;
+    await pass();
+    expect(shelf.names()).toHaveLength(3);
+    expect(shelf.ids()).toEqual(ids);
+    expect(home().lines).toEqual([]);
+  });
+
   test("an export that is added again replaces nothing", async () => {
     const { shelf, store, receive, pass } = bound(home());
     const ids = await receive(beganMs, beganMs + 1);

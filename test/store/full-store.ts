@@ -86,7 +86,7 @@ async function fillExports({ exports }: Store): Promise<void> {
       to: at(hourMs),
       rows: 3,
       atMs: 7,
-      closed: { hourMs: 0, rows: 3, known: 3 },
+      hour: { hourMs: 0, rows: 3, known: 3 },
     },
   );
 }

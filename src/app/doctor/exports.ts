@@ -38,7 +38,7 @@ function checkStream(
   if (aheadS > 0)
     return checks.warning(
       `${what}: its position is ${durationText(aheadS)} in the future, because the clock of this machine was ahead or is behind now (${state}).`,
-      "Check the clock. The next pass continues after the last complete hour that was delivered.",
+      "Check the clock. If it is right, the next pass continues after what was delivered. If svc logs --level warn shows that the export waits, see docs/deploy/export.md.",
     );
   if (lagS <= longLagS) return checks.ok(`${what}: ${state}`);
   checks.warning(

@@ -192,7 +192,7 @@ function printExport(view: ExportView): void {
     );
     if (stream.ahead_s > 0)
       print(
-        `  ${style.yellow(`its position was ${stream.ahead_s} s in the future, because the clock was ahead; the next pass continues after what was delivered`)}`,
+        `  ${style.yellow(`its position is ${stream.ahead_s} s in the future, because the clock was ahead or is behind now`)}`,
       );
     if (stream.failure !== null)
       print(`  ${style.red(stream.failure)}; next attempt at ${stream.retry_at ?? "once"}`);

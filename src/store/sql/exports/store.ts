@@ -95,7 +95,7 @@ function progressIn(db: Db) {
         .execute();
       return rows.map(toState);
     },
-    advance: (of, { from, to, rows, atMs, closed }) =>
+    advance: (of, { from, to, rows, atMs, hour }) =>
       db.transaction().execute(async (transaction) => {
         const { numUpdatedRows } = await transaction
           .updateTable("export_streams")
@@ -109,7 +109,7 @@ function progressIn(db: Db) {
           .where("after_id", "=", from.afterId)
           .executeTakeFirstOrThrow();
         if (numUpdatedRows !== 1n) return false;
-        if (closed !== undefined) await putHour(transaction, of, closed);
+        if (hour !== undefined) await putHour(transaction, of, hour);
         return true;
       }),
     async fail(of, { failure, atMs, retryAtMs }: Failed) {

@@ -1,6 +1,7 @@
 import type { AuditRecord } from "../base/audit.ts";
 import type { Clock } from "../base/clock.ts";
 import { createLog, type Log } from "../base/log.ts";
+import { childEnvironment, type Environment } from "../config/child-environment.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Carrier } from "../exports/delivery.ts";
 import type { Destination, Format, S3Target } from "../exports/destination.ts";
@@ -33,6 +34,8 @@ export interface ExportsOptions {
   readonly readLedger: ReadLedger;
   /** Of the environment of this process. */
   readonly variable: Variable;
+  /** The same, for processes that this one starts. */
+  readonly environment: Environment;
   readonly usesProxy: DialerOptions["usesProxy"];
   /** Set for a command of root; undefined where the server's user runs this. */
   readonly userOfServer?: number | undefined;
@@ -117,7 +120,10 @@ export function createExports(options: ExportsOptions): Exports {
   };
 }
 
-type CarrierOptions = Pick<ExportsOptions, "store" | "variable" | "usesProxy" | "userOfServer"> & {
+type CarrierOptions = Pick<
+  ExportsOptions,
+  "store" | "variable" | "environment" | "usesProxy" | "userOfServer"
+> & {
   readonly isNew: boolean;
 };
 
@@ -132,6 +138,7 @@ function openCarrier({ name, target }: Destination, options: CarrierOptions): Ca
         owner: async () => ({ storeId: await options.store.exports.storeId(), name }),
         isNew: options.isNew,
         user: options.userOfServer,
+        environment: childEnvironment(options.environment, "command"),
       });
     case "http":
       return httpCarrier(

@@ -72,6 +72,7 @@ export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
     settings: configuration.settings,
     readLedger: (run) => withLedger(configuration, run),
     variable: configuration.variable,
+    environment: configuration.environment,
     usesProxy: proxyCheck(configuration.environment),
     clock,
     log,

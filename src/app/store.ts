@@ -206,6 +206,7 @@ export function operationsOn({
     settings: configuration.settings,
     readLedger: (run) => withLedger(configuration, run),
     variable: configuration.variable,
+    environment: configuration.environment,
     usesProxy: proxyCheck(configuration.environment),
     userOfServer: userOfServer(configuration.settings.dataDir),
     clock,

@@ -52,7 +52,7 @@ const secret = /key|token|secret|password|passwd|credential|auth/i;
  * The variables that a process of ours is started with. The engine runs native libraries and
  * packages of third parties: it gets what it needs by name, and never the master secret, a
  * vendor's key or the address of a database. An installer also gets npm's settings, with the
- * tokens of a registry; a command that prints a key gets none of our settings.
+ * tokens of a registry; a command that prints a key and an export get none of our settings.
  */
 export function childEnvironment(
   environment: Environment,

@@ -30,9 +30,9 @@ export interface Carrier {
    */
   deliver(part: Part, signal: AbortSignal): Promise<string | undefined>;
   /** Takes the destination for this export, where it can be one that is not there. */
-  claim?(): Promise<void>;
+  claim?(signal: AbortSignal): Promise<void>;
   /** Leaves it to others. */
-  release?(): Promise<void>;
+  release?(signal: AbortSignal): Promise<void>;
   /** Shows that the destination works, and leaves nothing that a reader would take for rows. */
   test(signal: AbortSignal): Promise<void>;
 }

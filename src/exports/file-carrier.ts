@@ -1,11 +1,10 @@
-import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { giveToOwner } from "../base/owned-file.ts";
-import { groupsOf, mayCreateIn } from "../base/permissions.ts";
-import { type Carrier, otherPath, type Part, partPath } from "./delivery.ts";
+import { join } from "node:path";
+import type { Carrier } from "./delivery.ts";
 import { DeliveryFailure } from "./delivery-failure.ts";
 import type { FileTarget } from "./destination.ts";
-import { isMarked, markerName, markerOf, notMarked, type Owner, unmark } from "./marker.ts";
+import type { DirectoryRequest, DirectoryTask } from "./directory.ts";
+import type { DirectoryReply } from "./directory-process.ts";
+import type { Owner } from "./marker.ts";
 
 export interface FileOptions {
   readonly owner: () => Promise<Owner>;
@@ -13,125 +12,109 @@ export interface FileOptions {
   readonly isNew: boolean;
   /** The server's, where root tests the directory for it. */
   readonly user?: number | undefined;
+  /** Of the process that works in the directory. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
-/**
- * A file has its name only once it is whole and on the disk. One that was cut short by a crash is
- * replaced by the next attempt, because it has the same name. A marker shows that this is the directory
- * of this export, and not the mount point of a volume that is gone.
- */
-export function fileCarrier({ dir }: FileTarget, { owner, isNew, user }: FileOptions): Carrier {
+export function fileCarrier(
+  { dir }: FileTarget,
+  { owner, isNew, user, environment }: FileOptions,
+): Carrier {
+  const worker = new DirectoryWorker(dir, environment);
   let mayMark = isNew;
-  const mark = async () => {
-    await checkFolder(dir);
-    const own = await owner();
-    if (!(await isMarked(dir, own))) await write(dir, markerName, markerOf(own));
-  };
-  const checkMarker = async () => {
-    await checkFolder(dir);
-    const own = await owner();
-    if (!(await isMarked(dir, own)) && !mayMark) throw notMarked({ dir, name: own.name });
-  };
+  const ask = async (task: DirectoryTask, signal: AbortSignal) =>
+    worker.ask({ dir, owner: await owner(), mayMark, user, task }, signal);
   return {
     mostRows: 20_000,
     mostBytes: 16 * 1024 * 1024,
     packs: true,
-    deliver: (part) =>
-      inWords(dir, async () => {
-        await checkMarker();
-        if (mayMark) await mark();
-        mayMark = false;
-        const own = partPath(part);
-        const isFree = part.replaces || !(await hasOther(join(dir, own), part.body));
-        await write(dir, isFree ? own : otherPath(part), part.body);
-        return isFree ? undefined : otherPath(part);
-      }),
-    claim: () => inWords(dir, mark),
-    release: () => inWords(dir, async () => unmark(dir, await owner())),
-    test: () =>
-      inWords(dir, async () => {
-        await checkMarker();
-        const name = ".svc-export-test";
-        await write(dir, name, new Uint8Array());
-        await rm(join(dir, name));
-        if (user !== undefined && !mayCreateIn(dir, { uid: user, groups: groupsOf(user) }))
-          throw new DeliveryFailure(
-            `${dir} cannot be written by user ${user}, which owns the data directory`,
-          );
-      }),
+    async deliver(part, signal) {
+      const otherName = await ask({ kind: "deliver", part }, signal);
+      mayMark = false;
+      return otherName;
+    },
+    claim: async (signal) => void (await ask({ kind: "claim" }, signal)),
+    release: async (signal) => void (await ask({ kind: "release" }, signal)),
+    test: async (signal) => void (await ask({ kind: "test" }, signal)),
   };
 }
 
-/** A file is there, and its content differs. */
-async function hasOther(path: string, body: Part["body"]): Promise<boolean> {
-  try {
-    const { size } = await stat(path);
-    return size !== body.length || !(await readFile(path)).equals(body);
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return false;
-    throw error;
+type Child = Bun.Subprocess<"ignore", "inherit", "inherit">;
+
+/** A process that has nothing to do is ended, so that no carrier must be closed. */
+const idleMs = 1_000;
+
+/**
+ * Works in a directory through a process of its own: on a dead disk, a file operation does not end. In
+ * this process it would keep a thread of the few that also read files, check passwords and look up host
+ * names, and could keep the process itself from ending.
+ */
+class DirectoryWorker {
+  readonly #dir: string;
+  readonly #environment: FileOptions["environment"];
+  #child: Child | undefined;
+  #idle: Timer | undefined;
+  #hear: (reply: DirectoryReply) => void = () => {};
+
+  constructor(dir: string, environment: FileOptions["environment"]) {
+    this.#dir = dir;
+    this.#environment = environment;
   }
-}
 
-/** Not created: a volume that is not mounted would be filled in its place. */
-async function checkFolder(dir: string): Promise<void> {
-  if (!(await stat(dir)).isDirectory()) throw new DeliveryFailure(`${dir} is not a directory`);
-}
-
-async function write(dir: string, name: string, body: Part["body"]): Promise<void> {
-  await checkFolder(dir);
-  const path = join(dir, name);
-  const folder = dirname(path);
-  const firstNew = await mkdir(folder, { recursive: true, mode: 0o700 });
-  if (firstNew !== undefined) giveFolders(firstNew, folder);
-  const partial = join(folder, `.${basename(path)}.part`);
-  await rm(partial, { force: true });
-  // Receipts are for their owners alone.
-  const file = await open(partial, "wx", 0o600);
-  try {
-    await file.writeFile(body);
-    await file.sync();
-  } finally {
-    await file.close();
+  /** One at a time. After an abort it rejects when the process has ended, which a dead disk delays. */
+  async ask(request: DirectoryRequest, signal: AbortSignal): Promise<string | undefined> {
+    const child = this.#wake();
+    const { promise, resolve } = Promise.withResolvers<DirectoryReply>();
+    this.#hear = resolve;
+    const kill = () => this.#kill(child);
+    signal.addEventListener("abort", kill);
+    if (signal.aborted) kill();
+    else child.send(request);
+    const reply = await Promise.race([promise, child.exited]);
+    signal.removeEventListener("abort", kill);
+    if (typeof reply === "number")
+      throw new DeliveryFailure(
+        `the process that writes to ${this.#dir} ended with ${child.signalCode ?? reply}`,
+      );
+    this.#rest(child);
+    if ("failure" in reply) throw new DeliveryFailure(reply.failure, { isFinal: reply.isFinal });
+    return reply.otherName;
   }
-  // A command of root must not leave the server a file or folder that it cannot replace.
-  giveToOwner(partial);
-  await rename(partial, path);
-  // Names survive a power cut, too: of the file, and of folders that are new.
-  for (let above = folder; ; above = dirname(above)) {
-    await syncFolder(above);
-    if (firstNew === undefined || above === dirname(firstNew)) return;
+
+  #wake(): Child {
+    clearTimeout(this.#idle);
+    const child = this.#child ?? this.#spawn();
+    child.ref();
+    this.#child = child;
+    return child;
   }
-}
 
-/** The topmost first: each gets the owner of the one above it. */
-function giveFolders(firstNew: string, folder: string): void {
-  if (folder !== firstNew && folder !== dirname(folder)) giveFolders(firstNew, dirname(folder));
-  giveToOwner(folder);
-}
+  #rest(child: Child): void {
+    child.unref();
+    this.#idle = setTimeout(() => this.#kill(child), idleMs);
+    this.#idle.unref();
+  }
 
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  await handle.sync().finally(() => handle.close());
-}
+  #kill(child: Child): void {
+    this.#child = undefined;
+    child.kill("SIGKILL");
+  }
 
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: "does not exist",
-  EACCES: "cannot be written: permission denied",
-  EPERM: "cannot be written: permission denied",
-  EROFS: "cannot be written: its disk is read-only",
-  ENOSPC: "cannot be written: the disk is full",
-  EDQUOT: "cannot be written: the disk is full",
-  ENOTDIR: "cannot be written: a part of the path is not a directory",
-};
-
-async function inWords<T>(dir: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (cause) {
-    if (cause instanceof DeliveryFailure) throw cause;
-    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";
-    const reason = reasons[code] ?? "cannot be written";
-    throw new DeliveryFailure(`${dir} ${reason} (${code})`, { cause });
+  #spawn(): Child {
+    const script = join(import.meta.dir, "directory-process.ts");
+    return Bun.spawn([process.execPath, "--no-env-file", script], {
+      env: this.#environment,
+      stdin: "ignore",
+      stdout: "inherit",
+      stderr: "inherit",
+      serialization: "advanced",
+      // The last words of one that was killed answer nothing.
+      ipc: (reply: DirectoryReply, child) => {
+        if (this.#child === child) this.#hear(reply);
+      },
+      onExit: (child) => {
+        if (this.#child === child) this.#child = undefined;
+      },
+    });
   }
 }

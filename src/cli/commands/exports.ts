@@ -143,7 +143,7 @@ const pause = viewCommand({
 const resume = viewCommand({
   name: "exports resume",
   about:
-    "Resume an export that was paused. A directory that lacks the marker of the export gets it again.",
+    "Resume an export that was paused. If it was not paused, a directory that lacks its marker gets it again.",
   positionals: name,
   examples: ["svc exports resume warehouse"],
   load: (operations, { positionals: [given = ""] }) => operations.exports.resume({ name: given }),

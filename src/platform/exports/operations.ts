@@ -2,7 +2,6 @@ import type { Clock } from "../../base/clock.ts";
 import { toDateText } from "../../base/dates.ts";
 import { newId } from "../../base/ids.ts";
 import { conflict, invalid, Problem } from "../../base/problem.ts";
-import type { Carrier } from "../../exports/delivery.ts";
 import { DeliveryFailure } from "../../exports/delivery-failure.ts";
 import {
   type CheckAddress,
@@ -143,7 +142,8 @@ export function exportOperations(
     },
     async resume({ name }, { audit }) {
       const destination = await find(name);
-      await tryTo("claim", exporter, destination);
+      // One that was paused may have lost its volume since then: its next delivery looks for the marker.
+      if (destination.pausedAtMs === undefined) await claim(exporter, destination);
       await store.setPaused(destination.id, undefined, audit({ subject: name }));
       await sync();
       return view(name);
@@ -209,28 +209,39 @@ function readDestination(
 /** Does not create a missing directory: files would land in the mount point of an unmounted volume. */
 const checkDirectory = (exporter: RunningExports, destination: Destination): Promise<void> =>
   tryOut(
-    () => exporter.openCarrier(destination, true),
+    (signal) => exporter.openCarrier(destination, true).test(signal),
     (reason) => ({
       field: "to",
       message: `to must be a directory that the gateway can write to: ${reason}. Create it or change its owner; if it is on another machine or not mounted yet, add --no-test.`,
     }),
   );
 
+const toProblemOf =
+  ({ name }: Destination) =>
+  (reason: string) => ({ message: `Export "${name}" does not work: ${reason}.` });
+
 const test = (exporter: RunningExports, destination: Destination, isNew: boolean): Promise<void> =>
   tryOut(
-    () => exporter.openCarrier(destination, isNew),
-    (reason) => ({
-      message: `Export "${destination.name}" does not work: ${reason}.`,
-    }),
+    (signal) => exporter.openCarrier(destination, isNew).test(signal),
+    toProblemOf(destination),
   );
 
+/** Other kinds than files need secrets, which only the gateway may have. */
+async function claim(exporter: RunningExports, destination: Destination): Promise<void> {
+  if (destination.target.kind !== "file") return;
+  await tryOut(
+    async (signal) => exporter.openCarrier(destination, true).claim?.(signal),
+    toProblemOf(destination),
+  );
+}
+
 async function tryOut(
-  open: () => Carrier,
+  work: (signal: AbortSignal) => Promise<void>,
   toProblem: (reason: string) => { readonly field?: string; readonly message: string },
 ): Promise<void> {
   try {
     const signal = AbortSignal.timeout(testMs);
-    await untilAborted(open().test(signal), signal);
+    await untilAborted(work(signal), signal);
   } catch (cause) {
     if (!(cause instanceof DeliveryFailure)) throw cause;
     throw new Problem({ code: "test_failed", ...toProblem(cause.message), cause });
@@ -246,8 +257,9 @@ async function tryTo(
   // Others need secrets, which only the gateway may have.
   if (destination.target.kind !== "file") return;
   try {
-    const work = exporter.openCarrier(destination, true)[what]?.();
-    await untilAborted(work ?? Promise.resolve(), AbortSignal.timeout(testMs));
+    const signal = AbortSignal.timeout(testMs);
+    const work = exporter.openCarrier(destination, true)[what]?.(signal);
+    await untilAborted(work ?? Promise.resolve(), signal);
   } catch (error) {
     if (!(error instanceof DeliveryFailure)) throw error;
   }

@@ -40,6 +40,9 @@ test("a directory without the marker is not filled, until its export is resumed"
   expect(await failure()).toContain(`${home.dir} is not the directory that was exported to`);
   expect(await failure()).toContain("run svc exports resume archive");
   expect((await home.svc(["exports", "test", "archive"])).stderr).toContain(".svc-export.json");
+  // The end of a pause says nothing about the directory.
+  await home.json(["exports", "pause", "archive"]);
+  await home.json(["exports", "resume", "archive"]);
   expect(readdirSync(home.dir)).toEqual([]);
   await home.json(["exports", "resume", "archive"]);
   await home.json(["exports", "run", "archive"]);
@@ -64,7 +67,7 @@ test("a directory belongs to one export of one gateway", async () => {
   const to = ["--to", `file://${home.dir}`];
   expect(await refused(["add", "other", ...to])).toContain("belongs to another export");
   await home.json(["exports", "add", "other", ...to, "--no-test"]);
-  await home.json(["exports", "resume", "other"]);
+  expect(await refused(["resume", "other"])).toContain("belongs to another export");
   await home.json(["exports", "run", "other"]);
   expect((await home.show("other")).streams[0]?.failure).toContain("belongs to another export");
   expect(filesIn(home.dir)).toEqual([]);
@@ -74,22 +77,32 @@ test("a directory belongs to one export of one gateway", async () => {
   expect(idsIn(home.dir)).toEqual(home.ids);
 });
 
-test("a disk that hangs delays neither other exports nor the end", async () => {
+test("disks that hang delay neither other exports nor sign-ins nor the end", async () => {
   await add("archive", "--what", "receipts");
-  const other = `${home.dir}-other`;
-  mkdirSync(other);
-  const words = ["--to", `file://${other}`, "--what", "receipts"];
-  await home.json(["exports", "add", "hung", ...words]);
-  // Whoever reads it waits for a writer.
-  const marker = join(other, ".svc-export.json");
-  rmSync(marker);
-  expect(Bun.spawnSync(["mkfifo", marker]).exitCode).toBe(0);
+  // More than the threads of a process on a small machine.
+  for (const name of ["hung-1", "hung-2", "hung-3", "hung-4"]) {
+    const other = `${home.dir}-${name}`;
+    mkdirSync(other);
+    const words = ["--to", `file://${other}`, "--what", "receipts"];
+    await home.json(["exports", "add", name, ...words]);
+    // Whoever reads it waits for a writer.
+    const marker = join(other, ".svc-export.json");
+    rmSync(marker);
+    expect(Bun.spawnSync(["mkfifo", marker]).exitCode).toBe(0);
+  }
   const server = await home.serve({}, { isProcess: true });
   await waitUntil(
     "the other export",
     async () => (await home.show("archive")).streams[0]?.rows === 6,
   );
   expect(idsIn(home.dir)).toEqual(home.ids);
+  const { origin } = new URL(server.platformUrl);
+  const { status } = await fetch(`${origin}/api/session`, {
+    method: "POST",
+    headers: { "content-type": "application/json", origin },
+    body: JSON.stringify({ email: "ada@acme.example", password: "a wrong password" }),
+  });
+  expect(status).toBe(401);
   expect(await server.stop()).toBe(0);
 });
 

@@ -150,6 +150,12 @@ test("root adds an export only to a directory that the owner of the data directo
   await succeed(self, [...bad, "--no-test"]);
   expect((await svc(self, ["exports", "test", "bad"])).code).toBe(1);
   await succeed(owner, ["exports", "test", "good"]);
+  // The server is in its group alone: what root writes there stays root's.
+  const shared = directory("shared");
+  if (isRoot) chownSync(shared, 0, owner);
+  chmodSync(shared, 0o770);
+  await succeed(self, ["exports", "add", "shared", "--to", `file://${shared}`]);
+  await succeed(owner, ["exports", "test", "shared"]);
 });
 
 test("a user who cannot reach the database gets one sentence", async () => {

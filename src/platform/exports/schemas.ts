@@ -8,7 +8,7 @@ const streamReply = Type.Object({
   lag_s: Type.Integer({ description: "For how long the next hour has been due; 0: none is." }),
   ahead_s: Type.Integer({
     description:
-      "How far its position is in the future, because the clock was ahead; 0: it is right.",
+      "How far its position is in the future, because a clock was wrong; 0: it is right.",
   }),
   delivered_at: nullable(moment("When the last part was delivered.")),
   failures: Type.Integer({ description: "Failed attempts in total." }),

@@ -115,6 +115,7 @@ test("an error does not repeat the password in an address", async () => {
     const environment = { SVC_DATABASE_URL: `mysql://user:${password}@host/db` };
     const { code, stderr } = await home.svc(["account", "list"], { environment });
     expect(code).toBe(2);
-    expect(stderr).toContain('not "mysql://…@host/db".');
+    expect(stderr).toContain("SVC_DATABASE_URL must be sqlite:PATH or a PostgreSQL address");
+    expect(stderr).not.toMatch(/hun|ter|mysql/);
   }
 });

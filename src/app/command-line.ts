@@ -1,6 +1,9 @@
-import { setPriority } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
+import { setPriority, tmpdir } from "node:os";
+import { join } from "node:path";
 import { Problem } from "../base/problem.ts";
-import type { Command, Wiring } from "../cli/command.ts";
+import type { StoreOptions, Wiring } from "../cli/command.ts";
+import { NoDatabase } from "../cli/store-wiring.ts";
 import { type Configuration, loadConfiguration } from "../config/load.ts";
 import { isPostgresUrl } from "../config/setting-readers.ts";
 import { connectControl } from "../platform/control-socket.ts";
@@ -40,8 +43,6 @@ export function createWiring(
   };
 }
 
-type StoreOptions = Pick<Command, "createsStore">;
-
 /** A process of its own leaves the processor to the gateway. */
 function stepBack(environment: Configuration["environment"] | undefined): void {
   if (environment !== undefined) return;
@@ -62,7 +63,6 @@ async function withShared<T>(
   options?: StoreOptions,
 ): Promise<T> {
   const running = await connectControl(configuration.settings.dataDir);
-  const { withStore } = await import("./store.ts");
   const work = (operations: Operations) => {
     if (running === undefined) return run(operations);
     const { engine, gateway, calls, logs } = running.operations;
@@ -74,7 +74,7 @@ async function withShared<T>(
       calls: { ...operations.calls, news: (input) => calls.news(input) },
     });
   };
-  return withStore(configuration, work, options);
+  return withOwnStore(configuration, work, options);
 }
 
 /**
@@ -92,11 +92,32 @@ async function withOperations<T>(
     const running = await connectControl(configuration.settings.dataDir);
     if (running !== undefined) return run(running.operations);
     try {
-      const { withStore } = await import("./store.ts");
-      return await withStore(configuration, run, options);
+      return await withOwnStore(configuration, run, options);
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== "busy" || tries === lockTries) throw error;
       await Bun.sleep(lockPauseMs);
     }
+  }
+}
+
+async function withOwnStore<T>(
+  configuration: Configuration,
+  run: (operations: Operations) => Promise<T>,
+  { whereNone }: StoreOptions = {},
+): Promise<T> {
+  const { withStore } = await import("./store.ts");
+  if (whereNone === "create") return withStore(configuration, run, { createsStore: true });
+  try {
+    return await withStore(configuration, run);
+  } catch (error) {
+    if (whereNone === undefined || !(error instanceof NoDatabase)) throw error;
+  }
+  const dataDir = mkdtempSync(join(tmpdir(), "svc-try-"));
+  const elsewhere = { SVC_DATA_DIR: dataDir, SVC_DATABASE_URL: "", SVC_DATABASE_URL_FILE: "" };
+  try {
+    const tried = loadConfiguration({ ...configuration.environment, ...elsewhere });
+    return await withStore(tried, run, { createsStore: true });
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
   }
 }

@@ -27,16 +27,21 @@ interface Flag {
   readonly judgesSign?: true;
 }
 
+export interface StoreOptions {
+  /**
+   * Where there is no store, creates one, or tries the command on an empty one, which is removed
+   * afterwards. Absent: throws NoDatabase.
+   */
+  readonly whereNone?: "create" | "try";
+}
+
 /** What commands need from the composition root. */
 export interface Wiring extends StoreWiring, BackupWiring, DoctorWiring {
   readonly configuration: () => Configuration;
-  /**
-   * Runs on the operations of the running server, or on the store itself when none runs. Throws
-   * NoDatabase where there is no store, unless the command creates one.
-   */
+  /** Runs on the operations of the running server, or on the store itself when none runs. */
   readonly withOperations: <T>(
     run: (operations: Operations) => Promise<T>,
-    options?: Pick<Command, "createsStore">,
+    options?: StoreOptions,
   ) => Promise<T>;
   /** The ledger as of now, read without the server. */
   readonly withLedger: <T>(run: (ledger: LedgerReader) => Promise<T>) => Promise<T>;
@@ -72,7 +77,10 @@ export interface Command {
   /** Known values of its arguments, for shell completion. */
   readonly choices?: readonly string[];
   readonly flags?: Readonly<Record<string, Flag>>;
-  /** It can be the first one of an installation: where there is no database yet, it creates one. */
+  /**
+   * It can be the first one of an installation: where there is no database yet, it creates one, unless
+   * it is a dry run.
+   */
   readonly createsStore?: true;
   /** Its flags are the changes, so that it needs at least one of them. */
   readonly needsChange?: true;
@@ -88,11 +96,14 @@ export const jsonFlag = { json: { about: "print JSON" } } as const;
 
 /** A command that asks for one thing and shows it: for people, or as JSON. */
 export function viewCommand<T>({
+  check,
   load,
   show,
   flags,
   ...rest
 }: Omit<Command, "run"> & {
+  /** Refuses wrong values before a store is opened, which may create it. */
+  readonly check?: (invocation: Invocation) => void;
   readonly load: (operations: Operations, invocation: Invocation) => Promise<T>;
   readonly show: (view: T, invocation: Invocation) => void;
 }): Command {
@@ -101,6 +112,7 @@ export function viewCommand<T>({
     flags: { ...flags, ...jsonFlag },
     async run(invocation) {
       const { wiring, switches } = invocation;
+      check?.(invocation);
       const view = await wiring.withOperations((operations) => load(operations, invocation));
       if (switches.has("json")) printJson(view);
       else show(view, invocation);
@@ -156,13 +168,18 @@ export function readInvocation(
     throw usageProblem(command, {
       message: `Nothing to change. Set ${eitherOf(changes.map((name) => `--${name}`))}.`,
     });
-  return { flags, switches, lists, positionals, wiring: wiringOf(command, wiring) };
+  return { flags, switches, lists, positionals, wiring: wiringOf(command, { switches, wiring }) };
 }
 
-const wiringOf = ({ createsStore }: Command, wiring: Wiring): Wiring =>
-  createsStore === undefined
-    ? wiring
-    : { ...wiring, withOperations: (run) => wiring.withOperations(run, { createsStore }) };
+function wiringOf(
+  { createsStore }: Command,
+  { switches, wiring }: Pick<Invocation, "switches" | "wiring">,
+): Wiring {
+  if (createsStore === undefined) return wiring;
+  const isTry = switches.has("dry-run") || switches.has("print");
+  const whereNone = isTry ? "try" : "create";
+  return { ...wiring, withOperations: (run) => wiring.withOperations(run, { whereNone }) };
+}
 
 /** An argument that may be a secret is not repeated. */
 function unexpected(words: readonly string[]): string {

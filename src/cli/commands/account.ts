@@ -1,5 +1,6 @@
 import { defined } from "../../base/defined.ts";
 import type { AccountDetails } from "../../platform/accounts/operations.ts";
+import { readLimits } from "../../platform/input/limits.ts";
 import type { Operations } from "../../platform/operations.ts";
 import { type Command, viewCommand } from "../command.ts";
 import { print, printHint, printTable, style } from "../terminal/output.ts";
@@ -18,6 +19,7 @@ const accountCreate = viewCommand({
     "svc account create acme --rpm 600 --budget 100/month",
     "svc account create acme --json",
   ],
+  check: (invocation) => void readLimits(undefined, readLimitFlags(invocation)),
   load: (operations, { positionals: [name = ""], flags }) =>
     operations.accounts.create({ name, ...readLimitFlags({ flags }) }),
   show(account) {

@@ -74,6 +74,7 @@ describe("apply", () => {
   });
 
   test("with --dry-run tells the same and changes nothing", async () => {
+    expect((await home.svc(["account", "create", "acme"])).code).toBe(0);
     const planned = await applyJson(manifest, "--dry-run");
     expect(planned.applied).toBe(false);
     expect(await home.json<unknown>(["model", "list"])).toEqual([]);

@@ -106,6 +106,7 @@ models:
   });
 
   test("prints a file that can be applied with --print, and changes nothing", async () => {
+    expect((await home.svc(["account", "create", "acme"])).code).toBe(0);
     const { code, stdout, stderr } = await importing([whole, "--print"]);
     expect(code).toBe(0);
     expect(await home.json<readonly unknown[]>(["model", "list"])).toEqual([]);

@@ -100,6 +100,7 @@ describe("without a terminal", () => {
   });
 
   test("--print prints a file alone, which svc apply takes, and changes nothing", async () => {
+    expect((await home.svc(["account", "create", "acme"])).code).toBe(0);
     const words = ["--provider", "ollama", "--models", "llama3.2:3b", "--print"];
     const { code, stdout } = await init(words);
     expect(code).toBe(0);
@@ -111,6 +112,7 @@ describe("without a terminal", () => {
   });
 
   test("--dry-run shows what would be added, and changes nothing", async () => {
+    expect((await home.svc(["account", "create", "acme"])).code).toBe(0);
     const { code, stdout } = await init(["--provider", "ollama", "--dry-run"]);
     expect(code).toBe(0);
     expect(stdout).toContain("1 provider, 2 models to add. Nothing was changed");

@@ -1,7 +1,7 @@
 /** Commands in a folder, or on a PostgreSQL database, in which nothing was ever started. */
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Client } from "pg";
 import { createHome, type Home } from "../../setup/child.ts";
@@ -47,6 +47,21 @@ const creating = [
   "apply CONFIG",
 ];
 
+/** Dry runs, and what is refused before anything is done. */
+const trying = [
+  ["init --preset google --print", 0],
+  ["init --preset google --dry-run", 0],
+  ["apply CONFIG --dry-run", 0],
+  ["import litellm LITELLM --print", 0],
+  ["import litellm LITELLM --dry-run", 0],
+  ["provider add mine --kind openai --base-url https://models.example/v1 --no-models --dry-run", 0],
+  ["account create acme --rpm nope", 2],
+  ["model add fast --provider groq", 2],
+  ["model add fast --endpoint chat --price input", 2],
+] as const;
+
+const litellm = "model_list: [{ model_name: fast, litellm_params: { model: openai/gpt-4o-mini } }]";
+
 const words = (line: string) => line.replace("CONFIG", home.configPath).split(" ");
 
 let home: Home;
@@ -71,6 +86,22 @@ describe("in an empty folder", () => {
     test(`svc ${line} creates the database`, async () => {
       expect(await home.svc(words(line))).toMatchObject({ code: 0 });
       expect(readdirSync(home.dataDir)).toContain("svc.db");
+    });
+
+  for (const [line, expected] of trying)
+    test(`svc ${line} creates nothing`, async () => {
+      const shelf = join(dirname(home.dataDir), "temporary");
+      const source = join(shelf, "litellm.yaml");
+      mkdirSync(shelf);
+      writeFileSync(source, litellm);
+      const { code, stderr } = await home.svc(words(line.replace("LITELLM", source)), {
+        environment: { TMPDIR: shelf },
+        isProcess: true,
+      });
+      expect({ code, stderr }).toEqual({ code: expected, stderr: expect.any(String) });
+      expect(stderr).not.toContain("master secret");
+      expect(existsSync(home.dataDir)).toBe(false);
+      expect(readdirSync(shelf)).toEqual(["litellm.yaml"]);
     });
 
   test("the setting that names the file is the one to check", async () => {
@@ -140,6 +171,14 @@ describe("on an empty PostgreSQL database", () => {
         stderr: `error: The database postgres://${host}${pathname} is empty. Check SVC_DATABASE_URL, or create a new database with svc serve.\n`,
       });
     }
+    expect(await tables()).toBe(0);
+    expect(readdirSync(dirname(home.dataDir))).toEqual(["svc.yaml"]);
+  });
+
+  test("a dry run creates no tables and no secret", async () => {
+    const environment = { SVC_DATABASE_URL: url };
+    const line = "apply CONFIG --dry-run";
+    expect(await home.svc(words(line), { environment })).toMatchObject({ code: 0 });
     expect(await tables()).toBe(0);
     expect(readdirSync(dirname(home.dataDir))).toEqual(["svc.yaml"]);
   });

@@ -232,38 +232,41 @@ const modelAdd = viewCommand({
     "svc model add fast --provider groq --upstream llama-3.1-8b --price input=0.1 --price output=0.2",
     "svc model add vectors --endpoint embeddings --input text",
   ],
-  load(operations, invocation) {
-    const { positionals, flags, lists } = invocation;
-    const [id = ""] = positionals;
-    const { provider, upstream } = flags;
-    if ((provider === undefined) !== (upstream === undefined))
-      throw new Problem({
-        code: "invalid",
-        message: "A route needs both --provider and --upstream.",
-        field: provider === undefined ? "provider" : "upstream",
-      });
-    const route = readRoute(invocation);
-    const stray = Object.entries(route).find(([, value]) => value !== undefined);
-    if (provider === undefined && stray !== undefined)
-      throw new Problem({
-        code: "invalid",
-        message: "Route flags need a route. Add --provider and --upstream.",
-        field: "provider",
-      });
-    const prices = readPairs(lists["price"] ?? [], "price", priceKeys);
-    const aliases = lists["alias"] ?? [];
-    return operations.catalog.create({
-      id,
-      ...readModel(invocation),
-      ...(aliases.length === 0 ? {} : { aliases }),
-      ...(prices.length === 0 ? {} : { price: Object.fromEntries(prices) }),
-      ...(provider === undefined || upstream === undefined
-        ? {}
-        : { routes: [{ provider, model: upstream, ...route }] }),
-    });
-  },
+  check: (invocation) => void toNewModel(invocation),
+  load: (operations, invocation) => operations.catalog.create(toNewModel(invocation)),
   show: (model) => printSaved(model, "added"),
 });
+
+function toNewModel(invocation: Invocation) {
+  const { positionals, flags, lists } = invocation;
+  const [id = ""] = positionals;
+  const { provider, upstream } = flags;
+  if ((provider === undefined) !== (upstream === undefined))
+    throw new Problem({
+      code: "invalid",
+      message: "A route needs both --provider and --upstream.",
+      field: provider === undefined ? "provider" : "upstream",
+    });
+  const route = readRoute(invocation);
+  const stray = Object.entries(route).find(([, value]) => value !== undefined);
+  if (provider === undefined && stray !== undefined)
+    throw new Problem({
+      code: "invalid",
+      message: "Route flags need a route. Add --provider and --upstream.",
+      field: "provider",
+    });
+  const prices = readPairs(lists["price"] ?? [], "price", priceKeys);
+  const aliases = lists["alias"] ?? [];
+  return {
+    id,
+    ...readModel(invocation),
+    ...(aliases.length === 0 ? {} : { aliases }),
+    ...(prices.length === 0 ? {} : { price: Object.fromEntries(prices) }),
+    ...(provider === undefined || upstream === undefined
+      ? {}
+      : { routes: [{ provider, model: upstream, ...route }] }),
+  };
+}
 
 const modelEdit = viewCommand({
   name: "model edit",

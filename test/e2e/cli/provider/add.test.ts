@@ -119,6 +119,7 @@ models:
 
 describe("--dry-run", () => {
   test("shows the YAML of what would be added", async () => {
+    expect((await stage.home.svc(["account", "create", "acme"])).code).toBe(0);
     const said = succeeds(await add(stage.own(" --models big-chat --dry-run")));
     expect(said).toContain(
       `providers:\n  mine:\n    kind: openai\n    base_url: ${stage.upstream.baseUrl}\n    allow_private: true\n`,

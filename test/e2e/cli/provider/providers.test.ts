@@ -113,6 +113,7 @@ describe("provider add", () => {
   });
 
   test("writes no file, and with a dry run nothing at all", async () => {
+    expect((await stage.home.svc(["account", "create", "acme"])).code).toBe(0);
     const before = `# mine\nproviders:\n  up:   { kind: openai, base_url: "https://up.example/v1" }   # first\n`;
     stage.home.writeConfig(before);
     const said = succeeds(await stage.provider(`add ${stage.own(" --all-models --dry-run")}`));

@@ -38,7 +38,7 @@ export const backChannel = "/api/session/oidc/back-channel";
 export const isSignedIn = async (who: Visitor): Promise<boolean> =>
   (await who.ask("GET /api/me/sessions")).status === 200;
 
-/** With a user who has signed in through the provider. */
+/** One user is signed in through the provider. */
 interface UsedBackChannelHome extends BackChannelHome {
   isIn(): Promise<boolean>;
   signInAgain(): Promise<void>;

@@ -5,6 +5,7 @@ import type { CancelView, CopyRequest, CopyView } from "../cli/store-wiring.ts";
 import type { Configuration } from "../config/load.ts";
 import { databasePlace, isPostgresUrl } from "../config/setting-readers.ts";
 import { copyDatabase } from "../store/copy/copy.ts";
+import { deadlines } from "../store/postgres/deadlines.ts";
 import { openPostgres } from "../store/postgres/postgres.ts";
 import { toPostgresProblem } from "../store/postgres/store-problem.ts";
 import { markCopied, refuseOtherCopy, takeMarkAway } from "../store/sqlite/copied.ts";
@@ -29,7 +30,12 @@ export async function copyStore(
     refuseOtherCopy(path, databasePlace(url));
     await settle(opened);
     // A large table may take its time: no statement is cancelled.
-    const postgres = await openPostgres({ url, name: "svc store copy", statementMs: 0 });
+    const postgres = await openPostgres({
+      url,
+      name: "svc store copy",
+      statementMs: 0,
+      answerMs: deadlines.unlimited,
+    });
     const { nowMs } = systemClock;
     const { fingerprint } = opened.secrets;
     const { isResumed, wasComplete, counts, findings } = await copyDatabase({

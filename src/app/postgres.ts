@@ -14,6 +14,7 @@ import type { Settings } from "../config/settings.ts";
 import { FleetClock } from "../fleet/clock.ts";
 import type { LedgerReader } from "../ledger/store.ts";
 import { masterSecret } from "../secrets/master-secret.ts";
+import { deadlines } from "../store/postgres/deadlines.ts";
 import { PostgresFleet } from "../store/postgres/fleet.ts";
 import { openLedgerReader } from "../store/postgres/ledger/reader.ts";
 import { createNodeStore, createPlainStore } from "../store/postgres/ledger-store.ts";
@@ -270,10 +271,14 @@ function shareProcesses({ db, pool, newClient }: Postgres) {
     endedOwners: createEndedOwnerStore(db),
     signInTries: new SignInTries(pool),
     firstStart: <T>(work: () => Promise<T>) =>
-      transact(pool, async (client) => {
-        await client.query(lockSql("first start"));
-        return work();
-      }),
+      transact(
+        pool,
+        async (client) => {
+          await client.query(lockSql("first start"));
+          return work();
+        },
+        { answerMs: deadlines.long },
+      ),
     // What is not heard is read: pages show it a moment later.
     live: new LiveCalls({ pool, newClient, onError: () => {} }),
   };

@@ -11,6 +11,7 @@ import {
 } from "../../fleet/store.ts";
 import { addAudit } from "../sql/audit.ts";
 import type { Db } from "../sql/schema.ts";
+import { deadlines } from "./deadlines.ts";
 import { closeEpoch } from "./ledger/close-epoch.ts";
 import { silentAfter } from "./ledger/leases.ts";
 import { lockSql } from "./locks.ts";
@@ -27,7 +28,9 @@ export interface FleetStoreOptions {
 }
 
 /** A tick that is not answered by then has failed. */
-const answerMs = 2_000;
+const answerMs = deadlines.tick;
+/** Who joins waits for others that join; who closes an epoch has all its leases to give back. */
+const briefOverMany = { ...brief, answerMs: deadlines.long };
 /** How long a change waits until all nodes have heard of it, and how often it looks. */
 const heardWithinMs = 1_000;
 const lookEveryMs = 50;
@@ -65,7 +68,7 @@ export class PostgresFleet implements FleetStore {
         await client.query("update nodes set epoch = $2 where name = $1", [node.name, id]);
         return id;
       },
-      brief,
+      briefOverMany,
     );
     this.#joined = { name: node.name, epoch };
     return { epoch };
@@ -129,7 +132,7 @@ export class PostgresFleet implements FleetStore {
   async leave(as: "listed" | "forgotten" = "listed"): Promise<void> {
     const { pool } = this.#options;
     const { name, epoch } = this.#own();
-    await transact(pool, (client) => closeEpoch(client, epoch), brief);
+    await transact(pool, (client) => closeEpoch(client, epoch), briefOverMany);
     await transact(pool, (client) => recountEpoch(client, epoch));
     if (as === "forgotten")
       await pool.query("delete from nodes where name = $1 and epoch = $2", [name, epoch]);
@@ -146,8 +149,8 @@ export class PostgresFleet implements FleetStore {
     );
     let closed = 0;
     for (const { id, is_open: isOpen } of rows) {
-      if (isOpen && (await transact(pool, (client) => closeEpoch(client, id, "gone"), brief)))
-        closed++;
+      const close = (client: PoolClient) => closeEpoch(client, id, "gone");
+      if (isOpen && (await transact(pool, close, briefOverMany))) closed++;
       // In a transaction of its own, because it may take long. A receipt that came after its epoch
       // was closed is not in the sums either.
       await transact(pool, (client) => recountEpoch(client, id));
@@ -160,7 +163,7 @@ export class PostgresFleet implements FleetStore {
   async #prune(): Promise<void> {
     if (performance.now() - this.#prunedMs < pruneEveryMs) return;
     this.#prunedMs = performance.now();
-    for (const statement of pruneSql) await this.#options.pool.query(statement);
+    for (const text of pruneSql) await this.#options.pool.query({ text, answerMs: deadlines.long });
   }
 
   wantReports(): Promise<void> {

@@ -2,11 +2,12 @@ import type { LeaseStore } from "../../ledger/lease-store.ts";
 import type { MinuteStore } from "../../ledger/minutes.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
 import type { SharedStore, Store } from "../store.ts";
+import { deadlines } from "./deadlines.ts";
 import { createLeaseStore } from "./ledger/leases.ts";
 import { createLedgerStore } from "./ledger/ledger.ts";
 import { LedgerWriter } from "./ledger/writer.ts";
 import { ensurePartitions } from "./partitions.ts";
-import type { Postgres } from "./postgres.ts";
+import { type Postgres, withDeadline } from "./postgres.ts";
 import { createMinuteStore } from "./reports/minutes.ts";
 import { PostgresReports } from "./reports/reports.ts";
 import { PostgresRollups } from "./reports/rollups.ts";
@@ -35,6 +36,7 @@ const partitionsEveryMs = 3_600_000;
 export function createPlainStore(options: Omit<NodeStoreOptions, "epoch">): Store {
   const { postgres, shared, nowMs } = options;
   const { pool, db } = postgres;
+  const patient = withDeadline(db, deadlines.long);
   const rollups = new PostgresRollups({ db, pool, epoch: noEpoch });
   let timer: ReturnType<typeof setInterval> | undefined;
   let isClosed = false;
@@ -51,7 +53,7 @@ export function createPlainStore(options: Omit<NodeStoreOptions, "epoch">): Stor
     releaseMemory: () => {},
     startUpkeep(onError) {
       const run = () =>
-        void ensurePartitions(db, nowMs()).catch((error: unknown) => {
+        void ensurePartitions(patient, nowMs()).catch((error: unknown) => {
           // What the end has cut off is done by the next start.
           if (!isClosed) onError(String(error));
         });

@@ -1,7 +1,10 @@
 import { Kysely, PostgresDialect } from "kysely";
-import { Client, type ClientConfig, Pool, type PoolClient, types } from "pg";
+import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig, types } from "pg";
 import { Problem } from "../../base/problem.ts";
 import type { Db } from "../sql/schema.ts";
+import { BoundedClient, type BoundedClientConfig, setDeadline } from "./client.ts";
+import { deadlines, keepAliveAfterMs, serverStatementMs } from "./deadlines.ts";
+import { abandon } from "./query.ts";
 import { takeTls } from "./tls.ts";
 
 export interface Postgres {
@@ -9,6 +12,7 @@ export interface Postgres {
   readonly pool: Pool;
   /** Beside the pool, and not connected yet: for who listens all the time. */
   newClient(): Client;
+  /** Does not wait for a server that does not answer. */
   close(): Promise<void>;
 }
 
@@ -20,6 +24,8 @@ export interface PostgresOptions {
   readonly connectMs?: number | undefined;
   /** A statement that runs longer is cancelled by the server. */
   readonly statementMs?: number | undefined;
+  /** For how long the server may send nothing while a statement is in flight. */
+  readonly answerMs?: number | undefined;
   /** As the server's list of connections shows it. */
   readonly name?: string | undefined;
   /** An idle connection that breaks is replaced; this is told of it. */
@@ -28,9 +34,7 @@ export interface PostgresOptions {
 
 /** PostgreSQL 15 is the oldest that its makers still keep. */
 const oldestVersion = 15;
-const defaultConnectMs = 5_000;
 const defaultConnections = 10;
-const defaultStatementMs = 30_000;
 
 /** Connects and checks what can be wrong with a server; `toPostgresProblem` says it in words. */
 export async function openPostgres(options: PostgresOptions): Promise<Postgres> {
@@ -39,38 +43,66 @@ export async function openPostgres(options: PostgresOptions): Promise<Postgres> 
     ...config,
     max: options.connections ?? defaultConnections,
     idleTimeoutMillis: 60_000,
+    Client: BoundedClient as unknown as NonNullable<PoolConfig["Client"]>,
   });
+  const open = new Set<BoundedClient>();
   // Without a listener, a connection that breaks while idle would end the process.
   pool.on("error", (error) => options.onError?.(error.message));
   pool.on("connect", (client) => client.on("error", () => {}));
-  pool.on("connect", keepStorable);
+  pool.on("connect", (client) => {
+    if (!isBounded(client)) return;
+    open.add(client);
+    client.onGivenUp = () => abandon(pool, client);
+  });
+  pool.on("remove", (client) => void (isBounded(client) && open.delete(client)));
+  pool.on("release", (_, client) => isBounded(client) && client.resetDeadline());
   try {
     await checkServer(pool);
   } catch (error) {
     await pool.end().catch(() => {});
     throw error;
   }
+  const db: Db = new Kysely({ dialect: new PostgresDialect({ pool }) });
+  pools.set(db, pool);
   return {
     pool,
-    newClient: () => new Client(config),
-    db: new Kysely({ dialect: new PostgresDialect({ pool }) }),
-    close: () => pool.end(),
+    newClient: () => new BoundedClient(config),
+    db,
+    async close() {
+      const ended = pool.end();
+      const isOver = await Promise.race([ended.then(() => true), after(deadlines.close)]);
+      // Those that are still in use, or do not hear that they are ended.
+      if (isOver === undefined) for (const client of open) client.destroy();
+      else void after(deadlines.close).then(() => open.forEach((client) => client.destroy()));
+    },
   };
 }
 
-/**
- * The server stores no NUL, and fails the statement. It becomes the mark for what cannot be shown, as
- * half a character does in the driver: a search for it finds nothing, which is no fault of ours.
- */
-function keepStorable(client: PoolClient): void {
-  const query = client.query.bind(client) as (...given: readonly unknown[]) => unknown;
-  const toStorable = (value: unknown) =>
-    typeof value === "string" ? value.replaceAll("\0", "\ufffd") : value;
-  Object.assign(client, {
-    query: (text: unknown, values: unknown, ...rest: readonly unknown[]) =>
-      query(text, Array.isArray(values) ? values.map(toStorable) : values, ...rest),
+const isBounded = (client: PoolClient): client is PoolClient & BoundedClient =>
+  client instanceof BoundedClient;
+
+const pools = new WeakMap<Db, Pool>();
+
+/** The same database, where the server may be silent for longer during a statement. */
+export function withDeadline(db: Db, answerMs: number): Db {
+  const pool = pools.get(db);
+  // Within a transaction, the connection has its deadline already.
+  if (pool === undefined) return db;
+  const connect = async () => {
+    const client = await pool.connect();
+    setDeadline(client, answerMs);
+    return client;
+  };
+  // It is ended with the pool.
+  const dialect = new PostgresDialect({
+    pool: { options: pool.options, connect, end: async () => {} },
   });
+  return new Kysely({ dialect });
 }
+
+/** Does not keep the process from its end. */
+const after = (ms: number) =>
+  new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), ms).unref());
 
 export const onlyReading =
   "The database server only allows reading: it is a replica, or set to read-only. Point SVC_DATABASE_URL at the primary server.";
@@ -111,18 +143,20 @@ function parserOf(oid: number, format?: "text" | "binary") {
   return format === "binary" ? types.getTypeParser(oid, "binary") : types.getTypeParser(oid);
 }
 
-async function toConfig(options: PostgresOptions): Promise<ClientConfig> {
-  const { url, name = "svc" } = options;
-  const { connectMs = defaultConnectMs, statementMs = defaultStatementMs } = options;
+async function toConfig(options: PostgresOptions): Promise<BoundedClientConfig> {
+  const { url, name = "svc", answerMs } = options;
+  const { connectMs = deadlines.connect, statementMs = serverStatementMs } = options;
   const parsed = parseUrl(url);
   const { isOptional, options: ssl } = takeTls(parsed);
-  const config: ClientConfig = {
+  const config: BoundedClientConfig = {
+    answerMs,
     connectionString: parsed.toString(),
     application_name: name,
     connectionTimeoutMillis: connectMs,
     statement_timeout: statementMs,
     idle_in_transaction_session_timeout: statementMs,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveAfterMs,
     types: { getTypeParser: parserOf as typeof types.getTypeParser },
   };
   const withTls = { ...config, ssl };

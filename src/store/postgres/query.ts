@@ -1,4 +1,4 @@
-import { DatabaseError, type Pool, type PoolClient, type QueryResultRow } from "pg";
+import { type ClientBase, DatabaseError, type Pool, type QueryResultRow } from "pg";
 
 export interface Query {
   readonly text: string;
@@ -14,8 +14,15 @@ export interface Query {
   readonly isOrdered?: boolean;
 }
 
-/** By pool: the servers' processes of connections that were given up without an answer. */
-const abandoned = new WeakMap<Pool, Set<number>>();
+interface Abandoned {
+  /** The server's processes of connections that were given up without an answer. */
+  readonly all: Set<number>;
+  /** Of those, the ones that may still change money. */
+  readonly ordered: Set<number>;
+  ending: Promise<void> | undefined;
+}
+
+const abandonedBy = new WeakMap<Pool, Abandoned>();
 const endWithinMs = 2_000;
 
 /** One statement that must not wait for a server that has gone silent. */
@@ -23,8 +30,9 @@ export async function query<Row extends QueryResultRow>(
   pool: Pool,
   { text, values = [], name, answerMs, isOrdered = false }: Query,
 ): Promise<readonly Row[]> {
-  if (isOrdered) await endAbandoned(pool);
-  return send(pool, { text, values, answerMs, ...(name === undefined ? {} : { name }) });
+  if (isOrdered) await endOrdered(pool);
+  const statement = { text, values, answerMs, isOrdered };
+  return send(pool, name === undefined ? statement : { ...statement, name });
 }
 
 /** The server has said what is wrong, so nothing was written; a connection that ends says nothing. */
@@ -33,44 +41,60 @@ export const isRefused = (error: unknown): error is DatabaseError =>
 
 async function send<Row extends QueryResultRow>(
   pool: Pool,
-  { answerMs, ...statement }: Query,
+  { isOrdered = false, ...statement }: Query,
 ): Promise<readonly Row[]> {
   const client = await pool.connect();
   let isOver = false;
   try {
     const { values = [], ...rest } = statement;
-    const config = { ...rest, values: [...values], query_timeout: answerMs };
-    const { rows } = await client.query<Row>(config as never);
+    const { rows } = await client.query<Row>({ ...rest, values: [...values] });
     isOver = true;
     return rows;
   } catch (error) {
     isOver = isRefused(error);
     throw error;
   } finally {
-    if (!isOver) abandon(pool, client);
+    if (!isOver) abandon(pool, client, isOrdered);
     client.release(!isOver);
   }
 }
 
-function abandon(pool: Pool, client: PoolClient): void {
-  const { processID } = client as PoolClient & { readonly processID?: number };
-  if (processID === undefined) return;
-  const known = abandoned.get(pool) ?? new Set();
-  abandoned.set(pool, known.add(processID));
+/** The server may still be at work for the connection: it is told to stop, as soon as it answers. */
+export function abandon(pool: Pool, client: ClientBase, isOrdered = false): void {
+  const { processID } = client as ClientBase & { readonly processID?: number | null };
+  if (typeof processID !== "number") return;
+  const known = abandonedBy.get(pool) ?? { all: new Set(), ordered: new Set(), ending: undefined };
+  abandonedBy.set(pool, known);
+  known.all.add(processID);
+  if (isOrdered) known.ordered.add(processID);
+  void end(pool, known).catch(() => {});
 }
 
 /** Whatever they did stands or does not, from here on. Rejects while that cannot be brought about. */
-async function endAbandoned(pool: Pool): Promise<void> {
-  const known = abandoned.get(pool);
-  if (known === undefined || known.size === 0) return;
-  const pids = [...known];
-  const rows = await send<{ ended: boolean }>(pool, {
-    text: `select pg_terminate_backend(pid, ${endWithinMs}) as ended from pg_stat_activity
+async function endOrdered(pool: Pool): Promise<void> {
+  const known = abandonedBy.get(pool);
+  if (known === undefined || known.ordered.size === 0) return;
+  await end(pool, known);
+  // They came while others were ended.
+  if (known.ordered.size > 0) await end(pool, known);
+  if (known.ordered.size > 0) throw new Error("an earlier statement is still running");
+}
+
+/** One at a time. */
+function end(pool: Pool, known: Abandoned): Promise<void> {
+  known.ending ??= endAll(pool, known).finally(() => (known.ending = undefined));
+  return known.ending;
+}
+
+async function endAll(pool: Pool, { all, ordered }: Abandoned): Promise<void> {
+  const pids = [...all];
+  const rows = await send<{ pid: number; ended: boolean }>(pool, {
+    text: `select pid, pg_terminate_backend(pid, ${endWithinMs}) as ended from pg_stat_activity
       where pid = any ($1) and usename = current_user
         and application_name = current_setting('application_name')`,
     values: [pids],
     answerMs: 2 * endWithinMs,
   });
-  if (rows.some(({ ended }) => !ended)) throw new Error("an earlier statement is still running");
-  for (const pid of pids) known.delete(pid);
+  const running = new Set(rows.flatMap(({ pid, ended }) => (ended ? [] : [pid])));
+  for (const pid of pids) if (!running.has(pid)) for (const one of [all, ordered]) one.delete(pid);
 }

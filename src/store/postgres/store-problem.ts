@@ -1,5 +1,6 @@
 import { Problem } from "../../base/problem.ts";
 import { MigrationFailure } from "../sql/migrate.ts";
+import { noAnswer } from "./client.ts";
 import { onlyReading, toPostgresUrl } from "./postgres.ts";
 import { tlsFiles } from "./tls.ts";
 
@@ -72,6 +73,9 @@ interface Rule {
 /** As SQL wants it. */
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
+const silent = (server: string) =>
+  `The database server at ${server} does not answer. Check the address in SVC_DATABASE_URL, the firewall and the load of the server.`;
+
 const connecting: readonly Rule[] = [
   {
     code: /^(ENOENT|EACCES|EISDIR|ENOTDIR)$/,
@@ -93,11 +97,11 @@ const connecting: readonly Rule[] = [
     say: ({ server, code }) =>
       `The database server at ${server} cannot be reached (${code}). Check the address in SVC_DATABASE_URL, the network and the firewall.`,
   },
+  { code: new RegExp(`^${noAnswer}$`), say: ({ server }) => silent(server) },
   {
     code: /^$/,
-    text: /timeout expired|connection timeout|timeout exceeded when trying to connect/,
-    say: ({ server }) =>
-      `The database server at ${server} does not answer. Check the address in SVC_DATABASE_URL, the firewall and the load of the server.`,
+    text: /timeout expired|connection timeout|timeout exceeded when trying to connect|not queryable/,
+    say: ({ server }) => silent(server),
   },
   {
     code: /^57P03$/,

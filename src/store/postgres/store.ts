@@ -13,8 +13,9 @@ import type { Db } from "../sql/schema.ts";
 import { checkSecret } from "../sql/secret.ts";
 import type { SharedStore } from "../store.ts";
 import { alone } from "./alone.ts";
+import { deadlines } from "./deadlines.ts";
 import { migrateAtStart } from "./migrations/migrations.ts";
-import type { Postgres } from "./postgres.ts";
+import { type Postgres, withDeadline } from "./postgres.ts";
 import { createRejectionStore } from "./rejections/store.ts";
 import { refuseUnfinishedCopy } from "./unfinished-copy.ts";
 
@@ -28,6 +29,7 @@ export async function createPostgresStore(
 ): Promise<SharedStore> {
   await prepareSchema(db);
   await checkSecret(db, { fingerprint: secretFingerprint, advice: otherSecret });
+  const patient = withDeadline(db, deadlines.long);
   return {
     // An account has no lease until a process borrows from it.
     accounts: createAccountStore(db, async () => {}),
@@ -38,9 +40,9 @@ export async function createPostgresStore(
     feed: createFeedStore(db),
     people: createPeopleStore(db),
     audit: createAuditStore(db),
-    rejections: createRejectionStore(db),
+    rejections: createRejectionStore(patient),
     responses: new SqlResponses(db),
-    exports: createExportStore(db, (work) => alone({ pool, lock: "exporting", work })),
+    exports: createExportStore(patient, (work) => alone({ pool, lock: "exporting", work })),
     // The server has confirmed every commit.
     sync: async () => {},
     async check() {

@@ -1,9 +1,12 @@
 import type { Pool, PoolClient } from "pg";
+import { setDeadline } from "./client.ts";
 import { isRefused } from "./query.ts";
 
 export interface TransactionOptions {
   /** How it begins; default: what it reads may change from one statement to the next. */
   readonly begin?: string;
+  /** How long the server may be silent during a statement; default: as the pool has it. */
+  readonly answerMs?: number;
   /** Gives the work up, and the connection with it. */
   readonly signal?: AbortSignal;
 }
@@ -22,9 +25,10 @@ export class UnknownCommitError extends Error {
 export async function transact<T>(
   pool: Pool,
   work: (client: PoolClient) => Promise<T>,
-  { begin = "begin", signal }: TransactionOptions = {},
+  { begin = "begin", answerMs, signal }: TransactionOptions = {},
 ): Promise<T> {
   const client = await pool.connect();
+  if (answerMs !== undefined) setDeadline(client, answerMs);
   const lease = new ClientLease(client);
   const giveUp = () => lease.end(new Error("given up"));
   signal?.addEventListener("abort", giveUp);

@@ -6,6 +6,7 @@ import {
   type Loan,
   type Want,
 } from "../../../ledger/lease-store.ts";
+import { deadlines } from "../deadlines.ts";
 import { query } from "../query.ts";
 
 interface Answer {
@@ -20,7 +21,7 @@ interface Answer {
 
 /** Who has not renewed its epoch for so long is not waited for. */
 export const silentAfter = "2 seconds";
-const answerMs = 5_000;
+const answerMs = deadlines.statement;
 
 export function createLeaseStore(pool: Pool, epoch: number): LeaseStore {
   const call = async (text: string, rows: readonly object[], ...more: readonly unknown[]) => {

@@ -9,6 +9,7 @@ import type {
 } from "../../../ledger/store.ts";
 import type { CountedReceipt } from "../../../ledger/tokens/reasoning.ts";
 import { type EntryRow, toEntry } from "../../sql/ledger/entry-row.ts";
+import { deadlines } from "../deadlines.ts";
 import { addEntry, entryFields } from "./entries.ts";
 import { setLimits } from "./limits-writer.ts";
 
@@ -49,11 +50,12 @@ export function createLedgerStore(options: LedgerStoreOptions): LedgerStore {
     // Claims of a process that is gone are freed with its epoch.
     async releaseRunningClaims() {},
     async eraseClaims(nowMs) {
-      const { rowCount } = await pool.query(
-        `delete from claims where id in (select id from claims where expires_at_ms <= $1
+      const { rowCount } = await pool.query({
+        text: `delete from claims where id in (select id from claims where expires_at_ms <= $1
           order by id limit ${claimsAtOnce} for update skip locked)`,
-        [nowMs],
-      );
+        values: [nowMs],
+        answerMs: deadlines.long,
+      });
       return rowCount ?? 0;
     },
   };
@@ -64,15 +66,16 @@ export type Queries = Pick<Pool, "query">;
 
 /** What accounts had and have spent, whoever has what is left. */
 export async function readLeases(queries: Queries, accountId?: string): Promise<readonly Lease[]> {
-  const { rows } = await queries.query<{ account_id: string; granted: string; spent: string }>(
-    `select accounts.id as account_id,
+  const { rows } = await queries.query<{ account_id: string; granted: string; spent: string }>({
+    text: `select accounts.id as account_id,
         cast(unleased + settled + coalesce(sum(granted), 0) as text) as granted,
         cast(settled + coalesce(sum(spent), 0) as text) as spent
       from accounts left join leases on leases.account_id = accounts.id
       where $1::text is null or accounts.id = $1
       group by accounts.id order by accounts.id`,
-    [accountId ?? null],
-  );
+    values: [accountId ?? null],
+    answerMs: accountId === undefined ? deadlines.long : deadlines.statement,
+  });
   return rows.map((row) => ({
     accountId: row.account_id,
     granted: BigInt(row.granted),
@@ -88,14 +91,15 @@ export async function readBudgetSpends(
     owner_id: string;
     period_start_ms: number;
     spent: string;
-  }>(
-    `select owner_id, period_start_ms, cast(sum(spent) as text) as spent from (
+  }>({
+    text: `select owner_id, period_start_ms, cast(sum(spent) as text) as spent from (
         select owner_id, period_start_ms, spent from budget_spends
         union all select owner_id, period_start_ms, spent from budget_leases) spends
       where period_start_ms >= $1 or period_start_ms = 0
       group by 1, 2 having sum(spent) <> 0 order by 1, 2`,
-    [fromMs],
-  );
+    values: [fromMs],
+    answerMs: deadlines.long,
+  });
   return rows.map((row) => ({
     ownerId: row.owner_id,
     periodStartMs: row.period_start_ms,
@@ -104,10 +108,11 @@ export async function readBudgetSpends(
 }
 
 export async function readEntries(queries: Queries, accountId?: string): Promise<readonly Entry[]> {
-  const { rows } = await queries.query<EntryRow>(
-    `select ${entryFields} from entries where $1::text is null or account_id = $1 order by id`,
-    [accountId ?? null],
-  );
+  const { rows } = await queries.query<EntryRow>({
+    text: `select ${entryFields} from entries where $1::text is null or account_id = $1 order by id`,
+    values: [accountId ?? null],
+    answerMs: deadlines.long,
+  });
   return rows.map(toEntry);
 }
 
@@ -115,12 +120,13 @@ export async function readEntries(queries: Queries, accountId?: string): Promise
 const recentReceipts = 20_000;
 
 async function readRecentCounts(queries: Queries): Promise<readonly CountedReceipt[]> {
-  const { rows } = await queries.query<{ model: string; output: number; reasoning: number }>(
-    `select model, output, reasoning from (
+  const { rows } = await queries.query<{ model: string; output: number; reasoning: number }>({
+    text: `select model, output, reasoning from (
         select id, model, endpoint, output, reasoning, estimated from receipts
         order by id desc limit ${recentReceipts}) recent
       where endpoint = 'chat' and estimated = 0 order by id`,
-  );
+    answerMs: deadlines.long,
+  });
   return rows.map(({ model, output, reasoning }) => ({
     model,
     endpoint: "chat",

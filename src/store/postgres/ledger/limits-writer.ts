@@ -5,12 +5,15 @@ import { dayMs } from "../../../ledger/rollups.ts";
 import type { BudgetSpend, LimitsChange, LimitsOwner, LimitsSet } from "../../../ledger/store.ts";
 import { fromLimits } from "../../sql/ledger/limits-text.ts";
 import { announceChange, writeAudit } from "../changes.ts";
+import { deadlines } from "../deadlines.ts";
 import { lockSql } from "../locks.ts";
 import { brief, transact } from "../transaction.ts";
 
 /** All commits wait while a budget is set: it gives way to one that takes long, and tries again. */
 const waitMs = 1_000;
 const attempts = 5;
+/** A budget adds up the receipts of its period. */
+const overMany = { ...brief, answerMs: deadlines.long };
 
 /**
  * A budget starts with what was charged in its period. While that is added up no process commits
@@ -20,7 +23,7 @@ const attempts = 5;
 export async function setLimits(pool: Pool, change: LimitsChange): Promise<void> {
   for (let left = attempts; ; left--)
     try {
-      const set = await transact(pool, (client) => writeLimits(client, change), brief);
+      const set = await transact(pool, (client) => writeLimits(client, change), overMany);
       return change.onSet(set);
     } catch (error) {
       if (left === 0 || !isLockTimeout(error)) throw error;

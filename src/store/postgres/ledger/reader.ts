@@ -6,6 +6,8 @@ import type { LedgerReader, ReceiptFilter } from "../../../ledger/store.ts";
 import { readTables } from "../../sql/ledger/read-tables.ts";
 import { type ReceiptRow, toReceipt } from "../../sql/ledger/receipt-row.ts";
 import type { Db } from "../../sql/schema.ts";
+import { setDeadline } from "../client.ts";
+import { deadlines } from "../deadlines.ts";
 import type { Postgres } from "../postgres.ts";
 import { readSums } from "../reports/rollups.ts";
 import { readBudgetSpends, readEntries, readLeases } from "./ledger.ts";
@@ -16,6 +18,7 @@ const receiptsAtOnce = 5_000;
 /** Reads the ledger beside running gateways: everything as of the moment at which it was opened. */
 export async function openLedgerReader({ pool }: Postgres): Promise<LedgerReader> {
   const client = await pool.connect();
+  setDeadline(client, deadlines.unlimited);
   await client.query("begin isolation level repeatable read read only");
   // A list of all receipts takes its time.
   await client.query("set local statement_timeout = 0");
@@ -43,6 +46,7 @@ export async function openLedgerReader({ pool }: Postgres): Promise<LedgerReader
     // The server keeps what it has confirmed, or does not start.
     lostTails: async () => [],
     async close() {
+      setDeadline(client, deadlines.close);
       await client.query("rollback").catch(() => {});
       client.release();
     },

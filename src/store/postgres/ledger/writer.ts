@@ -14,6 +14,7 @@ import {
 } from "../../../ledger/store.ts";
 import { readLimits } from "../../sql/ledger/limits-text.ts";
 import { receiptColumns, receiptValues } from "../../sql/ledger/receipt-values.ts";
+import { deadlines } from "../deadlines.ts";
 import { isRefused, query } from "../query.ts";
 import type { OpenHour, SumsMark } from "../reports/sums-mark.ts";
 
@@ -44,7 +45,7 @@ interface CommitReply {
 }
 
 /** A commit that is not answered by then is tried again, with the same ids. */
-const answerMs = 5_000;
+const answerMs = deadlines.statement;
 
 export const commitSql = "select svc_commit($1, $2, $3, $4, $5, $6, $7, $8, $9) as reply";
 

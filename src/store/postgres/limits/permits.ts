@@ -1,8 +1,7 @@
 import type { ClientBase, Pool } from "pg";
 import type { PermitAsk, PermitGrant, PermitStore } from "../../../limits/permit-store.ts";
-
-/** A caller waits for the answer. */
-const answerWithinMs = 2_000;
+import { deadlines } from "../deadlines.ts";
+import { query } from "../query.ts";
 
 interface GrantRow extends PermitGrant {
   readonly place: number;
@@ -22,20 +21,14 @@ export class PostgresPermits implements PermitStore {
   async borrow(asks: readonly PermitAsk[]): Promise<readonly PermitGrant[]> {
     // A call that was given up may still be carried out, after later ones: its number tells.
     const call = ++this.#calls;
-    const { rows } = await this.#pool.query<GrantRow>(
-      withTimeout("select * from borrow_permits($1, $2, $3)", [
-        this.#epoch,
-        call,
-        JSON.stringify(asks.map(toRow)),
-      ]),
-    );
+    const rows = await query<GrantRow>(this.#pool, {
+      text: "select * from borrow_permits($1, $2, $3)",
+      values: [this.#epoch, call, JSON.stringify(asks.map(toRow))],
+      answerMs: deadlines.permits,
+    });
     if (rows.length !== asks.length) throw new Error("the epoch of this process is closed");
     return rows.toSorted((one, other) => one.place - other.place);
   }
-}
-
-function withTimeout(text: string, values: unknown[]) {
-  return { text, values, query_timeout: answerWithinMs };
 }
 
 function toRow(ask: PermitAsk, place: number): object {

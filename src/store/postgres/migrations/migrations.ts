@@ -10,6 +10,8 @@ import {
   type SchemaStep,
 } from "../../sql/migrate.ts";
 import type { Db } from "../../sql/schema.ts";
+import { deadlines } from "../deadlines.ts";
+import { withDeadline } from "../postgres.ts";
 import { dataKeys } from "./data-keys.ts";
 import { dialect } from "./dialect.ts";
 import { exports } from "./exports.ts";
@@ -144,7 +146,8 @@ async function worksOnNewer(db: Db, known: Steps): Promise<boolean> {
 }
 
 function migrateAlone(db: Db, schema: Schema): Promise<readonly string[]> {
-  return db.connection().execute(async (connection) => {
+  const patient = withDeadline(db, deadlines.unlimited);
+  return patient.connection().execute(async (connection) => {
     // A migration takes as long as it takes, and so does waiting for the process that migrates.
     for (const name of timeouts) await sql.raw(`set ${name} = 0`).execute(connection);
     try {

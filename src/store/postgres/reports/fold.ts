@@ -1,6 +1,7 @@
 import type { ClientBase, Pool } from "pg";
 import { type FoldMark, hourMs } from "../../../ledger/rollups.ts";
 import { rollupKeys, sumColumns } from "../../sql/reports/rollup-columns.ts";
+import { deadlines } from "../deadlines.ts";
 import { lockHourSql, lockSql, shareSql, tryLockSql } from "../locks.ts";
 import { transact } from "../transaction.ts";
 import { addFolded, readMark } from "./rollup-rows.ts";
@@ -10,6 +11,8 @@ interface Fold {
   /** Added in one transaction: nobody adds to the same hour meanwhile. */
   readonly rowsAtOnce: number;
 }
+
+const overMany = { answerMs: deadlines.long };
 
 /** Behind every id. */
 const lastId = "\u{10ffff}";
@@ -23,10 +26,10 @@ const lastId = "\u{10ffff}";
  * has its late rows added after this, and these find the mark behind them and go to the day as well.
  */
 export async function foldPiece(pool: Pool, fold: Fold): Promise<boolean> {
-  const first = await transact(pool, (client) => foldNext(client, fold));
+  const first = await transact(pool, (client) => foldNext(client, fold), overMany);
   if (first !== "gap") return first === "folded";
-  await transact(pool, (client) => skipGap(client, fold));
-  return (await transact(pool, (client) => foldNext(client, fold))) === "folded";
+  await transact(pool, (client) => skipGap(client, fold), overMany);
+  return (await transact(pool, (client) => foldNext(client, fold), overMany)) === "folded";
 }
 
 async function foldNext(

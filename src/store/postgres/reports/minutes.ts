@@ -6,6 +6,7 @@ import {
   endValues,
   firstByteColumns,
 } from "../../sql/reports/rollup-columns.ts";
+import { deadlines } from "../deadlines.ts";
 import { unnestSql } from "./unnest.ts";
 
 const keys = ["start_ms", "account_id", "key_id", "model", "epoch"];
@@ -41,12 +42,13 @@ export function createMinuteStore({
       for (let at = 0; at < grown.length; at += rowsAtOnce) {
         const piece = grown.slice(at, at + rowsAtOnce);
         const { sql, values } = unnestSql([...keys, ...figures], piece.map(rowOf(epoch)));
-        await pool.query(
-          `insert into minute_sums (${[...keys, ...figures].join(", ")}) select * from ${sql}
+        await pool.query({
+          text: `insert into minute_sums (${[...keys, ...figures].join(", ")}) select * from ${sql}
             on conflict (${keys.join(", ")}) do update set
             ${figures.map((name) => `${name} = excluded.${name}`).join(", ")}`,
           values,
-        );
+          answerMs: deadlines.long,
+        });
         minutes.written(piece);
       }
       await erase(pool, nowMs - keptMs);
@@ -56,12 +58,13 @@ export function createMinuteStore({
 
 /** Of all processes: one that is gone erases nothing. Rows that another erases now are its own. */
 async function erase(pool: Pool, beforeMs: number): Promise<void> {
-  await pool.query(
-    `delete from minute_sums where ctid = any(array(
+  await pool.query({
+    text: `delete from minute_sums where ctid = any(array(
       select ctid from minute_sums where start_ms < $1 limit ${erasedAtOnce}
       for update skip locked))`,
-    [beforeMs],
-  );
+    values: [beforeMs],
+    answerMs: deadlines.long,
+  });
 }
 
 const rowOf =

@@ -3,12 +3,12 @@ import { idFloor, idTimeMs } from "../../../base/ids.ts";
 import { minuteMs, minutesMs, toMinute } from "../../../ledger/minutes.ts";
 import { hourMs, toDay } from "../../../ledger/rollups.ts";
 import { startOf, sumColumns, sumsOfReceipts } from "../../sql/reports/rollup-columns.ts";
+import { setDeadline } from "../client.ts";
+import { deadlines, recountStatementMs } from "../deadlines.ts";
 import { lockSql } from "../locks.ts";
 import { postgresWords } from "./postgres-reader.ts";
 import { epochKeys, readMark } from "./rollup-rows.ts";
 
-/** An hour may have millions of receipts. */
-const statementMs = 600_000;
 const sums = sumColumns.join(", ");
 
 /**
@@ -35,7 +35,9 @@ export async function recountFrom(
 ): Promise<void> {
   const { epoch } = of;
   const fromMs = Math.max(of.fromMs, await newestMark(client));
-  await client.query(`set local statement_timeout = ${statementMs}`);
+  // An hour may have millions of receipts.
+  setDeadline(client, deadlines.recount);
+  await client.query(`set local statement_timeout = ${recountStatementMs}`);
   await client.query("update epochs set open_from_ms = null where id = $1", [epoch]);
   await client.query("delete from rollups where epoch = $1 and hour_ms >= $2", [epoch, fromMs]);
   await client.query(

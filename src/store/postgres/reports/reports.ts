@@ -13,6 +13,8 @@ const maxOpen = 64;
 /** The other connections of the pool are for calls. */
 const maxAtOnce = 2;
 const defaultLimitMs = 10_000;
+/** For the server to say that it has cancelled the statement. */
+const answerMarginMs = 1_000;
 
 interface Asked {
   readonly question: ReportQuestion;
@@ -104,7 +106,7 @@ export class PostgresReports extends StoreReports {
       const answer = await transact(
         this.#pool,
         (client) => answerOf(createPostgresReader(client), question),
-        { begin, signal: giveUp.signal },
+        { begin, signal: giveUp.signal, answerMs: leftMs + answerMarginMs },
       );
       this.#open.delete(asked);
       asked.resolve(answer);

@@ -4,6 +4,7 @@ import type { Rollup, RollupFilter, RollupStore } from "../../../ledger/rollups.
 import type { StoredSums } from "../../../ledger/store.ts";
 import { readRollups, readStoredSums } from "../../sql/reports/stored-sums.ts";
 import type { Db } from "../../sql/schema.ts";
+import { deadlines } from "../deadlines.ts";
 import { epochLockSql } from "../locks.ts";
 import { transact, UnknownCommitError } from "../transaction.ts";
 import { foldPiece } from "./fold.ts";
@@ -13,6 +14,9 @@ import { SumsMark } from "./sums-mark.ts";
 
 /** This process adds nothing meanwhile: a piece takes about 100 ms. */
 const usualFoldedAtOnce = 1_000;
+
+/** Who adds waits for a fold, and for a recount of days. */
+const overMany = { answerMs: deadlines.long };
 
 /** Sums that were sent, and whose transaction may stand or not. */
 interface Doubt {
@@ -56,13 +60,17 @@ export class PostgresRollups implements RollupStore {
     const doubt = this.#doubt;
     let sent: Doubt | undefined;
     try {
-      const knownMs = await transact(this.#pool, async (client) => {
-        const { count, openFromMs: movedMs } = await this.#moveMark(client, move);
-        const missing = count === doubt?.count ? doubt.rollups : [];
-        sent = { count, rollups: [...missing, ...rollups], openFromMs };
-        await addRollups(client, { epoch: this.#epoch, rollups: sent.rollups });
-        return movedMs;
-      });
+      const knownMs = await transact(
+        this.#pool,
+        async (client) => {
+          const { count, openFromMs: movedMs } = await this.#moveMark(client, move);
+          const missing = count === doubt?.count ? doubt.rollups : [];
+          sent = { count, rollups: [...missing, ...rollups], openFromMs };
+          await addRollups(client, { epoch: this.#epoch, rollups: sent.rollups });
+          return movedMs;
+        },
+        overMany,
+      );
       this.#doubt = undefined;
       this.mark.moved(knownMs);
     } catch (error) {
@@ -82,12 +90,16 @@ export class PostgresRollups implements RollupStore {
 
   async recount(fromMs: number): Promise<void> {
     await this.#settle();
-    await transact(this.#pool, async (client) => {
-      // No commit of this process comes in between.
-      await client.query(epochLockSql, [this.#epoch]);
-      await client.query("select 1 from epochs where id = $1 for update", [this.#epoch]);
-      await recountFrom(client, { epoch: this.#epoch, fromMs });
-    });
+    await transact(
+      this.#pool,
+      async (client) => {
+        // No commit of this process comes in between.
+        await client.query(epochLockSql, [this.#epoch]);
+        await client.query("select 1 from epochs where id = $1 for update", [this.#epoch]);
+        await recountFrom(client, { epoch: this.#epoch, fromMs });
+      },
+      overMany,
+    );
     this.mark.moved(undefined);
   }
 

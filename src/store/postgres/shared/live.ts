@@ -2,6 +2,7 @@ import type { Client, Pool } from "pg";
 import type { Receipt } from "../../../ledger/receipt.ts";
 import type { Rejection } from "../../../rejections/rejection.ts";
 import { type ReceiptRow, toReceipt } from "../../sql/ledger/receipt-row.ts";
+import { deadlines } from "../deadlines.ts";
 import { exactTypes } from "../ledger/reader.ts";
 
 export interface LiveCallsOptions {
@@ -16,7 +17,7 @@ export interface LiveCallsOptions {
 /** What processes that write calls look at; longer than the pause, so that one may fail. */
 const watchedFor = "30 seconds";
 const renewEveryMs = 10_000;
-const answerMs = 2_000;
+const answerMs = deadlines.tick;
 const usualRetryMs = 500;
 /** Read in one go, and what may wait for that; the oldest makes room. */
 const readAtOnce = 500;
@@ -102,7 +103,7 @@ export class LiveCalls {
       await client.connect();
       await client.query("listen svc_live");
       while (this.#isWatched()) {
-        await client.query({ text: renewSql, query_timeout: answerMs } as never);
+        await client.query({ text: renewSql, answerMs });
         this.#listening.resolve();
         onReady();
         await pause(renewEveryMs, over);

@@ -1,10 +1,11 @@
 import type { Pool } from "pg";
+import { deadlines } from "../deadlines.ts";
 import { silentAfter } from "../ledger/leases.ts";
 import { query } from "../query.ts";
 
 const longestMs = 1_000;
 const everyMs = 40;
-const answerMs = 2_000;
+const answerMs = deadlines.tick;
 
 /**
  * Asks all nodes to write the sums they have, and waits for them. One request serves all who come

@@ -1,10 +1,11 @@
 import type { ClientBase, Pool } from "pg";
 import { mergeHealth, type TargetHealth } from "../../../catalog/health.ts";
+import { deadlines } from "../deadlines.ts";
 import { query } from "../query.ts";
 
 /** What a node that has not renewed its epoch for so long wrote says nothing any more. */
 const heardWithin = "10 seconds";
-const answerMs = 2_000;
+const answerMs = deadlines.tick;
 
 /** How targets are doing for each gateway that shares the database. */
 export class PostgresTargets {

@@ -21,10 +21,12 @@ export interface LeaseNode {
   readonly ledger: LedgerStore;
   readonly lender: Lender;
   readonly told: Receipt[];
+  /** Monotonic time, as this process sees it. */
+  readonly time: { ms: number };
   isClosed: boolean;
 }
 
-const goneAfterMs = 60_000;
+export const goneAfterMs = 60_000;
 export const load = { calls: 0, memoryMb: 0, cpuMs: 0 };
 let url: string;
 let nodes: LeaseNode[];
@@ -33,7 +35,10 @@ const noRollups = {} as LedgerStore["rollups"];
 
 export async function openNode(name: string, instance = name): Promise<LeaseNode> {
   const postgres = await openPostgres({ url });
-  const fleet = new PostgresFleet({ pool: postgres.pool, db: postgres.db, goneAfterMs });
+  const time = { ms: 0 };
+  const elapsedMs = () => time.ms;
+  const { pool, db } = postgres;
+  const fleet = new PostgresFleet({ pool, db, goneAfterMs, elapsedMs });
   const { epoch } = await fleet.join({ name, instance, version: "0", address: "", pid: 1 });
   const told: Receipt[] = [];
   const writer = new LedgerWriter({
@@ -53,9 +58,15 @@ export async function openNode(name: string, instance = name): Promise<LeaseNode
     rollups: noRollups,
   });
   const lender = new Lender(createLeaseStore(postgres.pool, epoch));
-  const node: LeaseNode = { postgres, fleet, epoch, ledger, lender, told, isClosed: false };
+  const node: LeaseNode = { postgres, fleet, epoch, ledger, lender, told, time, isClosed: false };
   nodes.push(node);
   return node;
+}
+
+/** The database's clock is set: to it, all that was written was written so much earlier. */
+export async function setClockForward(node: LeaseNode, by: string): Promise<void> {
+  const text = "update heartbeats set renewed_at = renewed_at - $1::interval";
+  await node.postgres.pool.query(text, [by]);
 }
 
 /** Ticks of processes, much faster than real ones, until the work is done. */

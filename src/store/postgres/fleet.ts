@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from "pg";
+import { monotonicMs } from "../../base/clock.ts";
 import { Problem } from "../../base/problem.ts";
 import {
   type DrainedNode,
@@ -18,6 +19,7 @@ import { lockSql } from "./locks.ts";
 import { query } from "./query.ts";
 import { recountEpoch } from "./reports/recount.ts";
 import { ReportRequests } from "./shared/report-requests.ts";
+import { SilentEpochs, type SilentRow, silentSql } from "./silent-epochs.ts";
 import { brief, transact } from "./transaction.ts";
 
 export interface FleetStoreOptions {
@@ -25,6 +27,8 @@ export interface FleetStoreOptions {
   readonly db: Db;
   /** An epoch that was not renewed for so long has no call under way any more. */
   readonly goneAfterMs: number;
+  /** Monotonic time of this process. */
+  readonly elapsedMs?: (() => number) | undefined;
 }
 
 /** A tick that is not answered by then has failed. */
@@ -41,10 +45,12 @@ export class PostgresFleet implements FleetStore {
   readonly #options: FleetStoreOptions;
   readonly #wanted: ReportRequests;
   #prunedMs = Number.NEGATIVE_INFINITY;
+  readonly #silent: SilentEpochs;
   #joined: { readonly name: string; readonly epoch: number } | undefined;
 
   constructor(options: FleetStoreOptions) {
     this.#options = options;
+    this.#silent = new SilentEpochs(options.elapsedMs ?? monotonicMs);
     this.#wanted = new ReportRequests(options.pool);
   }
 
@@ -140,17 +146,15 @@ export class PostgresFleet implements FleetStore {
 
   async recover(): Promise<number> {
     const { pool } = this.#options;
-    const { rows } = await pool.query<{ id: number; is_open: boolean }>(
-      `select id, is_open from epochs join heartbeats on epoch = id
-        where is_open and renewed_at < clock_timestamp() - gone_after
-        union all
-        select id, false from epochs where not is_open and open_from_ms is not null
-        order by id`,
-    );
+    const { rows } = await pool.query<SilentRow>(silentSql);
+    const gone = this.#silent.gone(rows);
     let closed = 0;
-    for (const { id, is_open: isOpen } of rows) {
-      const close = (client: PoolClient) => closeEpoch(client, id, "gone");
-      if (isOpen && (await transact(pool, close, briefOverMany))) closed++;
+    for (const { id, heartbeat } of rows) {
+      if (heartbeat !== null) {
+        if (!gone.has(id)) continue;
+        const close = (client: PoolClient) => closeEpoch(client, id, heartbeat);
+        if (await transact(pool, close, briefOverMany)) closed++;
+      }
       // In a transaction of its own, because it may take long. A receipt that came after its epoch
       // was closed is not in the sums either.
       await transact(pool, (client) => recountEpoch(client, id));

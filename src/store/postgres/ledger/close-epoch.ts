@@ -3,24 +3,27 @@ import { releasePermits } from "../limits/permits.ts";
 import { epochLockSql, shareSql } from "../locks.ts";
 import { forgetTargets } from "../shared/targets.ts";
 
+/** When an epoch was last renewed, exactly: in microseconds, as text. */
+export const heartbeatSql = "(extract(epoch from renewed_at) * 1000000)::bigint::text";
+
 /**
  * Closes the epoch of a node: its money goes back to the accounts, its claims are free. A second
  * process finds it closed and changes nothing; a commit of the node itself comes before, or finds it
  * closed. Its sums may lack receipts until `recountEpoch` has run. False when it was closed already,
- * or has been renewed.
+ * or has been renewed since this heartbeat.
  */
 export async function closeEpoch(
   client: PoolClient,
   epoch: number,
-  only?: "gone",
+  heartbeat?: string,
 ): Promise<boolean> {
   await client.query(shareSql("limits"));
   await client.query(epochLockSql, [epoch]);
   // A tick waits from here on, and finds it closed.
   const found = await client.query(
     `select 1 from epochs join heartbeats on epoch = id where id = $1 and is_open
-      and (not $2 or renewed_at < clock_timestamp() - gone_after) for update of heartbeats`,
-    [epoch, only === "gone"],
+      and ($2::text is null or ${heartbeatSql} = $2) for update of heartbeats`,
+    [epoch, heartbeat ?? null],
   );
   if (found.rowCount === 0) return false;
   await client.query("update heartbeats set is_closed = true where epoch = $1", [epoch]);

@@ -2,12 +2,14 @@ import { describe, expect, test } from "bun:test";
 import {
   balanceOf,
   credit,
+  goneAfterMs,
   hold,
   type LeaseNode,
   load,
   openNode,
   potOf,
   setBudget,
+  setClockForward,
   useLeases,
   want,
 } from "../../../../test/setup/lease-nodes.ts";
@@ -20,6 +22,7 @@ import { Purses } from "../../../ledger/purses.ts";
 import type { Receipt } from "../../../ledger/receipt.ts";
 import { toHour } from "../../../ledger/rollups.ts";
 import { ClaimsLostError, FencedError, type LedgerWrite } from "../../../ledger/store.ts";
+import { looksApartMs } from "../silent-epochs.ts";
 
 useLeases();
 
@@ -62,10 +65,10 @@ describe("commits", () => {
     await credit(a, 100n);
     await spend(a, 10n);
     await a.ledger.commit([{ type: "claim", claim: claimOf() }]);
-    await b.postgres.pool.query(
-      "update heartbeats set renewed_at = renewed_at - interval '1 hour' where epoch = $1",
-      [a.epoch],
-    );
+    await setClockForward(b, "1 hour");
+    expect((await b.fleet.tick(load, 0)).isOpen).toBe(true);
+    await b.fleet.recover();
+    b.time.ms += looksApartMs;
     const closed = await Promise.all([b.fleet.recover(), b.fleet.recover(), b.fleet.recover()]);
     expect(closed.reduce((one, other) => one + other)).toBe(1);
     expect(await balanceOf(b)).toBe(90n);
@@ -91,6 +94,29 @@ describe("commits", () => {
     ).rejects.toThrow("closed");
     expect((await a.fleet.tick(load, 0)).isOpen).toBe(false);
   });
+
+  test.each(["1 hour", "-10 years"])(
+    "a clock of the database that is set forward by %s closes no node that runs",
+    async (by) => {
+      const [a, b] = [await openNode("a"), await openNode("b")];
+      await setClockForward(b, by);
+      // It looks before anybody has ticked.
+      for (const after of [0, looksApartMs - 1]) {
+        b.time.ms += after;
+        expect(await b.fleet.recover()).toBe(0);
+      }
+      for (const node of [a, b]) expect((await node.fleet.tick(load, 0)).isOpen).toBe(true);
+      b.time.ms += goneAfterMs;
+      expect(await b.fleet.recover()).toBe(0);
+      // One that is gone stays gone, whatever the clock shows.
+      await setClockForward(b, by);
+      await b.fleet.tick(load, 0);
+      expect(await b.fleet.recover()).toBe(0);
+      b.time.ms += goneAfterMs;
+      expect(await b.fleet.recover()).toBe(1);
+      expect((await a.fleet.tick(load, 0)).isOpen).toBe(false);
+    },
+  );
 
   test("a node that starts again closes what it left; another by its name is refused while it runs", async () => {
     const first = await openNode("a");

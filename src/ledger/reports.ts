@@ -83,6 +83,8 @@ export interface ProviderSums {
   /** Of the receipts whose vendor cost is known. */
   readonly vendorCost: bigint;
   readonly vendorKnown: number;
+  /** Cost beyond what could be charged. */
+  readonly shortfall: bigint;
   readonly shortestMs: number;
   readonly longestMs: number;
   /** How many took so long, by `latencyBoundsMs`, and one more. */

@@ -173,8 +173,20 @@ export class Metrics {
       type: "counter",
       help: "Upstream attempts of admitted calls by outcome. A call may need more than one.",
     });
-    for (const [provider, counters] of this.traffic.attempts)
-      for (const [outcome, { count }] of counters) text.add(toLabels({ provider, outcome }), count);
+    for (const [provider, { attempts }] of this.traffic.providers)
+      for (const [outcome, { count }] of attempts) text.add(toLabels({ provider, outcome }), count);
+    text.family({
+      name: "svc_provider_shortfall_usd_total",
+      type: "counter",
+      help: "Cost of calls beyond their holds, borne by the operator, by provider and by who counted the usage (reported by the provider, or estimated by the gateway).",
+    });
+    // From 0 on, so that the first shortfall of a provider is an increase.
+    for (const [provider, { reported, estimated }] of this.traffic.providers)
+      for (const [usage, sum] of [
+        ["reported", reported],
+        ["estimated", estimated],
+      ] as const)
+        text.add(toLabels({ provider, usage }), toUsd(sum.nano));
   }
 
   #addState(text: MetricsWriter): void {

@@ -30,15 +30,29 @@ const watched = (...changes: readonly Partial<Receipt>[]) => {
 };
 
 const attemptsOf = (traffic: Traffic) =>
-  [...traffic.attempts].map(([provider, counters]) => [
+  [...traffic.providers].map(([provider, { attempts }]) => [
     provider,
-    Object.fromEntries([...counters].map(([outcome, { count }]) => [outcome, count])),
+    Object.fromEntries([...attempts].map(([outcome, { count }]) => [outcome, count])),
   ]);
 
 test("what a call cost beyond what its account had is a shortfall", () => {
   const traffic = watched({ cost: 90n, charged: 20n }, { cost: 5n, charged: 5n });
   const [talker] = [...traffic.models];
   expect([talker?.charged.nano, talker?.shortfall.nano]).toEqual([25n, 70n]);
+});
+
+test("a shortfall is counted for its provider, apart where the usage is our own estimate", () => {
+  const traffic = watched(
+    { charged: 20n, provider: "acme" },
+    { charged: 85n, provider: "acme", estimated: true },
+    { provider: "honest", attempts: [] },
+  );
+  const found = [...traffic.providers].map(([provider, { reported, estimated }]) => [
+    provider,
+    reported.nano,
+    estimated.nano,
+  ]);
+  expect(found).toEqual([["acme", 70n, 5n]]);
 });
 
 test("every attempt is counted by its provider and its code, whatever its names and words", () => {

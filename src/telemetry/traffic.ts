@@ -1,6 +1,7 @@
 import { errorKinds } from "../base/errors.ts";
 import type { Receipt } from "../ledger/receipt.ts";
 import { type Counter, ModelTraffic } from "./model-traffic.ts";
+import { NanoSum } from "./nano-sum.ts";
 
 /** More models or providers than these are counted together, so that no family grows without end. */
 const mostModels = 200;
@@ -21,6 +22,16 @@ interface Asked {
   readonly model: { readonly id: string } | undefined;
 }
 
+/** All that is counted for one provider. */
+class ProviderTraffic {
+  /** By what came of the attempt. */
+  readonly attempts = new Map<string, Counter>();
+  /** Cost beyond holds, by the usage that the provider reported. */
+  readonly reported = new NanoSum();
+  /** The same by our own estimate, where it reported none. */
+  readonly estimated = new NanoSum();
+}
+
 /**
  * Counts calls: those that were let in by their receipts, all others as they are answered. Labels
  * are models of the catalogue, providers and known outcomes; never who called.
@@ -29,8 +40,7 @@ export class Traffic {
   readonly #models = new Map<string, ModelTraffic>();
   /** Those that a request met, by model alone; the usual way to them. */
   readonly #byModel = new Map<string, ModelTraffic>();
-  /** By provider, then by what came of the attempt. */
-  readonly #attempts = new Map<string, Map<string, Counter>>();
+  readonly #providers = new Map<string, ProviderTraffic>();
 
   /** Replies below 500 without a receipt: by status, then by code. */
   readonly #rejections = new Map<number, Map<string, Counter>>();
@@ -62,8 +72,8 @@ export class Traffic {
     return this.#models.values();
   }
 
-  get attempts(): Iterable<readonly [string, ReadonlyMap<string, Counter>]> {
-    return this.#attempts;
+  get providers(): Iterable<readonly [string, ProviderTraffic]> {
+    return this.#providers;
   }
 
   #find(endpoint: string, model: string): ModelTraffic {
@@ -81,20 +91,23 @@ export class Traffic {
     return traffic;
   }
 
-  #countAttempts({ attempts, provider, outcome }: Receipt): void {
+  #countAttempts({ attempts, provider, outcome, cost, charged, estimated }: Receipt): void {
     // No target could be asked: what is listed is only the reason.
     if (provider === "") return;
     for (const attempt of attempts)
-      count(this.#attemptsOf(attempt.provider), attempt.code ?? outcome);
+      count(this.#providerNamed(attempt.provider).attempts, attempt.code ?? outcome);
+    if (cost <= charged) return;
+    const traffic = this.#providerNamed(provider);
+    (estimated ? traffic.estimated : traffic.reported).add(cost - charged);
   }
 
-  #attemptsOf(provider: string): Map<string, Counter> {
-    const known = this.#attempts.get(provider);
+  #providerNamed(provider: string): ProviderTraffic {
+    const known = this.#providers.get(provider);
     if (known !== undefined) return known;
-    const name = this.#attempts.size < mostProviders ? provider : other;
-    const counters = this.#attempts.get(name) ?? new Map<string, Counter>();
-    this.#attempts.set(name, counters);
-    return counters;
+    const name = this.#providers.size < mostProviders ? provider : other;
+    const traffic = this.#providers.get(name) ?? new ProviderTraffic();
+    this.#providers.set(name, traffic);
+    return traffic;
   }
 }
 

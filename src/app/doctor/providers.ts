@@ -13,6 +13,7 @@ export async function checkProviders(checks: Checks, operations: Operations): Pr
     return checks.skipped("No provider is connected", "svc init connects one.");
   const waiting = providers.map((provider) => async (checks: Checks) => {
     const { name, paused: isPaused } = provider;
+    checkShortfall(checks, provider);
     if (isPaused) return checks.skipped(`${name} is paused`);
     try {
       const offer = await within(askMs, name, operations.providers.offerOf({ provider: name }));
@@ -45,6 +46,15 @@ function noteWithoutList(checks: Checks, { name, models }: Providers[number]): v
   checks.warning(
     `${name} answers, but not with a list of models, and no model is routed to it.`,
     "Check its base_url. If the server has no list, add its models by name: svc model add --help",
+  );
+}
+
+/** A provider that reports more than a call may use costs the operator money with every call. */
+function checkShortfall(checks: Checks, { name, last_24h: lastDay }: Providers[number]): void {
+  if (lastDay === null || Number(lastDay.shortfall_usd) === 0) return;
+  checks.warning(
+    `Calls to ${name} cost ${lastDay.shortfall_usd} USD more than their holds in the last 24 hours, and you bear the difference.`,
+    "Look for “call cost more than its hold” in the log: it names model, tokens and request. If the provider reports usage that cannot be right, pause it: svc provider pause --help",
   );
 }
 

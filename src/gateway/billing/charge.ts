@@ -222,12 +222,14 @@ export class Charge {
   }
 
   /** The caller never pays more than the hold: the operator bears the difference. */
-  #logAnomaly({ id, model, provider, units, hold, cost, charged }: Receipt): void {
+  #logAnomaly(receipt: Receipt): void {
+    const { id, model, provider, units, estimated, hold, cost, charged } = receipt;
     this.#options.dependencies.log.warn("call cost more than its hold", {
       request_id: id,
       model,
       provider,
       tokens: tokensOf(units),
+      usage: estimated ? "estimated" : "reported",
       hold_nano: String(hold),
       cost_nano: String(cost),
       shortfall_nano: String(cost - charged),

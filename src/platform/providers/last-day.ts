@@ -39,16 +39,18 @@ export const idleDay: LastDayView = {
   latency_p95_ms: null,
   cost_usd: null,
   cost_known_calls: 0,
+  shortfall_usd: "0.00",
 };
 
 function toLastDay(sums: ProviderSums): LastDayView {
-  const { receipts, failures, fallbacks, vendorCost, vendorKnown, durations } = sums;
-  const { shortestMs, longestMs } = sums;
+  const { receipts, failures, fallbacks, vendorCost, vendorKnown, shortfall } = sums;
+  const { durations, shortestMs, longestMs } = sums;
   return {
     calls: receipts + fallbacks,
     errors: failures + fallbacks,
     latency_p95_ms: percentileMs({ counts: durations, shortestMs, longestMs }, 0.95),
     cost_usd: vendorKnown === 0 ? null : toUsd(vendorCost),
     cost_known_calls: vendorKnown,
+    shortfall_usd: toUsd(shortfall),
   };
 }

@@ -15,6 +15,7 @@ import {
   says,
   source,
   text,
+  usd,
   type View,
 } from "../http/schemas.ts";
 
@@ -56,6 +57,7 @@ const lastDay = Type.Object(
       Type.String({ description: "Vendor cost; null if it is unknown for every call." }),
     ),
     cost_known_calls: Type.Integer({ description: "Calls whose vendor cost is known." }),
+    shortfall_usd: usd("Cost of calls beyond their holds, borne by the operator."),
   },
   { description: "The last 24 hours, in whole hours." },
 );

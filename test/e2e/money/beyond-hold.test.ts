@@ -1,9 +1,12 @@
 /** An upstream that uses more than its worst case: the caller pays no more than was announced. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { toUsd } from "../../../src/base/money.ts";
+import { Checks } from "../../../src/app/doctor/checks.ts";
+import { checkProviders } from "../../../src/app/doctor/providers.ts";
+import { fromUsd, toUsd } from "../../../src/base/money.ts";
 import { usageOf } from "../../fake/openai/chat-json.ts";
 import { chatChunk, chatJson, chatStream, DONE, openaiEvents } from "../../fake/recordings.ts";
+import { readMetrics } from "../../replies/metrics-text.ts";
 import { refusalOf } from "../../replies/refusal.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import { flash, helloMost, openPayer } from "../../setup/money-home.ts";
@@ -55,6 +58,29 @@ for (const stream of [false, true])
         expect(lines.join("")).toContain(`"shortfall_nano":"${cost - hold}"`);
       });
   });
+
+test("metrics, the list of providers and the doctor name the provider that causes a shortfall", async () => {
+  const caused = async () => {
+    const page = await fetch(`${gateway.server.platformUrl}/metrics`);
+    const labels = { provider: "fake", usage: "reported" };
+    const metrics = readMetrics(await page.text());
+    return fromUsd(metrics.only("svc_provider_shortfall_usd_total", labels).text) ?? 0n;
+  };
+  const before = await caused();
+  const payer = await openPayer(gateway);
+  gateway.upstream.replyOnce(chatJson({ usage }));
+  await (await payer.chat({ max_tokens: cap })).text();
+  await payer.receipt();
+  expect((await caused()) - before).toBe(cost - hold);
+  const { operations } = gateway.server;
+  const [fake] = await operations.providers.list({});
+  expect(fromUsd(fake?.last_24h?.shortfall_usd ?? "")).toBeGreaterThanOrEqual(cost - hold);
+  const checks = new Checks("providers");
+  await checkProviders(checks, operations);
+  expect(checks.found.map(({ finding }) => finding)).toContain(
+    `Calls to fake cost ${fake?.last_24h?.shortfall_usd} USD more than their holds in the last 24 hours, and you bear the difference.`,
+  );
+});
 
 test("an answer in one packet that ignores the cap costs the cap", async () => {
   const payer = await openPayer(gateway);

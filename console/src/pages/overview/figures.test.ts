@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { formatAboutMs } from "./figures.ts";
+import { formatAboutMs, largestShortfalls } from "./figures.ts";
 
 test.each([
   [0, "0 ms"],
@@ -15,4 +15,28 @@ test.each([
   [780_000, "13 min"],
 ])("%d ms is shown as %s", (ms, shown) => {
   expect(formatAboutMs(ms)).toBe(shown);
+});
+
+test("the error tile names the provider with the largest shortfall first", () => {
+  const provider = (name: string, usd: string) => ({
+    name,
+    last_24h: {
+      calls: 1,
+      errors: 0,
+      latency_p95_ms: null,
+      cost_usd: null,
+      cost_known_calls: 0,
+      shortfall_usd: usd,
+    },
+  });
+  const found = largestShortfalls([
+    provider("honest", "0.00"),
+    { name: "unread", last_24h: null },
+    provider("odd", "0.40"),
+    provider("lying", "12001.00"),
+  ]);
+  expect(found).toEqual([
+    { name: "lying", usd: "12001.00" },
+    { name: "odd", usd: "0.40" },
+  ]);
 });

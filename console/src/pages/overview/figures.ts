@@ -1,6 +1,7 @@
 import type { ChartKind } from "../../components/chart/time-chart.tsx";
 import { formatCompact, formatCount, formatMs, formatUsdAxis } from "../../format/figures.ts";
 import { formatUsd } from "../../format/money.ts";
+import type { Provider } from "../operator/providers/words.ts";
 import { type Sums, tokensOf } from "./usage.ts";
 
 /** One of the figures that can be looked at over time. */
@@ -93,3 +94,10 @@ export const figures: readonly Figure[] = [
 
 export const figureNamed = (name: string | undefined): Figure =>
   figures.find((figure) => figure.name === name) ?? spend;
+
+/** Providers with a shortfall in the last 24 hours, the largest first. */
+export const largestShortfalls = (providers: readonly Pick<Provider, "name" | "last_24h">[]) =>
+  providers
+    .map(({ name, last_24h: day }) => ({ name, usd: day?.shortfall_usd ?? "0" }))
+    .filter(({ usd }) => Number(usd) > 0)
+    .toSorted((one, other) => Number(other.usd) - Number(one.usd));

@@ -3,7 +3,9 @@ import type { ReactNode } from "react";
 import { Money } from "../../components/money/money.tsx";
 import { StatTile, Tiles } from "../../components/table/stat-tile.tsx";
 import { formatCompact, formatCount, formatShare } from "../../format/figures.ts";
-import { formatAboutMs } from "./figures.ts";
+import { formatUsd } from "../../format/money.ts";
+import { useApi } from "../../queries.ts";
+import { formatAboutMs, largestShortfalls } from "./figures.ts";
 import classes from "./page.module.css";
 import {
   beforeWords,
@@ -108,7 +110,29 @@ function ErrorsNote({ totals, view }: ErrorsNoteProps) {
       <RequestsLink view={view} outcome="rejected">
         {formatCount(totals.rejected)} rejected
       </RequestsLink>
+      {view.account === undefined && <Shortfalls />}
     </span>
+  );
+}
+
+const shortfallFreshMs = 60_000;
+
+/** Providers whose calls cost the operator more than was held for them. */
+function Shortfalls() {
+  const found = useApi("GET /api/providers", {}, { freshMs: shortfallFreshMs });
+  const causes = largestShortfalls(found.data?.providers ?? []);
+  const [largest, ...others] = causes;
+  if (largest === undefined) return null;
+  return (
+    <Link
+      to="/operator/margin"
+      search={{ by: "provider" }}
+      className={classes.shortfall}
+      title="Cost of calls beyond their holds in the last 24 hours. You bear it. Check the usage that the provider reports."
+    >
+      {formatUsd(largest.usd)} shortfall by {largest.name}
+      {others.length > 0 && ` and ${others.length} more`}
+    </Link>
   );
 }
 

@@ -17,12 +17,14 @@ export function secretText({ variable, hint, is_set: isSet }: SecretView): strin
   return hint === null ? "stored" : `stored, …${hint}`;
 }
 
-/** `120 calls, 2.5 % errors, p95 830 ms, $1.20`. */
+/** `120 calls, 2.5% errors, p95 830 ms, $1.20, $0.40 shortfall`. */
 export function lastDayText(day: LastDayView | null): string | null {
   if (day === null) return null;
   if (day.calls === 0) return "no calls";
   const percent = ((day.errors / day.calls) * 100).toFixed(1).replace(/\.0$/, "");
   const p95 = day.latency_p95_ms === null ? "" : `, p95 ${day.latency_p95_ms} ms`;
   const cost = day.cost_usd === null ? "cost unknown" : `$${day.cost_usd}`;
-  return `${day.calls} ${day.calls === 1 ? "call" : "calls"}, ${percent}% errors${p95}, ${cost}`;
+  const shortfall =
+    Number(day.shortfall_usd) === 0 ? "" : `, ${style.red(`$${day.shortfall_usd} shortfall`)}`;
+  return `${day.calls} ${day.calls === 1 ? "call" : "calls"}, ${percent}% errors${p95}, ${cost}${shortfall}`;
 }

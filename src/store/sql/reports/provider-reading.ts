@@ -32,7 +32,7 @@ export function createProviderFailureStore(db: Db): ProviderFailureStore {
 const read = ["receipts", "failures", "vendor_known", "shortest_ms", "longest_ms"];
 const sums = [...read, ...durationColumns].map(mergedOf).join(", ");
 
-type Row = readonly [provider: string, vendorCost: string, ...sums: number[]];
+type Row = readonly [provider: string, vendorCost: string, shortfall: string, ...sums: number[]];
 
 /** Whole hours from this moment on; the key of the sums begins with the hour. */
 export async function readProviders(
@@ -40,7 +40,8 @@ export async function readProviders(
   fromMs: number,
 ): Promise<readonly ProviderSums[]> {
   const rows = await reader.lists<Row>(
-    `select provider, cast(sum(vendor_cost) as text), ${sums} from rollups
+    `select provider, cast(sum(vendor_cost) as text), cast(sum(cost - charged) as text), ${sums}
+      from rollups
       where hour_ms >= ? and provider <> '' group by provider`,
     [fromMs],
   );
@@ -64,14 +65,22 @@ const nothing = {
   failures: 0,
   vendorCost: 0n,
   vendorKnown: 0,
+  shortfall: 0n,
   shortestMs: 0,
   longestMs: 0,
   durations: [],
 };
 
-function toSums([, vendorCost, ...counts]: Row) {
+function toSums([, vendorCost, shortfall, ...counts]: Row) {
   const [receipts = 0, failures = 0, vendorKnown = 0, shortestMs = 0, longestMs = 0] = counts;
-  const durations = counts.slice(read.length);
-  const cost = BigInt(vendorCost);
-  return { receipts, failures, vendorCost: cost, vendorKnown, shortestMs, longestMs, durations };
+  return {
+    receipts,
+    failures,
+    vendorCost: BigInt(vendorCost),
+    vendorKnown,
+    shortfall: BigInt(shortfall),
+    shortestMs,
+    longestMs,
+    durations: counts.slice(read.length),
+  };
 }

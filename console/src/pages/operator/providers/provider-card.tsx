@@ -124,6 +124,7 @@ function LastDay({ day }: { readonly day: Provider["last_24h"] }) {
   if (day === null) return null;
   if (day.calls === 0) return <p className={classes.day}>No calls in the last 24 hours.</p>;
   const { calls, errors, latency_p95_ms: p95, cost_usd: cost, cost_known_calls: known } = day;
+  const hasShortfall = Number(day.shortfall_usd) > 0;
   return (
     <dl className={classes.day} aria-label="Last 24 hours">
       <div>
@@ -147,6 +148,14 @@ function LastDay({ day }: { readonly day: Provider["last_24h"] }) {
           )}
         </dd>
       </div>
+      {hasShortfall && (
+        <div>
+          <dt>Shortfall</dt>
+          <dd data-bad title="Cost of calls beyond their holds. You bear it.">
+            <Money usd={day.shortfall_usd} />
+          </dd>
+        </div>
+      )}
     </dl>
   );
 }

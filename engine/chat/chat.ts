@@ -128,7 +128,8 @@ export async function loadChat({
 function tooLong(promptTokens: number, contextTokens: number): EngineError {
   return new EngineError({
     code: "context_length_exceeded",
-    message: `The conversation has ${promptTokens} tokens; this model's maximum context length is ${contextTokens}, including its answer. Shorten it.`,
+    // Clients look for the same words as in the gateway's own errors, and the gateway passes these on.
+    message: `prompt is too long: ${promptTokens} tokens > ${contextTokens} maximum, which exceeds the context window. This model's maximum context length is ${contextTokens} tokens, including its answer: shorten the conversation.`,
     param: "messages",
   });
 }

@@ -145,6 +145,7 @@ test("a conversation longer than the context is 400, and says both lengths", asy
   const { error } = (await response.json()) as ErrorBody;
   expect(response.status).toBe(400);
   expect(error).toMatchObject({ code: "context_length_exceeded", param: "messages" });
+  expect(error.message).toMatch(/^prompt is too long: 3\d{3} tokens > 2048 maximum, /);
   expect(error.message).toContain("maximum context length is 2048");
 });
 

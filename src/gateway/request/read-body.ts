@@ -1,5 +1,6 @@
 import { createHmac, type Hmac } from "node:crypto";
 import { nextTurn } from "../../base/clock.ts";
+import { promptTooLong } from "../../base/context-length.ts";
 import { ApiError } from "../../base/errors.ts";
 import { JsonWeight, maxJsonDepth } from "../../base/json/weight.ts";
 import type { JsonObject } from "../../call/chat.ts";
@@ -70,7 +71,9 @@ function tooMuchText(what: string, param?: string): ApiError {
   return new ApiError({
     code: "context_length_exceeded",
     ...(param === undefined ? {} : { param }),
-    message: `${what} must not contain more than ${maxTextBytes / 1024 / 1024} MiB of text.`,
+    message: promptTooLong(
+      `${what} must not contain more than ${maxTextBytes / 1024 / 1024} MiB of text`,
+    ),
   });
 }
 

@@ -1,3 +1,4 @@
+import type { ContextSizes } from "../../base/context-length.ts";
 import { isJsonObject, type JsonObject } from "../../call/chat.ts";
 
 /** Of whichever client. */
@@ -18,6 +19,8 @@ export interface Said {
   readonly quotas: string;
   /** How long to wait, where it stands in the body. */
   readonly delayMs: number | undefined;
+  /** Both lengths of a prompt that does not fit, where fields name them. */
+  readonly contextSizes: ContextSizes | undefined;
 }
 
 const nothingSaid: Said = {
@@ -27,6 +30,7 @@ const nothingSaid: Said = {
   param: undefined,
   quotas: "",
   delayMs: undefined,
+  contextSizes: undefined,
 };
 
 /** Longer than any sentence of a vendor; what follows may be what a caller sent. */
@@ -72,6 +76,7 @@ function fromError(error: JsonObject, headers: ReplyHeaders | undefined): Said {
     message: words.trimStart().toLowerCase(),
     quotas: quotaNames(details),
     delayMs: bodyDelayMs(details),
+    contextSizes: sizesIn(error),
   };
 }
 
@@ -103,7 +108,15 @@ function unwrapped(outer: Said, wrapped: JsonObject | string): Said {
     message: inner.message === "" ? outer.message : inner.message,
     quotas: `${inner.quotas} ${outer.quotas}`,
     delayMs: inner.delayMs ?? outer.delayMs,
+    contextSizes: inner.contextSizes ?? outer.contextSizes,
   };
+}
+
+/** llama.cpp names them. */
+function sizesIn({ n_prompt_tokens: tokens, n_ctx: maximum }: JsonObject) {
+  return Number.isSafeInteger(tokens) && Number.isSafeInteger(maximum)
+    ? { tokens: Number(tokens), maximum: Number(maximum) }
+    : undefined;
 }
 
 /**

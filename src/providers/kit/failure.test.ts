@@ -78,6 +78,41 @@ test("a conversation too long is known by code or by words, from every server", 
   );
 });
 
+test("each client finds its vendor's words in the error of a full context, with the vendor's numbers", () => {
+  /** What clients look for; docs/clients.md names them. */
+  const detectors = [
+    (text: string) => text.includes("prompt is too long"),
+    (text: string) => text.includes("exceeds the context window"),
+    (text: string) => text.toLowerCase().includes("this model's maximum context length is"),
+    (text: string) => /\bcontext length\b/i.test(text),
+  ];
+  const rows = vendorErrors
+    .flatMap(({ bodies }) => bodies)
+    .filter(({ code }) => code === "context_length_exceeded");
+  const counted = rows.filter((row) => {
+    const { message } = failure(row.status, textOf(row));
+    for (const finds of detectors) expect([message, finds(message)]).toEqual([message, true]);
+    const [, tokens, maximum] =
+      /prompt is too long[^0-9]*(\d+)\s*tokens?\s*>\s*(\d+)/i.exec(message) ?? [];
+    if (tokens === undefined) return false;
+    expect(textOf(row)).toContain(tokens);
+    expect(message).toContain(`maximum context length is ${maximum} tokens`);
+    return Number(tokens) > Number(maximum);
+  });
+  expect(counted.length).toBeGreaterThan(12);
+});
+
+test("numbers that contradict a refusal are not repeated", () => {
+  for (const sentence of [
+    "prompt is too long: 9 tokens > 200000 maximum",
+    "prompt is too long: 9 tokens > 0 maximum",
+    "prompt is too long: 99999999999999999999 tokens > 200000 maximum",
+  ])
+    expect(failure(400, { error: { message: sentence } }).message).toStartWith(
+      "prompt is too long: it exceeds the context window.",
+    );
+});
+
 test("bodies of any shape are survived", () => {
   for (const body of [
     "",

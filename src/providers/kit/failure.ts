@@ -1,5 +1,7 @@
+import { promptTooLong } from "../../base/context-length.ts";
 import { ApiError, type ErrorCode, type UpstreamTrouble } from "../../base/errors.ts";
 import { tryAgainIn } from "../../base/text/try-again.ts";
+import { contextSizesIn } from "./context-sizes.ts";
 import { type ReplyHeaders, readErrorBody, toldDelayMs } from "./error-body.ts";
 import { verdictOf } from "./failure-rules.ts";
 import { remedyOf } from "./remedy.ts";
@@ -18,9 +20,6 @@ export interface UpstreamFailure {
 }
 
 const words: Readonly<Partial<Record<ErrorCode, string>>> = {
-  // LangChain looks for "maximum context length" in the words, not for the code.
-  context_length_exceeded:
-    "The conversation is longer than this model's maximum context length. Shorten it or lower max_tokens.",
   content_filtered: "The model's content filter rejected this request. Change the input.",
   upstream_rejected:
     "The model rejected this request. Check its parameters, such as tools, images, or response_format.",
@@ -48,6 +47,7 @@ export function toApiFailure(failure: UpstreamFailure): ApiError {
     });
   const { provider, status, headers, isSignIn } = failure;
   return upstreamError(code, {
+    message: code === "context_length_exceeded" ? promptTooLong(contextSizesIn(said)) : undefined,
     // Messages are left out: upstreams quote keys and prompts in them.
     detail: `${placeName(provider, isSignIn)} returned ${status}${said.code === "" ? "" : ` (${said.code})`}`,
     reason,
@@ -70,16 +70,18 @@ export function placeName(provider: string, isSignIn = false): string {
 }
 
 interface UpstreamErrorOptions extends Partial<UpstreamTrouble> {
+  /** Absent: that of its code. */
+  readonly message?: string | undefined;
   readonly detail: string;
   readonly cause?: unknown;
 }
 
 export function upstreamError(
   code: ErrorCode,
-  { detail, cause, reason = "failed", ...trouble }: UpstreamErrorOptions,
+  { message: own, detail, cause, reason = "failed", ...trouble }: UpstreamErrorOptions,
 ): ApiError {
   const waits = code === "upstream_rate_limited" || code === "upstream_overloaded";
-  const message = words[code] ?? "The model failed to respond. Try again.";
+  const message = own ?? words[code] ?? "The model failed to respond. Try again.";
   const retryAfterMs = waits ? boundedWaitMs(trouble.delayMs) : undefined;
   return new ApiError({
     code,

@@ -1,3 +1,4 @@
+import type { Recording } from "../../fake/recordings.ts";
 import type { AgentTools } from "./conversation.ts";
 import type { Vendor } from "./vendors/vendor.ts";
 
@@ -17,6 +18,8 @@ export interface Agent {
   /** Tools of its own that the conversation uses; `model` is what the agent takes it for. */
   readonly tools: (model: string) => AgentTools;
   readonly start: (options: StartOptions) => Start;
+  /** Its session ends with the refusal of a full context, and it compacts when it is resumed. */
+  readonly endsWhenRefused?: boolean;
   /** What it prints about its work. */
   readonly read: (stdout: string) => AgentReport;
 }
@@ -27,11 +30,15 @@ export interface Scenario {
   readonly model: string;
   /** What is special about it, for the names of its checks. */
   readonly remark?: string;
+  /** The context is full in mid-task: the vendor refuses it, or its usage nears the model's window. */
+  readonly full?: (() => Recording) | "counted";
 }
 
 export interface StartOptions {
   readonly key: string;
   readonly prompt: string;
+  /** It takes up the session that ended last. */
+  readonly isResumed: boolean;
   /** A folder of its own for settings and history. */
   readonly home: string;
 }
@@ -53,9 +60,13 @@ const parts = {
   history: "the vendor gets its tool calls, their results and signatures back unchanged",
   receipts: "each call has a receipt with its dialect, its tokens and its exact cost",
   usage: "the agent counts the tokens that were billed",
+  compaction: "a full context is compacted, and the task goes on to its end",
 } as const;
 
 export type ScenarioPart = keyof typeof parts;
+
+const usualParts: readonly ScenarioPart[] = ["work", "history", "receipts", "usage"];
+const partsOf = ({ full }: Scenario) => (full === undefined ? usualParts : ["compaction" as const]);
 
 export function nameOf({ setting }: Agent, { vendor, remark }: Scenario, part: ScenarioPart) {
   const notes = [setting, remark].filter((note) => note !== undefined);
@@ -65,6 +76,6 @@ export function nameOf({ setting }: Agent, { vendor, remark }: Scenario, part: S
 /** The names of all checks of an agent, in their order. */
 export function checkNames(agent: Agent): readonly string[] {
   return agent.scenarios.flatMap((scenario) =>
-    Object.keys(parts).map((part) => nameOf(agent, scenario, part as ScenarioPart)),
+    partsOf(scenario).map((part) => nameOf(agent, scenario, part)),
   );
 }

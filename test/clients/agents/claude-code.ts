@@ -1,3 +1,4 @@
+import { badRequests } from "../../fake/recordings.ts";
 import type { Agent } from "./agent.ts";
 import { anthropic } from "./vendors/anthropic.ts";
 import { compatibleServer } from "./vendors/compatible-server.ts";
@@ -15,6 +16,18 @@ export const claudeCode: Agent = {
     { vendor: openaiForOthers, model: "gpt-5.5" },
     { vendor: anthropic, model: "claude-sonnet-4-5", remark: "a budget for thinking" },
     { vendor: anthropic, model: "claude-opus-4-6", remark: "adaptive thinking" },
+    {
+      vendor: compatibleServer,
+      model: "local-coder",
+      remark: "context full",
+      full: badRequests.llamaContextTooLong,
+    },
+    {
+      vendor: anthropic,
+      model: "claude-sonnet-4-5",
+      remark: "context full",
+      full: badRequests.anthropicTooLong,
+    },
   ],
   tools: () => ({
     read: (path) => ({ name: "Read", arguments: { file_path: path } }),

@@ -1,3 +1,4 @@
+import { badRequests } from "../../fake/recordings.ts";
 import type { Agent } from "./agent.ts";
 import { anthropic } from "./vendors/anthropic.ts";
 import { compatibleServer } from "./vendors/compatible-server.ts";
@@ -27,7 +28,26 @@ export const codex: Agent = {
     { vendor: gemini, model: "gemini-3-flash" },
     { vendor: anthropic, model: "claude-sonnet-4-5" },
     { vendor: openaiResponses, model: known },
+    {
+      vendor: compatibleServer,
+      model: "local-coder",
+      remark: "context nearly full",
+      full: "counted",
+    },
+    {
+      vendor: compatibleServer,
+      model: "local-coder",
+      remark: "context full",
+      full: badRequests.llamaContextTooLong,
+    },
+    {
+      vendor: openaiResponses,
+      model: known,
+      remark: "context full",
+      full: badRequests.contextTooLong,
+    },
   ],
+  endsWhenRefused: true,
   tools: (model) => ({
     read: (path) => ({ name: "exec_command", arguments: { cmd: `cat '${path}'` } }),
     edit: (path) =>
@@ -36,10 +56,11 @@ export const codex: Agent = {
         : { name: "exec_command", arguments: { cmd: `printf 'hello moon\\n' > '${path}'` } },
     run: (command) => ({ name: "exec_command", arguments: { cmd: command } }),
   }),
-  start: ({ prompt, home, key }) => ({
+  start: ({ prompt, home, key, isResumed }) => ({
     words: [
       "codex",
       "exec",
+      ...(isResumed ? ["resume", "--last"] : []),
       "--skip-git-repo-check",
       // It runs in a folder made for it; its own sandbox needs privileges that containers lack.
       "--dangerously-bypass-approvals-and-sandbox",

@@ -45,7 +45,33 @@ export const task =
 export const lastWords = "The note now says: hello moon. Ünïcode survives too: 你好 👋🏽";
 /** What the last command prints, and nothing else in the conversation says. */
 export const commandOutput = "2 words";
+/** How long the model's context is where it becomes full. */
+export const fullTokens = 60_000;
+/** What the model says when the agent asks it to summarize the conversation. */
+export const summary =
+  "So far: the word in note.txt is replaced, and the file is still to be shown.";
 const command = 'echo "$(wc -w < note.txt | tr -d " ") words"; cat note.txt';
+
+const summaryTurn: Turn = {
+  thought: "",
+  signature: "",
+  // Claude Code takes it from between these marks.
+  text: `<summary>\n${summary}\n</summary>`,
+  calls: [],
+  usage: { input: 1_801, cached: 0, output: 31, reasoning: 0 },
+};
+
+/** The same, with a context that is full after the edit: the agent asks for a summary, and goes on. */
+export function compactedConversationOf(
+  tools: AgentTools,
+  { note, isCounted }: { readonly note: string; readonly isCounted: boolean },
+): readonly (Turn | "refusal")[] {
+  const [first, edit, ...rest] = conversationOf(tools, note);
+  if (first === undefined || edit === undefined) throw new Error("the conversation is too short");
+  if (!isCounted) return [first, edit, "refusal", summaryTurn, ...rest];
+  const usage = { ...edit.usage, input: Math.floor(fullTokens * 0.97) };
+  return [first, { ...edit, usage }, summaryTurn, ...rest];
+}
 
 export function conversationOf(tools: AgentTools, note: string): readonly Turn[] {
   return [

@@ -5,8 +5,14 @@ import type { JsonObject } from "../../../src/call/chat.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
 import type { TestGateway } from "../../setup/harness.ts";
 import { openPayer, type Payer } from "../../setup/money-home.ts";
-import { type Agent, type AgentReport, agentsFolder, type Scenario } from "./agent.ts";
-import { conversationOf, noteBefore, type Turn, task } from "./conversation.ts";
+import { type Agent, type AgentReport, agentsFolder, type Scenario, type Start } from "./agent.ts";
+import {
+  compactedConversationOf,
+  conversationOf,
+  noteBefore,
+  type Turn,
+  task,
+} from "./conversation.ts";
 
 /** What became of one run of an agent. */
 export interface Played {
@@ -41,28 +47,25 @@ export async function play(options: {
     const note = join(folder, "note.txt");
     mkdirSync(folder);
     writeFileSync(note, noteBefore);
-    const turns = conversationOf(agent.tools(scenario.model), note);
+    const tools = agent.tools(scenario.model);
+    const { full } = scenario;
+    const isCounted = full === "counted";
+    const steps =
+      full === undefined
+        ? conversationOf(tools, note)
+        : compactedConversationOf(tools, { note, isCounted });
     const payer = await openPayer(gateway);
-    const refused = serveTurns({ gateway, scenario, turns });
+    const refused = serveTurns({ gateway, scenario, steps });
     await connect({ agent, scenario, gateway, home });
-    const start = agent.start({ key: payer.key, prompt: task, home });
-    const [program, ...rest] = start.words;
-    const child = Bun.spawn([programPath(program), ...rest], {
-      cwd: folder,
-      // Nothing of the machine's own settings (proxies, keys, sessions) has a say in what is checked.
-      env: { PATH: process.env["PATH"] ?? "", HOME: home, ...start.environment },
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "pipe",
-      timeout: longestRunMs,
-    });
-    const [code, stdout, stderr] = await Promise.all([
-      child.exited,
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
+    const begin = { key: payer.key, prompt: task, isResumed: false, home };
+    let [code, stdout, stderr] = await run({ start: agent.start(begin), folder, home });
+    if (typeof full === "function" && agent.endsWhenRefused === true) {
+      if (code === 0) throw new Error(`the session went on by itself: ${stdout}`);
+      const again = agent.start({ ...begin, prompt: "Go on.", isResumed: true });
+      [code, stdout, stderr] = await run({ start: again, folder, home });
+    }
     return {
-      turns,
+      turns: steps.filter((step) => step !== "refusal"),
       code,
       output: `${stdout.slice(-4_000)}\n${stderr.slice(-2_000)}`,
       report: () => agent.read(stdout),
@@ -76,13 +79,36 @@ export async function play(options: {
   }
 }
 
+function run(options: {
+  readonly start: Start;
+  readonly folder: string;
+  readonly home: string;
+}): Promise<[code: number, stdout: string, stderr: string]> {
+  const { start, folder, home } = options;
+  const [program, ...rest] = start.words;
+  const child = Bun.spawn([programPath(program), ...rest], {
+    cwd: folder,
+    // Nothing of the machine's own settings (proxies, keys, sessions) has a say in what is checked.
+    env: { PATH: process.env["PATH"] ?? "", HOME: home, ...start.environment },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    timeout: longestRunMs,
+  });
+  return Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+}
+
 /** The n-th request that brings tools gets the n-th turn; one too many gets the last again. */
 function serveTurns(options: {
   readonly gateway: TestGateway;
   readonly scenario: Scenario;
-  readonly turns: readonly Turn[];
+  readonly steps: readonly (Turn | "refusal")[];
 }): readonly RecordedRequest[] {
-  const { gateway, scenario, turns } = options;
+  const { gateway, scenario, steps } = options;
   const refused: RecordedRequest[] = [];
   let next = 0;
   gateway.upstream.replyWith((request) => {
@@ -91,9 +117,11 @@ function serveTurns(options: {
       refused.push(request);
       return refusal;
     }
-    const turn = turns[Math.min(next++, turns.length - 1)];
-    if (turn === undefined) throw new Error("the conversation has no turns");
-    return scenario.vendor.toStream(turn);
+    const step = steps[Math.min(next++, steps.length - 1)];
+    if (step === undefined) throw new Error("the conversation has no turns");
+    if (step !== "refusal") return scenario.vendor.toStream(step);
+    if (typeof scenario.full !== "function") throw new Error("the scenario has no refusal");
+    return scenario.full();
   });
   return refused;
 }

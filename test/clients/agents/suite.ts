@@ -2,7 +2,14 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import type { PaidReceipt } from "../../setup/money-home.ts";
 import { type Agent, nameOf, type Scenario } from "./agent.ts";
-import { commandOutput, lastWords, noteAfter, type TurnUsage } from "./conversation.ts";
+import {
+  commandOutput,
+  fullTokens,
+  lastWords,
+  noteAfter,
+  summary,
+  type TurnUsage,
+} from "./conversation.ts";
 import { bodyOf, type Played, play } from "./play.ts";
 
 /** Nano-USD per token, and the same in USD per million, as svc.yaml has it. */
@@ -32,6 +39,8 @@ function checkScenario(agent: Agent, scenario: Scenario): void {
     run ??= begin();
     return run;
   };
+
+  if (scenario.full !== undefined) return checkCompaction(agent, scenario, played);
 
   test(nameOf(agent, scenario, "work"), async () => {
     const { code, output, note, requests, refused, report, turns } = await played();
@@ -81,6 +90,22 @@ function checkScenario(agent: Agent, scenario: Scenario): void {
   });
 }
 
+function checkCompaction(agent: Agent, scenario: Scenario, played: () => Promise<Played>): void {
+  const { vendor } = scenario;
+  test(nameOf(agent, scenario, "compaction"), async () => {
+    const { code, output, note, requests, report, turns } = await played();
+    expect({ code, note }, output).toEqual({ code: 0, note: noteAfter });
+    expect(report().lastWords).toBe(lastWords);
+    const refusals = typeof scenario.full === "function" ? 1 : 0;
+    expect(requests, output).toHaveLength(turns.length + refusals);
+    // What follows the summary has it in place of the first calls.
+    const [show, last] = requests.slice(-2).map(bodyOf);
+    expect(JSON.stringify(show)).toContain(summary);
+    expect(vendor.toHistory(show ?? {}).results.has("call_read_1")).toBe(false);
+    expect(vendor.toHistory(last ?? {}).results.get("call_show_4")).toContain(commandOutput);
+  });
+}
+
 /** What a receipt says about the call. */
 const shownOf = (receipt: PaidReceipt) => ({
   model: receipt.model,
@@ -110,9 +135,9 @@ function expectedOf(options: {
   return { model, dialect, ...served, input, cached, output, reasoning, charged };
 }
 
-const manifestOf = ({ vendor, model }: Scenario) => `
+const manifestOf = ({ vendor, model, full }: Scenario) => `
 providers:
   vendor: ${vendor.provider}
 models:
-  ${model}: { endpoint: chat, context_length: 1048576, price: ${priceEntry}, routes: [{ provider: vendor, model: ${vendor.upstreamModel} }] }
+  ${model}: { endpoint: chat, context_length: ${full === undefined ? 1_048_576 : fullTokens}, price: ${priceEntry}, routes: [{ provider: vendor, model: ${vendor.upstreamModel} }] }
 `;

@@ -92,6 +92,11 @@ describe("svc connect", () => {
     const own = { SVC_PUBLIC_URL: "https://ai.example" };
     const { stdout } = await connect("codex --model svc-3-flash", own);
     expect(stdout).toContain('base_url = "https://ai.example/v1"');
+    // By it, they compact a conversation before the vendor refuses it.
+    expect(stdout).toContain("\nmodel_context_window = 1048576\n");
+    expect((await connect("claude-code --model svc-3-flash", own)).stdout).toContain(
+      '"CLAUDE_CODE_MAX_CONTEXT_TOKENS": "1048576"',
+    );
     expect((await connect("codex", own)).stdout).toMatch(/^model = "[\w.-]+"$/m);
     const wrong = await connect("codex --model svc-3-flush");
     expect([wrong.code, wrong.stderr]).toEqual([3, expect.stringContaining("svc-3-flash")]);

@@ -133,7 +133,7 @@ describe("an upstream's status becomes ours:", () => {
         expect(headers.get("retry-after")).toBe(expected.retryAfter?.toString() ?? null);
         const exact = Number(headers.get("retry-after-ms") ?? 0) / 1000;
         expect(Math.ceil(exact)).toBe(expected.retryAfter ?? 0);
-        expect(message).toMatch(/^The (model|conversation)\b.*\.$/);
+        expect(message).toMatch(/^(The model|prompt is too long)\b.*\.$/);
         await expectNoLeak(response);
         expect(gateway.upstream.requests.length).toBe(1);
       });

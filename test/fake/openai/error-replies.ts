@@ -37,6 +37,18 @@ export const badRequests = {
       param: "messages",
       code: "context_length_exceeded",
     }),
+  anthropicTooLong: () =>
+    errorReply({
+      status: 400,
+      body: {
+        type: "error",
+        error: {
+          type: "invalid_request_error",
+          message: "prompt is too long: 210000 tokens > 200000 maximum",
+        },
+        request_id: "req_vendor",
+      },
+    }),
   llamaContextTooLong: () =>
     errorReply({
       status: 400,

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { Problem } from "../../../base/problem.ts";
-import type { ModelView } from "../../../platform/models/schemas.ts";
+import type { CatalogEntryView } from "../../../platform/models/schemas.ts";
 import { toBaseUrl } from "../../call/gateway-client.ts";
 import { addressForTools } from "../../call/own-certificate.ts";
 import type { Invocation, Wiring } from "../../command.ts";
@@ -15,8 +15,9 @@ export async function findTarget({
   const { model, url } = flags;
   if (url === undefined) {
     const baseUrl = await publicUrl(wiring);
-    const models = await wiring.withOperations(({ models }) => models.list({}));
-    return toTarget(baseUrl, chooseModel(models, model));
+    const models = await wiring.withOperations(({ catalog }) => catalog.list({}));
+    const chosen = chooseModel(models, model);
+    return toTarget(baseUrl, model ?? chosen.id, chosen.context_length ?? undefined);
   }
   if (model === undefined)
     throw new Problem({
@@ -27,9 +28,9 @@ export async function findTarget({
   return toTarget(toBaseUrl(url), model);
 }
 
-function toTarget(baseUrl: string, model: string): Target {
+function toTarget(baseUrl: string, model: string, contextTokens?: number): Target {
   const rootUrl = baseUrl.replace(/\/v1$/, "");
-  return { baseUrl, rootUrl, model, key: undefined };
+  return { baseUrl, rootUrl, model, contextTokens, key: undefined };
 }
 
 /** As the server has it, which may have chosen its port; without a server, as the settings have it. */
@@ -40,7 +41,10 @@ async function publicUrl({ configuration, withOperations }: Wiring): Promise<str
   return toBaseUrl(setting?.value ?? "");
 }
 
-function chooseModel(models: readonly ModelView[], named: string | undefined): string {
+function chooseModel(
+  models: readonly CatalogEntryView[],
+  named: string | undefined,
+): CatalogEntryView {
   if (named !== undefined) {
     const model = models.find(({ id, aliases }) => id === named || aliases.includes(named));
     if (model === undefined)
@@ -49,7 +53,7 @@ function chooseModel(models: readonly ModelView[], named: string | undefined): s
         message: `Model "${named}" does not exist.`,
         command: "model list",
       });
-    if (model.endpoint === "chat") return named;
+    if (model.endpoint === "chat") return model;
     throw new Problem({
       code: "invalid",
       field: "model",
@@ -59,7 +63,7 @@ function chooseModel(models: readonly ModelView[], named: string | undefined): s
   }
   const served = models.filter(({ endpoint, served }) => endpoint === "chat" && served);
   const found = served.find(({ status }) => status === "active") ?? served[0];
-  if (found !== undefined) return found.id;
+  if (found !== undefined) return found;
   throw new Problem({
     code: "not_found",
     message: "No chat model is served. Add one, or name a model with --model.",

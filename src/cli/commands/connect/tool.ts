@@ -10,6 +10,8 @@ export interface Target {
   /** The same without /v1: tools of the Messages API add it themselves. */
   readonly rootUrl: string;
   readonly model: string;
+  /** The size of its context in tokens, where the catalog has it. */
+  readonly contextTokens: number | undefined;
   /** Only where it is to be written into the file of the tool. */
   readonly key: string | undefined;
 }

@@ -5,7 +5,7 @@ const claudeCode: Tool = {
   title: "Claude Code",
   dialect: "messages",
   holdsKey: true,
-  connect: ({ rootUrl, model, key }, { named }) => ({
+  connect: ({ rootUrl, model, contextTokens, key }, { named }) => ({
     file: {
       format: "json",
       paths: [named("CLAUDE_CONFIG_DIR", ".claude", "settings.json")],
@@ -19,6 +19,9 @@ const claudeCode: Tool = {
           ANTHROPIC_DEFAULT_OPUS_MODEL: model,
           ANTHROPIC_DEFAULT_SONNET_MODEL: model,
           ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+          ...(contextTokens === undefined
+            ? {}
+            : { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(contextTokens) }),
         },
       },
       rivals: [
@@ -39,13 +42,15 @@ const codex: Tool = {
   title: "Codex",
   dialect: "responses",
   holdsKey: false,
-  connect: ({ baseUrl, model }, { named }) => ({
+  connect: ({ baseUrl, model, contextTokens }, { named }) => ({
     file: {
       format: "toml",
       paths: [named("CODEX_HOME", ".codex", "config.toml")],
       settings: {
         model,
         model_provider: "svc",
+        // For models that it does not know, it assumes 272,000 tokens, and compacts too late.
+        ...(contextTokens === undefined ? {} : { model_context_window: contextTokens }),
         // It is on by default, and the gateway rejects tools that a vendor bills apart from tokens.
         web_search: "disabled",
         model_providers: {

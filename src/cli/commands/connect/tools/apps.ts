@@ -83,7 +83,7 @@ const zed: Tool = {
   title: "Zed",
   dialect: "chat",
   holdsKey: false,
-  connect: ({ baseUrl, model }, { named }) => ({
+  connect: ({ baseUrl, model, contextTokens }, { named }) => ({
     file: {
       format: "json",
       paths: [named("XDG_CONFIG_HOME", ".config", "zed/settings.json")],
@@ -92,14 +92,16 @@ const zed: Tool = {
         {
           path: ["language_models", "openai_compatible", "svc", "available_models"],
           by: "name",
-          entry: { name: model, display_name: model, max_tokens: 128_000 },
+          entry: { name: model, display_name: model, max_tokens: contextTokens ?? 128_000 },
         },
       ],
     },
     steps: [
       // Zed makes the name of the variable out of the provider's.
       `${setKey} Or enter the key in Zed: agent: open settings, LLM Providers, svc.`,
-      "max_tokens is the size of the context. Change it to that of your model.",
+      ...(contextTokens === undefined
+        ? ["max_tokens is the size of the context. Change it to that of your model."]
+        : []),
       `Select ${model} in the agent panel.`,
     ],
   }),

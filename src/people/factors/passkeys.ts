@@ -91,6 +91,7 @@ export async function verifyRegistration(
   { party, challenge }: Asked,
 ): Promise<Pick<Passkey, "id" | "publicKey" | "counter" | "transports" | "isBackedUp">> {
   const { verifyRegistrationResponse } = await library();
+  await refusing(checkOwnPage(response.response));
   const { registrationInfo } = await refusing(
     verifyRegistrationResponse({
       response,
@@ -115,6 +116,7 @@ export async function verifyAssertion(
 ): Promise<Pick<Passkey, "counter" | "isBackedUp">> {
   const { passkey, party, challenge, isAlone } = asked;
   const { verifyAuthenticationResponse } = await library();
+  await refusing(checkOwnPage(response.response));
   const { verified, authenticationInfo } = await refusing(
     verifyAuthenticationResponse({
       response,
@@ -133,6 +135,12 @@ export async function verifyAssertion(
   if (!verified) throw new WrongPasskey();
   const { newCounter, credentialBackedUp } = authenticationInfo;
   return { counter: newCounter, isBackedUp: credentialBackedUp };
+}
+
+/** The library accepts answers from a frame in a page of another site; no page may frame the console. */
+async function checkOwnPage({ clientDataJSON }: { readonly clientDataJSON: string }) {
+  const { decodeClientDataJSON } = await import("@simplewebauthn/server/helpers");
+  if (decodeClientDataJSON(clientDataJSON).crossOrigin === true) throw new WrongPasskey();
 }
 
 /** The library says in many ways what is wrong; all of them mean that the answer is not right. */

@@ -126,7 +126,10 @@ export class IdentityProvider {
       const token = tokens.claims();
       if (token === undefined || tokens.id_token === undefined)
         throw new IdentityRefused("its answer has no ID token", "no ID token");
-      const { groupsClaim } = this.#options;
+      const { groupsClaim, clientId } = this.#options;
+      // The library compares it only if there are several audiences.
+      if (token.azp !== undefined && token.azp !== clientId)
+        throw new IdentityRefused(claimReasons.azp, "azp");
       const isAsked =
         lacksClaims(token, groupsClaim) && client.serverMetadata().userinfo_endpoint !== undefined;
       const userInfo = isAsked
@@ -144,7 +147,8 @@ export class IdentityProvider {
     readonly returnTo: string;
   }): Promise<string | undefined> {
     try {
-      const client = await this.#client();
+      // What was known before is enough: a provider that hangs must not delay a sign-out.
+      const client = await this.#client(this.#known?.metadata);
       if (client.serverMetadata().end_session_endpoint === undefined) return undefined;
       const { idToken, returnTo } = options;
       return buildEndSessionUrl(client, {
@@ -227,7 +231,7 @@ export class IdentityProvider {
   }
 
   /** Each has no keys yet. */
-  async #client(): Promise<Configuration> {
+  async #client(known?: ServerMetadata): Promise<Configuration> {
     const { clientId, clientSecret, clientAuth } = this.#options;
     const auth =
       clientSecret === undefined
@@ -235,7 +239,7 @@ export class IdentityProvider {
         : clientAuth === "post"
           ? ClientSecretPost(clientSecret)
           : ClientSecretBasic(clientSecret);
-    const metadata = await this.#metadata();
+    const metadata = known ?? (await this.#metadata());
     const client = new Configuration(metadata, clientId, { [clockTolerance]: skewS }, auth);
     client.timeout = this.#options.timeoutS ?? usualTimeoutS;
     client[customFetch] = boundedFetch;
@@ -339,19 +343,22 @@ export function usable(found: Readonly<ServerMetadata>, issuer: string): ServerM
   };
 }
 
-const claimReasons: Readonly<Record<string, string>> = {
+const claimReasons = {
   aud: "its ID token is for another application (wrong audience). Ask an operator to check SVC_OIDC_CLIENT_ID",
   azp: "its ID token was issued to another application (wrong azp). Ask an operator to check SVC_OIDC_CLIENT_ID",
   iss: "its ID token is of another issuer. Ask an operator to check SVC_OIDC_ISSUER",
   nonce: "its ID token belongs to another sign-in (wrong nonce). Start again",
-};
+} as const;
+
+const isNamed = (claim = ""): claim is keyof typeof claimReasons =>
+  Object.hasOwn(claimReasons, claim);
 
 /** Undefined: the provider answered with something that is no sign-in at all. */
 function reasonOf({ code, cause }: ClientError): string | undefined {
   const { claim } = readCause(cause);
   switch (code) {
     case "OAUTH_JWT_CLAIM_COMPARISON_FAILED":
-      return claimReasons[claim ?? ""] ?? "its ID token has a wrong claim. Start again";
+      return isNamed(claim) ? claimReasons[claim] : "its ID token has a wrong claim. Start again";
     case "OAUTH_JWT_TIMESTAMP_CHECK_FAILED":
       return "its ID token has expired or is not valid yet. Ask an operator to compare the clocks of both servers";
     case "OAUTH_KEY_SELECTION_FAILED":

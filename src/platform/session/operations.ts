@@ -38,7 +38,13 @@ export interface SessionOperations {
     },
   ): Promise<Begun>;
   /** With a passkey alone. */
-  beginWithPasskey(input: Answering & { passkey: AuthenticationResponseJSON }): Promise<Begun>;
+  beginWithPasskey(
+    input: Answering & {
+      readonly passkey: AuthenticationResponseJSON;
+      /** Throws for a user who signs in too often. */
+      readonly admit: (user: User) => void;
+    },
+  ): Promise<Begun>;
   end(input: { userId: string; id: string }): Promise<void>;
   /** All of the user's sessions but this one. */
   endOthers(input: { userId: string; keep: string }): Promise<{ readonly ended: number }>;
@@ -95,6 +101,8 @@ export function sessionOperations(
       await factors.secondStep.finishPasskey(given, async (proven) => {
         await people.checkLocal(proven.user);
         if (proven.user.passwordHash === "") throw people.localSignInOff();
+        // Not before the proof: a stranger may know the id of a passkey.
+        given.admit(proven.user);
         const outcome = await beginSession(people, { ...given, proven }, author);
         if (typeof outcome === "string") return outcome;
         begun = outcome;

@@ -141,13 +141,10 @@ export const sessionRoutes = [
     body: fields({ ticket, passkey: assertion }),
     reply: begunReply,
     async handle(context, { body }) {
-      const { store } = context.dependencies.people;
-      const known = await store.passkey(body.passkey.id);
-      const user = known && (await store.user(known.userId));
-      if (user !== undefined) context.admitSession(user);
       const begun = await context.operations.sessions.beginWithPasskey({
         ...body,
         ...answering(context),
+        admit: context.admitSession,
       });
       return toBegun(context, begun);
     },
@@ -177,8 +174,8 @@ export const sessionRoutes = [
     async handle(context) {
       const { user, session } = personOf(context);
       const { identities } = context.dependencies;
-      const url = await identities?.logoutUrl(session, `${context.origin}/sign-in`);
       await context.operations.sessions.end({ userId: user.id, id: session.id });
+      const url = await identities?.logoutUrl(session, `${context.origin}/sign-in`);
       context.setCookie(endedCookie("session"));
       return { ...isDone, provider_url: url ?? null };
     },

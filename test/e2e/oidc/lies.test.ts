@@ -14,7 +14,7 @@ import {
   password,
   type Visitor,
 } from "../../setup/platform-home.ts";
-import { cookieOf, TestClock } from "../../setup/second-factor.ts";
+import { cookieOf, signedIn, TestClock } from "../../setup/second-factor.ts";
 
 let gateway: TestGateway;
 let provider: LyingProvider;
@@ -85,6 +85,7 @@ describe("a provider that lies lets nobody in, and one sentence says what is wro
       () => ({ claims: { aud: [lyingClient, "b"], azp: "b" } }),
       "wrong azp",
     ],
+    ["the authorized party of one audience", () => ({ claims: { azp: "b" } }), "wrong azp"],
     ["the issuer", () => ({ claims: { iss: "https://evil.example" } }), "of another issuer"],
     ["the issuer of the answer", () => ({ iss: "https://evil.example" }), "is not valid"],
     ["the state", () => ({ state: "another" }), "is not valid"],
@@ -131,9 +132,21 @@ describe("a provider that does not work", () => {
   const broken = (path: string, reply: () => Response): Lie => ({ replies: { [path]: reply } });
   const huge = () =>
     new Response("x".repeat(2_000_000), { headers: { "content-type": "application/json" } });
+  // A valid reply, so that nothing but its compression is wrong.
+  const unasked = () => {
+    const { issuer } = provider;
+    const [authorization_endpoint, token_endpoint, jwks_uri] = ["auth", "token", "jwks"].map(
+      (name) => `${issuer}/${name}`,
+    );
+    const found = { issuer, authorization_endpoint, token_endpoint, jwks_uri };
+    return new Response(Bun.gzipSync(JSON.stringify(found)), {
+      headers: { "content-encoding": "gzip", "content-type": "application/json" },
+    });
+  };
   test.each<[string, Lie]>([
     ["fails", broken("/.well-known/openid-configuration", () => new Response("", { status: 500 }))],
     ["sends too much", broken("/.well-known/openid-configuration", huge)],
+    ["sends what unpacks to more", broken("/.well-known/openid-configuration", unasked)],
     ["is no provider", broken("/.well-known/openid-configuration", () => new Response("<html>"))],
     ["is another one", { discovery: { issuer: "https://evil.example" } }],
     ["has no keys", { discovery: { jwks_uri: undefined } }],
@@ -158,6 +171,16 @@ describe("a provider that does not work", () => {
       "did not accept this platform (invalid_client). Ask an operator to check SVC_OIDC_CLIENT_ID",
     );
   });
+});
+
+test("a provider that hangs does not delay a sign-out", async () => {
+  const who = signedIn(gateway.platformUrl, await signIn());
+  clock.ms += 11 * 60_000;
+  const silent = () => new Response(new ReadableStream());
+  provider.lie = { replies: { "/.well-known/openid-configuration": silent } };
+  const { body } = await who.ask("DELETE /api/session");
+  expect(body.provider_url).toStartWith(`${provider.issuer}/end?`);
+  expect((await who.ask("GET /api/me/sessions")).status).toBe(401);
 });
 
 test("an honest provider is believed, and a key that it replaces works at once", async () => {

@@ -25,6 +25,7 @@ export class NativeEvents {
   #usage: JsonObject = {};
   #stopReason: JsonObject[string];
   #ends = 0;
+  #hasBegun = false;
   #hasContent = false;
   /** The message has ended: later events are ignored. */
   #isOver = false;
@@ -97,9 +98,13 @@ export class NativeEvents {
   }
 
   #begin(event: JsonObject, text: string): void {
-    if (this.#held.length >= maxHeld) return;
+    // Another start, with other counts, would be charged and not shown.
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
     const { message } = event;
-    this.#usage = usageFields(isJsonObject(message) ? message["usage"] : undefined);
+    const told = usageFields(isJsonObject(message) ? message["usage"] : undefined);
+    // Nothing has been written yet: the vendor's 1 must not stand for a count that its end lacks.
+    this.#usage = { ...told, output_tokens: 0 };
     const usage = fromAnthropicUsage(this.#usage);
     this.#held.push({ type: "native", text, data: event, words: "" });
     if (usage !== undefined) this.#held.push({ type: "usage", usage });

@@ -26,6 +26,8 @@ export function fromMessagesReply(reply: unknown, provider: string): ChatResult 
   throwTold(reply, provider);
   const { content, stop_reason: stopReason, usage } = reply;
   if (!Array.isArray(content)) throw noMessage(provider);
+  // As in a stream: without a stop reason, the reply was cut off.
+  if (typeof stopReason !== "string") throw noMessage(provider);
   // Only for counting, if the vendor sent no counts.
   const words = content.filter(isJsonObject).map(wordsOfBlock).join("\n");
   const message = { role: "assistant", content: words };

@@ -14,9 +14,7 @@ import { throwTold } from "./told-failure.ts";
 export function fromResponse(reply: unknown, provider: string): ChatResult {
   const response: JsonObject = isJsonObject(reply) ? reply : {};
   throwTold(response, provider);
-  const { output, status } = response;
-  if (!Array.isArray(output) || status === "failed" || status === "cancelled")
-    throw upstreamError("upstream_error", { detail: `${provider} sent a response without output` });
+  const output = outputOf(response, provider);
   return {
     choices: [
       {
@@ -35,6 +33,19 @@ export function fromResponse(reply: unknown, provider: string): ChatResult {
     usage: fromResponsesUsage(response["usage"]),
     native: response,
   };
+}
+
+/** What a response can be at its end; servers that are like OpenAI's can leave it out. */
+const endStatuses: ReadonlySet<unknown> = new Set(["completed", "incomplete", undefined]);
+
+/** False: it failed, or it has not ended, as one that runs in the background. */
+export const hasEnded = ({ status }: JsonObject): boolean => endStatuses.has(status);
+
+/** The items of a whole reply. */
+export function outputOf(response: JsonObject, provider: string): readonly Json[] {
+  const { output } = response;
+  if (Array.isArray(output) && hasEnded(response)) return output;
+  throw upstreamError("upstream_error", { detail: `${provider} sent a response without output` });
 }
 
 export function finishOf({

@@ -2,7 +2,7 @@ import type { ApiError } from "../../base/errors.ts";
 import { type ChatPart, isJsonObject, type JsonObject, type NativeEvent } from "../../call/chat.ts";
 import { EventStream, parseEvent } from "../kit/event-stream.ts";
 import { upstreamError } from "../kit/failure.ts";
-import { finishOf, fromResponsesUsage, wordsOfItem } from "./responses-reply.ts";
+import { finishOf, fromResponsesUsage, hasEnded, wordsOfItem } from "./responses-reply.ts";
 import { throwTold } from "./told-failure.ts";
 
 const head = '{"type":"';
@@ -17,8 +17,6 @@ const beginnings: ReadonlySet<string> = new Set([
 const maxHeld = 16;
 const eventName = /^[\w.]{1,100}$/;
 const ends: ReadonlySet<string> = new Set(["response.completed", "response.incomplete"]);
-/** What a response can be at its end; servers that are like OpenAI's can leave it out. */
-const endStatuses: ReadonlySet<unknown> = new Set(["completed", "incomplete", undefined]);
 /** Items whose text has come in deltas already. */
 const sentInDeltas: ReadonlySet<unknown> = new Set([
   "message",
@@ -93,7 +91,7 @@ export class ResponsesStream extends EventStream {
       this.#push(parts, { ...nativeOf(type, event, words), data });
       return;
     }
-    if (response === undefined || !endStatuses.has(response["status"])) throw this.#badEnd(type);
+    if (response === undefined || !hasEnded(response)) throw this.#badEnd(type);
     this.#isOver = true;
     const usage = fromResponsesUsage(response["usage"]);
     const words = usage === undefined && !this.#hasWords ? wordsOfOutput(response) : "";

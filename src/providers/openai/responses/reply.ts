@@ -1,7 +1,7 @@
 import { type ChatResult, isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
 import { upstreamError } from "../../kit/failure.ts";
 import { toExtras } from "../chat-reply.ts";
-import { finishOf, fromResponsesUsage } from "../responses-reply.ts";
+import { finishOf, fromResponsesUsage, outputOf } from "../responses-reply.ts";
 import { throwTold } from "../told-failure.ts";
 import { DetailWriter } from "./carried.ts";
 
@@ -17,11 +17,8 @@ export const paragraph = "\n\n";
 export function fromResponseOfChat(reply: unknown, { provider, mark }: ReplyOptions): ChatResult {
   const response: JsonObject = isJsonObject(reply) ? reply : {};
   throwTold(response, provider);
-  const { output, status } = response;
-  if (!Array.isArray(output) || status === "failed" || status === "cancelled")
-    throw upstreamError("upstream_error", { detail: `${provider} sent a response without output` });
   const answer = new WholeAnswer(provider, mark);
-  for (const item of output) if (isJsonObject(item)) answer.add(item);
+  for (const item of outputOf(response, provider)) if (isJsonObject(item)) answer.add(item);
   return {
     choices: [
       {

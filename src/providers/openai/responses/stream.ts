@@ -2,7 +2,7 @@ import { type ChatPart, isJsonObject, type Json, type JsonObject } from "../../.
 import { EventStream, type EventStreamOptions, parseEvent } from "../../kit/event-stream.ts";
 import { upstreamError } from "../../kit/failure.ts";
 import { isPlace, toExtras } from "../chat-reply.ts";
-import { finishOf, fromResponsesUsage } from "../responses-reply.ts";
+import { finishOf, fromResponsesUsage, hasEnded } from "../responses-reply.ts";
 import { throwTold } from "../told-failure.ts";
 import { DetailWriter } from "./carried.ts";
 import { paragraph, thoughtsOf, toAnnotation, toLikely, toToolCall } from "./reply.ts";
@@ -179,6 +179,10 @@ export class ChatOfResponseStream extends EventStream {
   }
 
   #end(response: JsonObject, parts: ChatPart[]): void {
+    if (!hasEnded(response))
+      throw upstreamError("upstream_error", {
+        detail: `${this.provider} ended a response without a result`,
+      });
     this.#isOver = true;
     this.#extras = toExtras(response);
     const usage = fromResponsesUsage(response["usage"]);

@@ -1,7 +1,7 @@
 // How an adapter translates each field of a chat request: calls it and reads what it sends.
 import { ApiError } from "../src/base/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../src/call/chat.ts";
-import type { ProviderKind } from "../src/catalog/provider-kinds.ts";
+import type { UsableKind } from "../src/catalog/provider-kinds.ts";
 import type { Provider } from "../src/providers/contract.ts";
 import { httpReply } from "../test/fake/http/reply.ts";
 import { type FakeUpstream, startFakeUpstream } from "../test/fake/upstream.ts";
@@ -13,9 +13,8 @@ import { geminiDialect } from "../test/providers/dialects/gemini.ts";
 import { vertexDialect } from "../test/providers/dialects/vertex.ts";
 
 /** How a kind says things on the wire; undefined: it sends chat completions, or any format. */
-const dialects: Readonly<Record<ProviderKind, Dialect | undefined>> = {
+const dialects: Readonly<Record<UsableKind, Dialect | undefined>> = {
   openai: undefined,
-  "ai-sdk": undefined,
   gemini: geminiDialect,
   vertex: vertexDialect,
   anthropic: anthropicDialect,
@@ -58,7 +57,7 @@ const samples: readonly JsonObject[] = [
 
 /** Rows of field and treatment; undefined for kinds that send the fields unchanged. */
 export async function probeFields(
-  kind: ProviderKind,
+  kind: UsableKind,
 ): Promise<readonly (readonly [string, string])[] | undefined> {
   const dialect = dialects[kind];
   if (dialect === undefined) return undefined;

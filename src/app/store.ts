@@ -325,6 +325,7 @@ async function applyChangedFile(options: FileOptions): Promise<ApplyView | undef
       file: basename(file.path),
       dryRun: false,
       isOwnFile: true,
+      isStart: true,
     });
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "conflict") throw inFile(file.path, error);

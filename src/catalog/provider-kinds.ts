@@ -1,13 +1,10 @@
+import type { removedKind } from "../base/removed-kind.ts";
+
 /** What a provider entry can say beside its name, key and address, by kind. Data, not code. */
-export const providerKinds = [
-  "openai",
-  "gemini",
-  "vertex",
-  "anthropic",
-  "bedrock",
-  "ai-sdk",
-] as const;
-export type ProviderKind = (typeof providerKinds)[number];
+export const providerKinds = ["openai", "gemini", "vertex", "anthropic", "bedrock"] as const;
+export type UsableKind = (typeof providerKinds)[number];
+/** A stored provider may still have the removed kind; no one can add it. */
+export type ProviderKind = UsableKind | typeof removedKind;
 
 export interface ProviderOption {
   readonly about: string;
@@ -25,8 +22,6 @@ export interface ProviderKindShape {
   readonly baseUrl: string | undefined;
   readonly needsKey: boolean;
   readonly options: Readonly<Record<string, ProviderOption>>;
-  /** Takes a map `options:` of texts that are passed on as they stand. */
-  readonly takesOptions?: true;
 }
 
 const imageUrls: Readonly<Record<string, ProviderOption>> = {
@@ -101,14 +96,5 @@ export const providerKindShapes: Readonly<Record<ProviderKind, ProviderKindShape
       ...imageUrls,
     },
   },
-  "ai-sdk": {
-    baseUrl: "",
-    needsKey: false,
-    takesOptions: true,
-    options: {
-      package: { about: "an installed AI SDK provider package", isNeeded: true },
-      factory: { about: "the export that creates the provider, if there are several" },
-      ...imageUrls,
-    },
-  },
+  "ai-sdk": { baseUrl: "", needsKey: false, options: {} },
 };

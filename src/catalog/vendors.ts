@@ -1,5 +1,5 @@
 import { plainQuirks as plain, type Quirks } from "../call/quirks.ts";
-import type { ProviderKind } from "./provider-kinds.ts";
+import type { UsableKind } from "./provider-kinds.ts";
 
 /** What its page says beside its habits; see docs/providers. */
 export interface VendorNotes {
@@ -15,7 +15,7 @@ export interface VendorNotes {
 export interface Vendor extends Quirks, VendorNotes {
   readonly id: string;
   readonly title: string;
-  readonly kind: ProviderKind;
+  readonly kind: UsableKind;
   /** `{name}` stands for what only the operator knows. */
   readonly baseUrl: string;
   /** The variables in which its key is kept by custom. */

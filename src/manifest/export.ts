@@ -49,18 +49,10 @@ export function toProviderDraft(entry: ProviderEntry): ProviderDraft {
   const text = (stored: StoredOption) =>
     "variable" in stored ? `\${${stored.variable}}` : "sealed" in stored ? storedMark : stored.text;
   const texts = Object.entries(options).map(([name, stored]) => [name, text(stored)] as const);
-  const passed = texts.filter(([name]) => name.startsWith("options."));
   return {
     kind,
     ...(baseUrl === "" ? {} : { base_url: baseUrl }),
-    ...Object.fromEntries(texts.filter(([name]) => !name.startsWith("options."))),
-    ...(passed.length === 0
-      ? {}
-      : {
-          options: Object.fromEntries(
-            passed.map(([name, value]) => [name.slice("options.".length), value]),
-          ),
-        }),
+    ...Object.fromEntries(texts),
     ...(apiKey === undefined ? {} : { api_key: text(apiKey) }),
     ...(keys.length === 0
       ? {}

@@ -1,4 +1,4 @@
-import { isRecord, type ManifestDraft, type ProviderDraft } from "./draft.ts";
+import type { ManifestDraft, ProviderDraft } from "./draft.ts";
 
 /** Stands in an export for a literal that is kept encrypted; an apply leaves that as it is. */
 export const storedMark = "<stored>";
@@ -15,16 +15,8 @@ export function withLiterals(draft: ManifestDraft, literals: Literals): Manifest
 }
 
 function fill(fields: ProviderDraft, literals: Readonly<Record<string, string>>): ProviderDraft {
-  const { options: passed, ...own } = fields;
-  const filled = Object.entries(own).map(
+  const filled = Object.entries(fields).map(
     ([name, value]) => [name, value === storedMark ? (literals[name] ?? value) : value] as const,
   );
-  const options = Object.entries(isRecord(passed) ? passed : {}).map(
-    ([name, value]) =>
-      [name, value === storedMark ? (literals[`options.${name}`] ?? value) : value] as const,
-  );
-  return {
-    ...Object.fromEntries(filled),
-    ...(options.length === 0 ? {} : { options: Object.fromEntries(options) }),
-  };
+  return Object.fromEntries(filled);
 }

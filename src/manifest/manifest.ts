@@ -17,8 +17,8 @@ import { engineProvider, type Route, type Timeouts } from "../catalog/model.ts";
 import { asTexts, type ManifestDraft } from "./draft.ts";
 import { Fields, type Path, type Report } from "./fields.ts";
 import {
-  type AddressCheck,
   type ManifestProvider,
+  type ProviderReading,
   readProvider,
   sharedFields,
 } from "./read-provider.ts";
@@ -48,8 +48,7 @@ export interface Manifest {
   readonly models: readonly ManifestModel[];
 }
 
-export interface ReadOptions {
-  readonly checkAddress: AddressCheck;
+export interface ReadOptions extends ProviderReading {
   /** Providers that routes may name although they are not among these entries. */
   readonly known?: readonly string[];
 }
@@ -80,7 +79,7 @@ export function readDraft(draft: Partial<ManifestDraft>, options: ReadOptions): 
     const isProvider = section === "providers";
     const path = rest.join(".");
     // The API has what only some kinds know under `options`.
-    const isOption = isProvider && ![...sharedFields, "options"].includes(String(rest[0]));
+    const isOption = isProvider && !sharedFields.includes(String(rest[0]));
     const own = isOption ? `options.${path}` : path;
     const field = rest.length === 0 ? (isProvider ? "name" : "id") : own;
     const subject = rest.length === 0 ? `"${name}"` : path;
@@ -95,11 +94,11 @@ export function readDraft(draft: Partial<ManifestDraft>, options: ReadOptions): 
 function readEntries(
   value: unknown,
   report: Report,
-  { checkAddress, known = [] }: ReadOptions,
+  { known = [], ...reading }: ReadOptions,
 ): Manifest {
   const root = new Fields({ value, path: [], report });
   root.only(["settings", "engine", "providers", "models"]);
-  const providers = root.entries("providers").map((fields) => readProvider(fields, checkAddress));
+  const providers = root.entries("providers").map((fields) => readProvider(fields, reading));
   const names = [engineProvider, ...known, ...providers.map(({ name }) => name)];
   const models = root.entries("models").map((fields) => readModel(fields, names));
   return { providers, models };

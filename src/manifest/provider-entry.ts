@@ -58,9 +58,7 @@ function toOptions(options: {
 /** What a sealed option is bound to, so that it opens nowhere else. */
 export const optionPlace = (provider: string, option: string) => `provider:${provider}:${option}`;
 
-/** What is passed to a package may be anything: it is kept as a secret. */
 export function isSecretOption(kind: ProviderKind, name: string): boolean {
-  if (name.startsWith("options.")) return true;
   return providerKindShapes[kind].options[name]?.isSecret === true;
 }
 

@@ -1,3 +1,4 @@
+import { removedKind, removedKindWords } from "../base/removed-kind.ts";
 import { engineProvider } from "../catalog/model.ts";
 import { defaultKey, keyNameText, mostKeys, mostKeyWeight } from "../catalog/provider-keys.ts";
 import {
@@ -44,21 +45,31 @@ export const sharedFields: readonly string[] = [
 
 export type AddressCheck = (baseUrl: string, allowPrivate: boolean) => string | undefined;
 
+export interface ProviderReading {
+  readonly checkAddress: AddressCheck;
+  /** A provider of the removed kind is kept, serves nothing, and stops no other one from starting. */
+  readonly keepsRemoved?: boolean | undefined;
+}
+
 /** One entry of `providers:`. A vendor that is known brings its kind and address along. */
-export function readProvider(fields: Fields, checkAddress: AddressCheck): ManifestProvider {
+export function readProvider(
+  fields: Fields,
+  { checkAddress, keepsRemoved = false }: ProviderReading,
+): ManifestProvider {
   const name = fields.ownName(/^[A-Za-z0-9][\w-]{0,62}$/, "letters, digits, - and _");
   if (name === engineProvider)
     fields.wrong(
       "kind",
       'cannot be set: the provider name "engine" is reserved for the embedded models',
     );
+  if (keepsRemoved && fields.isText("kind", removedKind))
+    return { name, kind: removedKind, baseUrl: "", allowPrivate: false, stated: ["kind"] };
   const vendor = readVendor(fields);
   const kind = readKind(fields, vendor);
   const shape = providerKindShapes[kind];
   fields.only([
     ...sharedFields,
     ...Object.keys(shape.options).filter((option) => !sharedFields.includes(option)),
-    ...(shape.takesOptions === true ? ["options"] : []),
   ]);
   const allowPrivate = fields.flag("allow_private");
   const baseUrl = readBaseUrl(fields, shape, vendor);
@@ -104,6 +115,10 @@ function readVendor(fields: Fields): Vendor | undefined {
 
 function readKind(fields: Fields, vendor: Vendor | undefined): ProviderKind {
   if (vendor !== undefined && !fields.has("kind")) return vendor.kind;
+  if (fields.isText("kind", removedKind)) {
+    fields.wrong("kind", `was removed (${removedKind}). ${removedKindWords.advice}`);
+    return removedKind;
+  }
   const kind = fields.word("kind", providerKinds) ?? "openai";
   if (vendor !== undefined && vendor.kind !== kind)
     fields.wrong("kind", `must be ${vendor.kind} for ${vendor.title}`);
@@ -126,13 +141,6 @@ function readOptions(fields: Fields, shape: ProviderKindShape): Readonly<Record<
     const isWord = words !== undefined && fields.has(name);
     const value = isWord ? fields.word(name, words) : readReference(fields, name);
     if (value !== undefined) options[name] = value;
-  }
-  if (shape.takesOptions === true && fields.has("options")) {
-    const inner = fields.inner("options");
-    for (const name of inner.names()) {
-      const value = readReference(inner, name);
-      if (value !== undefined) options[`options.${name}`] = value;
-    }
   }
   return options;
 }

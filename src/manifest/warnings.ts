@@ -1,3 +1,4 @@
+import { removedKind, removedKindWords } from "../base/removed-kind.ts";
 import type { Price } from "../call/price.ts";
 import {
   type Model,
@@ -9,7 +10,7 @@ import { keysOf } from "../catalog/provider-keys.ts";
 
 /** A warning about a valid entry. */
 export interface Warning {
-  readonly kind: "missing_variable" | "not_served" | "no_output_limit";
+  readonly kind: "removed_kind" | "missing_variable" | "not_served" | "no_output_limit";
   /** The name of the provider, or the id of the model. */
   readonly subject: string;
   readonly message: string;
@@ -19,7 +20,12 @@ export function providerWarnings(
   entry: ProviderEntry,
   hasVariable: (name: string) => boolean,
 ): readonly Warning[] {
-  const { name, options = {} } = entry;
+  const { name, kind, options = {} } = entry;
+  if (kind === removedKind) {
+    const { what, advice } = removedKindWords;
+    const message = `provider ${name}: ${what}, so calls will fail. ${advice}`;
+    return [{ kind: "removed_kind", subject: name, message }];
+  }
   const keys = keysOf(entry);
   const lacks = (stored: StoredOption) => "variable" in stored && !hasVariable(stored.variable);
   const lacking = keys.filter(({ secret }) => lacks(secret));

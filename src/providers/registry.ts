@@ -1,3 +1,4 @@
+import { type removedKind, removedKindWords } from "../base/removed-kind.ts";
 import type { Quirks } from "../call/quirks.ts";
 import { createAiSdkProvider } from "./ai-sdk/provider.ts";
 import { createAnthropicProvider } from "./anthropic/provider.ts";
@@ -5,12 +6,13 @@ import type { ChangedProvider, KeyTerms, Provider } from "./contract.ts";
 import { createGeminiProvider } from "./gemini/provider.ts";
 import { createBroken } from "./kit/broken.ts";
 import { Dialer, type DialerOptions } from "./kit/dial.ts";
+import { SetupFault } from "./kit/setup-fault.ts";
 import { createOpenAiProvider } from "./openai/provider.ts";
 import { createVertexProvider } from "./vertex/provider.ts";
 
 export interface ProviderSettings {
   readonly name: string;
-  readonly kind: "openai" | "gemini" | "vertex" | "anthropic" | "bedrock" | "ai-sdk";
+  readonly kind: "openai" | "gemini" | "vertex" | "anthropic" | "bedrock" | typeof removedKind;
   /** Empty where the kind makes its own. */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
@@ -35,8 +37,14 @@ const builders: Readonly<Record<ProviderSettings["kind"], (options: BuildOptions
   vertex: createVertexProvider,
   anthropic: createAnthropicProvider,
   bedrock: createAiSdkProvider,
-  "ai-sdk": createAiSdkProvider,
+  "ai-sdk": createRemoved,
 };
+
+function createRemoved({ name }: Pick<ProviderSettings, "name">): Provider {
+  const { what, advice } = removedKindWords;
+  const cause = new SetupFault("settings", { what: `${name}: ${what}.`, advice });
+  return createBroken({ name, problem: what, cause });
+}
 
 const isSendable = /^[\x21-\x7e]*$/;
 

@@ -6,7 +6,6 @@ import { quirksOf } from "../../src/catalog/vendors.ts";
 import type { RecordedRequest } from "../fake/upstream.ts";
 import { serviceAccount } from "../fake/vendors/vertex-account.ts";
 import { operatorKey } from "../providers/dialect.ts";
-import { aiSdkDialect } from "../providers/dialects/ai-sdk.ts";
 import { anthropicDialect } from "../providers/dialects/anthropic.ts";
 import { bedrockKeyDialect } from "../providers/dialects/bedrock.ts";
 import { geminiDialect } from "../providers/dialects/gemini.ts";
@@ -91,11 +90,6 @@ export const vendors: readonly Vendor[] = [
     name: "bedrock",
     entry: `{ kind: bedrock, base_url: "ORIGIN", region: us-east-1, ${key} }`,
     wires: translated(bedrockKeyDialect),
-  },
-  {
-    name: "ai-sdk",
-    entry: `{ kind: ai-sdk, base_url: "ORIGIN/v1", package: "@ai-sdk/openai-compatible", options: { name: acme, supportsStructuredOutputs: true }, ${key} }`,
-    wires: translated(aiSdkDialect),
   },
 ];
 

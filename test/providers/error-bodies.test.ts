@@ -5,7 +5,6 @@ import type { ApiError } from "../../src/base/errors.ts";
 import { quirksOf, vendors } from "../../src/catalog/vendors.ts";
 import { plainCall } from "./calls.ts";
 import type { Dialect, VendorReply } from "./dialect.ts";
-import { aiSdkDialect } from "./dialects/ai-sdk.ts";
 import { anthropicDialect } from "./dialects/anthropic.ts";
 import { bedrockKeyDialect } from "./dialects/bedrock.ts";
 import { geminiDialect } from "./dialects/gemini.ts";
@@ -22,21 +21,18 @@ import { apiErrorOf, Stage } from "./stage.ts";
 
 const openAi = (vendor: string) => openAiDialect({ name: vendor, quirks: quirksOf(vendor, "") });
 
-/** Where a vendor is reached in two ways, both read its errors alike. */
-function dialectsOf({ vendor, kind }: VendorErrors): readonly Dialect[] {
+function dialectOf({ vendor, kind }: VendorErrors): Dialect {
   switch (kind) {
     case "openai":
-      return [openAi(vendor)];
+      return openAi(vendor);
     case "gemini":
-      return [geminiDialect];
+      return geminiDialect;
     case "vertex":
-      return [vertexDialect];
+      return vertexDialect;
     case "anthropic":
-      return [anthropicDialect];
+      return anthropicDialect;
     case "bedrock":
-      return [bedrockKeyDialect];
-    case "ai-sdk":
-      return [aiSdkDialect, openAi(vendor)];
+      return bedrockKeyDialect;
     default:
       return kind satisfies never;
   }
@@ -70,19 +66,18 @@ test("every vendor that we name has error bodies", () => {
 });
 
 for (const errors of vendorErrors)
-  for (const dialect of dialectsOf(errors))
-    describe(`${errors.vendor} by ${dialect.name}`, () => {
-      const stage = new Stage(dialect);
-      for (const row of errors.bodies) {
-        const { code, reason } = expectedOf(row);
-        test(`${row.what} (${row.status}) is ${code}, ${reason}`, async () => {
-          for (const streamed of [false, true]) {
-            stage.answer(replyOf(row, streamed));
-            const error = await apiErrorOf(
-              streamed ? stage.hearStream(plainCall) : stage.chat(plainCall),
-            );
-            expect(heard(error)).toEqual(expectedOf(row));
-          }
-        });
-      }
-    });
+  describe(errors.vendor, () => {
+    const stage = new Stage(dialectOf(errors));
+    for (const row of errors.bodies) {
+      const { code, reason } = expectedOf(row);
+      test(`${row.what} (${row.status}) is ${code}, ${reason}`, async () => {
+        for (const streamed of [false, true]) {
+          stage.answer(replyOf(row, streamed));
+          const error = await apiErrorOf(
+            streamed ? stage.hearStream(plainCall) : stage.chat(plainCall),
+          );
+          expect(heard(error)).toEqual(expectedOf(row));
+        }
+      });
+    }
+  });

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ErrorCode, UpstreamReason } from "../../src/base/errors.ts";
 import type { Json } from "../../src/call/chat.ts";
-import type { ProviderKind } from "../../src/catalog/provider-kinds.ts";
+import type { UsableKind } from "../../src/catalog/provider-kinds.ts";
 
 /** Who has to do something about it. `model`: the operator, whose route names it. */
 export type Fault = "caller" | "key" | "credit" | "limit" | "overloaded" | "model" | "vendor";
@@ -29,7 +29,7 @@ export interface ErrorBody {
 export interface VendorErrors {
   readonly vendor: string;
   /** The provider that speaks with it. */
-  readonly kind: ProviderKind;
+  readonly kind: UsableKind;
   readonly bodies: readonly ErrorBody[];
 }
 

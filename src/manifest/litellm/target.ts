@@ -42,7 +42,7 @@ export function readTarget(options: TargetOptions): Target | undefined {
       const vendor = named.prefix ?? written.split("/")[0] ?? "";
       remarks.note(
         line,
-        `${written} is not imported: unknown vendor "${vendor}". If it is OpenAI-compatible, add an api_base to the entry; otherwise use kind ai-sdk`,
+        `${written} is not imported: unknown vendor "${vendor}". If it is OpenAI-compatible, add an api_base to the entry`,
       );
       return undefined;
     }
@@ -71,12 +71,12 @@ export function readTarget(options: TargetOptions): Target | undefined {
       return readVertex(found);
     case "bedrock":
       return readBedrock(found);
-    case "ai-sdk":
+    case "none":
       remarks.note(
         line,
-        `${prefix.name} is called through ${prefix.package}. Install that package: npm install ${prefix.package}`,
+        `${prefix.name}/${found.model} is not imported: there is no adapter for ${prefix.name}. Use its models through Bedrock or OpenRouter`,
       );
-      return withKey(found, { kind: "ai-sdk", package: prefix.package, ...address });
+      return undefined;
     default:
       return prefix.way satisfies never;
   }
@@ -181,7 +181,7 @@ function readVertex({ params, keys, remarks, model }: Found): Target | undefined
   if (partners.test(model)) {
     remarks.note(
       params.line("model"),
-      `vertex_ai/${model} is not imported: kind vertex serves only Google models; for others, use kind ai-sdk with @ai-sdk/google-vertex`,
+      `vertex_ai/${model} is not imported: kind vertex serves only Google models`,
     );
     return undefined;
   }

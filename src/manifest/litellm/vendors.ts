@@ -4,9 +4,7 @@ import { findVendor } from "../../catalog/vendors.ts";
 export interface Prefix {
   /** What the provider is called, unless there are several of them. */
   readonly name: string;
-  readonly way: "openai" | "azure" | "anthropic" | "gemini" | "vertex" | "bedrock" | "ai-sdk";
-  /** The package that calls it, where the way is `ai-sdk`. */
-  readonly package?: string;
+  readonly way: "openai" | "azure" | "anthropic" | "gemini" | "vertex" | "bedrock" | "none";
   /** Its id in the catalog of vendors, where it has one. */
   readonly vendor?: string;
   /** Of a vendor that is not in that catalog. */
@@ -51,12 +49,7 @@ const azure = { name: "azure", way: "azure", vendor: "azure" } as const;
 const vertex = { name: "vertex", way: "vertex" } as const;
 const bedrock = { name: "bedrock", way: "bedrock" } as const;
 /** Its compatible endpoint refuses `stream_options`, without which streams report no usage. */
-const cohere = {
-  name: "cohere",
-  way: "ai-sdk",
-  package: "@ai-sdk/cohere",
-  keyVariable: "COHERE_API_KEY",
-} as const;
+const cohere = { name: "cohere", way: "none" } as const;
 
 const special: Readonly<Record<string, Prefix>> = {
   azure: { ...azure, keyVariable: "AZURE_API_KEY", baseVariable: "AZURE_API_BASE" },

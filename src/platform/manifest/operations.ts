@@ -29,6 +29,8 @@ export interface ManifestOperations {
     file?: string | undefined;
     /** It is the config file, which a start applies again once it has changed. */
     isOwnFile?: boolean;
+    /** A server starts: one provider that this version cannot serve does not stop the others. */
+    isStart?: boolean;
     adopts?: boolean;
   }): Promise<ApplyView>;
   /** What a file defined is the store's from now on, with its values. The file need not exist. */
@@ -81,12 +83,13 @@ async function applyText(
   toAudit: Parameters<typeof put>[1]["toAudit"],
 ): Promise<ApplyView> {
   const { catalog, checkAddress } = dependencies;
-  const { text, dryRun, file, isOwnFile = false } = input;
+  const { text, dryRun, file, isOwnFile = false, isStart: keepsRemoved } = input;
   const current = await catalog.load();
   const { hash, adopts } = await catalog.manifestState();
   const isOther = ({ origin }: { origin?: { file: string } }) => origin?.file !== file;
   const known = current.providers.filter((one) => file === undefined || isOther(one));
-  const manifest = readManifest(text, { checkAddress, known: known.map(({ name }) => name) });
+  const names = known.map(({ name }) => name);
+  const manifest = readManifest(text, { checkAddress, keepsRemoved, known: names });
   const digest = isOwnFile ? manifestDigest(text) : undefined;
   const isUpgrade = file !== undefined && adopts;
   const options = { manifest, current, file, adopts: input.adopts === true || isUpgrade };

@@ -83,13 +83,11 @@ test("a secret in an option goes to the store, not to the file", () => {
   });
   expect(fields["credentials"]).toBe("<stored>");
   expect(literals).toEqual({ credentials: '{"private_key":"x=y"}' });
-  const passed = draft("cohere", { kind: "ai-sdk", options: ["package=p", "apiKey=secret"] });
-  expect(passed.draft).toEqual({ kind: "ai-sdk", package: "p", options: { apiKey: "<stored>" } });
-  const shown = { providers: { cohere: passed.draft }, models: {} };
-  expect(draftText(shown)).not.toContain("secret");
-  const whole = withLiterals(shown, { cohere: passed.literals });
+  const shown = { providers: { google: fields }, models: {} };
+  expect(draftText(shown)).not.toContain("private_key");
+  const whole = withLiterals(shown, { google: literals });
   const [provider] = readDraft(whole, { checkAddress: () => undefined }).providers;
-  expect(provider?.options).toEqual({ package: "p", "options.apiKey": "secret" });
+  expect(provider?.options).toMatchObject(literals);
 });
 
 test("what is lacking or wrong is said with what would be right", () => {

@@ -1,4 +1,5 @@
 import { invalid, Problem } from "../../base/problem.ts";
+import { removedKind, removedKindWords } from "../../base/removed-kind.ts";
 import { isReserved, reservedVariable } from "../../base/reserved-variable.ts";
 import {
   type ProviderKind,
@@ -84,6 +85,8 @@ export function vendorTable(): readonly (readonly [id: string, title: string, ab
 
 function kindOf({ word, kind, baseUrl }: DraftOptions, vendor: Vendor | undefined): ProviderKind {
   const known = providerKinds.find((one) => one === kind);
+  if (kind === removedKind)
+    throw invalid({ kind: `The ${removedKindWords.what}. ${removedKindWords.advice}` });
   if (kind !== undefined && known === undefined)
     throw invalid({ kind: `Unknown kind "${kind}". Kinds: ${providerKinds.join(", ")}.` });
   if (vendor !== undefined && known !== undefined && known !== vendor.kind)
@@ -149,17 +152,13 @@ function readOptions(options: {
 }): ReadOptions {
   const { given, kind, shape, hasKey } = options;
   const fields: ProviderDraft = {};
-  const passed: ProviderDraft = {};
   const literals: Record<string, string> = {};
   for (const [name, value] of given.options.map(readPair)) {
-    const isOwn = Object.hasOwn(shape.options, name);
-    if (!isOwn && shape.takesOptions !== true) throw unknownOption(name, kind, shape);
-    const field = isOwn ? name : `options.${name}`;
-    const isLiteral = isSecretOption(kind, field) && !/^\$\{\w+\}$/.test(value);
-    if (isLiteral) literals[field] = value;
-    (isOwn ? fields : passed)[name] = isLiteral ? storedMark : value;
+    if (!Object.hasOwn(shape.options, name)) throw unknownOption(name, kind, shape);
+    const isLiteral = isSecretOption(kind, name) && !/^\$\{\w+\}$/.test(value);
+    if (isLiteral) literals[name] = value;
+    fields[name] = isLiteral ? storedMark : value;
   }
-  if (Object.keys(passed).length > 0) fields["options"] = passed;
   for (const [name, { variable, isNeeded, isSecret, about }] of Object.entries(shape.options)) {
     if (name in fields) continue;
     const isFound = variable !== undefined && given.isSet(variable);

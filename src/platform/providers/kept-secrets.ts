@@ -1,7 +1,6 @@
 import { invalid, Problem } from "../../base/problem.ts";
 import type { ProviderEntry, StoredOption } from "../../catalog/model.ts";
 import { defaultKey, keysOf } from "../../catalog/provider-keys.ts";
-import { providerKindShapes } from "../../catalog/provider-kinds.ts";
 import { isMachineReference } from "../../secrets/secrets.ts";
 import type { ProviderChanges } from "./schemas.ts";
 
@@ -16,7 +15,7 @@ export function checkKeptSecrets(options: {
 }): void {
   const { before, after, changes } = options;
   const { api_key: given, options: passed = {} } = changes;
-  if (originOf(before) === originOf(after) && !namesHost(after, passed)) return;
+  if (originOf(before) === originOf(after)) return;
   const { name } = after;
   const keys = keysOf(after)
     .filter((key) => isSealed(key.secret) && isKept(before, key.name))
@@ -39,7 +38,7 @@ export function checkKeptSecrets(options: {
   );
   if (option !== undefined)
     throw invalid({
-      [`options.${ownName(option)}`]: `A stored secret is not sent to another address. Enter ${ownName(option)} again.`,
+      [`options.${option}`]: `A stored secret is not sent to another address. Enter ${option} again.`,
     });
 }
 
@@ -48,23 +47,10 @@ const isSealed = (secret: StoredOption) =>
   "sealed" in secret || ("variable" in secret && isMachineReference(secret.variable));
 const isKept = (before: ProviderEntry, name: string) =>
   keysOf(before).some((key) => key.name === name);
-/** Options of a package have a prefix in the store. */
-const ownName = (option: string) => option.replace(/^options\./, "");
 const isGiven = (passed: NonNullable<ProviderChanges["options"]>, option: string) =>
-  typeof passed[ownName(option)] === "string";
+  typeof passed[option] === "string";
 
 /** Where the kind makes the address itself, it is the vendor's own. */
 function originOf({ kind, baseUrl }: ProviderEntry): string {
   return baseUrl === "" ? kind : new URL(baseUrl).origin;
-}
-
-/** Packages take the address as an option, each by a name of its own. */
-function namesHost(
-  { kind }: ProviderEntry,
-  passed: NonNullable<ProviderChanges["options"]>,
-): boolean {
-  if (providerKindShapes[kind].takesOptions !== true) return false;
-  return Object.entries(passed).some(
-    ([name, value]) => value !== null && /url|host|endpoint|resource|proxy/i.test(name),
-  );
 }

@@ -55,7 +55,7 @@ export function toDraft(view: ProviderView): ProviderDraft {
   };
 }
 
-const placeOptions = ["project", "location", "region", "package"];
+const placeOptions = ["project", "location", "region"];
 
 /** Whether two entries lead to the same server, however each of them says it. */
 export function isSamePlace(one: ProviderDraft, other: ProviderDraft): boolean {

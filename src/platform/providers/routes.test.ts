@@ -197,19 +197,9 @@ describe("a provider that is added", () => {
     expect((await remove("mine", { empties_models: "true" })).body.emptied).toEqual([first.id]);
   });
 
-  test("may be a package of the AI SDK, with options of its own", async () => {
-    const options = { package: "@ai-sdk/mistral", apiVersion: "2026-01-01" };
-    expect((await add({ name: "sdk", kind: "ai-sdk", options })).status).toBe(200);
-    expect(await find("sdk")).toMatchObject({
-      kind: "ai-sdk",
-      options: [
-        { name: "package", value: "@ai-sdk/mistral" },
-        { name: "options.apiVersion", value: null, secret: { from: "store" } },
-      ],
-    });
-    await remove("sdk");
-    const unknown = await add({ name: "sdk", kind: "nonsense" });
-    expect([unknown.status, unknown.body.error.field]).toEqual([400, "kind"]);
+  test("is refused if its kind is unknown", async () => {
+    const { status, body } = await add({ name: "sdk", kind: "nonsense" });
+    expect([status, body.error.field]).toEqual([400, "kind"]);
   });
 
   test("may be a known vendor whose variable is set", async () => {

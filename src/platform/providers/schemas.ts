@@ -291,7 +291,7 @@ export const newProvider = fields({
   name: text({ least: 1, most: 63 }),
   vendor: Type.Optional(text({ most: 63, about: "A vendor id from GET /api/vendors." })),
   kind: Type.Optional(
-    text({ most: 63, about: "Protocol, if no vendor is set, for example `ai-sdk`." }),
+    text({ most: 63, about: "Protocol, if no vendor is set, for example `openai`." }),
   ),
   base_url: Type.Optional(text({ most: 2_000 })),
   api_key: Type.Optional(text({ most: 20_000, about: "The key, or ${NAME} for a variable." })),

@@ -1,4 +1,5 @@
 import { invalid, Problem } from "../../base/problem.ts";
+import { removedKind, removedKindWords } from "../../base/removed-kind.ts";
 import type { CatalogContent } from "../../catalog/catalog.ts";
 import type { ProviderEntry, ProviderKey } from "../../catalog/model.ts";
 import { checkFields } from "../../catalog/origin.ts";
@@ -112,17 +113,18 @@ function changeDraft(
   before: ProviderEntry,
   changes: ProviderChanges,
 ): { readonly draft: ProviderDraft; readonly fields: readonly string[] } {
-  const { options: passed, ...present } = toProviderDraft(before);
+  const present = toProviderDraft(before);
   const kind = changes.kind ?? before.kind;
   // The command line hands over what was typed.
+  if (kind === removedKind)
+    throw invalid({ kind: `The ${removedKindWords.what}. ${removedKindWords.advice}` });
   if (!providerKinds.includes(kind))
     throw invalid({ kind: `Kind must be one of ${providerKinds.join(", ")}.` });
-  const { options: known, takesOptions } = providerKindShapes[kind];
+  const { options: known } = providerKindShapes[kind];
   // Options of the kind that it had mean nothing to the new one.
   const isOther = kind !== before.kind;
   const own = isOther ? sharedOf(present) : present;
   const changed: ProviderDraft = {};
-  const more: ProviderDraft = isRecord(passed) && !isOther ? { ...passed } : {};
   const fields: string[] = [];
   const set = (name: string, value: unknown) => {
     if (value === undefined) return;
@@ -141,18 +143,14 @@ function changeDraft(
     if (value !== null) checkReference(value, `options.${name}`);
     if (Object.hasOwn(known, name)) set(name, value);
     else if (value === null && isOther) continue;
-    else if (takesOptions === true) {
-      more[name] = value === "" ? null : value;
-      fields.push("options");
-    } else
+    else
       throw new Problem({
         code: "invalid",
         message: `Unknown option "${name}" for kind ${kind}.`,
         field: `options.${name}`,
       });
   }
-  const draft = { ...own, ...changed, ...(takesOptions === true ? { options: more } : {}) };
-  return { draft, fields };
+  return { draft: { ...own, ...changed }, fields };
 }
 
 /** The list with another `default` key, or without one; undefined where the key is not in the list. */

@@ -55,7 +55,7 @@ function usesOf(entry: ProviderEntry): readonly Use[] {
   const { kind, options = {} } = entry;
   const all: readonly (readonly [string | undefined, StoredOption])[] = [
     ...keysOf(entry).map(({ secret }) => [undefined, secret] as const),
-    ...Object.entries(options).map(([name, one]) => [name.replace(/^options\./, ""), one] as const),
+    ...Object.entries(options).map(([name, one]) => [name, one] as const),
   ];
   return all.flatMap(([option, one]) =>
     "variable" in one ? [{ kind, option, variable: one.variable }] : [],

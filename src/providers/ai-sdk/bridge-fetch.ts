@@ -6,7 +6,6 @@ import { upstreamError } from "../kit/failure.ts";
 import { send, toNetworkError } from "../kit/http.ts";
 import { PacketReader } from "../kit/packets.ts";
 import { maxReplyBytes, toResponse, type UpstreamReply } from "../kit/reply.ts";
-import type { ReplyFix } from "./chat/reply-fixes.ts";
 import { WholeReply } from "./chat/whole-reply.ts";
 import { toldIn } from "./failure.ts";
 import { Recent } from "./recent.ts";
@@ -124,8 +123,6 @@ export interface BridgeFetchOptions {
   readonly dialer: Dialer;
   /** Signs each request, in place of what the package has put into its header. */
   readonly signer: AwsSigner | undefined;
-  /** Of the package, where it cannot read all replies of its vendor. */
-  readonly fixReply?: ReplyFix | undefined;
 }
 
 /**
@@ -133,7 +130,7 @@ export interface BridgeFetchOptions {
  * redirected, a failure made an ApiError at once, and no more kept than may be.
  */
 export function createBridgeFetch(options: BridgeFetchOptions): BridgeFetch {
-  const { provider, dialer, signer, fixReply } = options;
+  const { provider, dialer, signer } = options;
   const places = new Recent<Place>();
   const find = (address: string): Place => {
     const { pathname, search } = new URL(address);
@@ -166,7 +163,7 @@ export function createBridgeFetch(options: BridgeFetchOptions): BridgeFetch {
     });
     if (known === undefined) return toResponse(reply);
     if (known.isStream) return streamed(bounded(reply, { call: known, provider }), provider);
-    return whole(reply, { provider, signal: signal ?? never, fixReply });
+    return whole(reply, { provider, signal: signal ?? never });
   };
 }
 
@@ -189,18 +186,13 @@ function toHeaders(given: RequestInit["headers"], host: string): Record<string, 
 /** All of a reply, looked at before a package parses it. */
 async function whole(
   reply: UpstreamReply,
-  {
-    provider,
-    signal,
-    fixReply,
-  }: Pick<BridgeFetchOptions, "provider" | "fixReply"> & { readonly signal: Signal },
+  { provider, signal }: Pick<BridgeFetchOptions, "provider"> & { readonly signal: Signal },
 ): Promise<WholeReply> {
   try {
     const { bytes } = await reply.whole(maxReplyBytes);
     if (bytes.length > smallJsonChars && isTooHeavy(new TextDecoder().decode(bytes)))
       throw new RangeError("it is nested too deeply or has too many values");
-    const fixed = fixReply?.(new TextDecoder().decode(bytes));
-    return new WholeReply(reply, fixed === undefined ? bytes : Buffer.from(fixed));
+    return new WholeReply(reply, bytes);
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw toNetworkError({ provider, signal, cause });
     throw upstreamError("upstream_error", {

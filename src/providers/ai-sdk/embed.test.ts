@@ -6,15 +6,10 @@ import { isJsonObject } from "../../call/chat.ts";
 import type { EmbedCall, EmbedResult } from "../../call/embed.ts";
 
 let bedrock: Bridge;
-let compatible: Bridge;
 beforeAll(async () => {
   bedrock = await openBridge({ kind: "bedrock" });
-  compatible = await openBridge({
-    kind: "ai-sdk",
-    options: { package: "@ai-sdk/openai-compatible", "options.name": "acme" },
-  });
 });
-afterAll(() => Promise.all([bedrock.upstream.stop(), compatible.upstream.stop()]));
+afterAll(() => bedrock.upstream.stop());
 
 function embed(bridge: Bridge, model: string, call: Partial<EmbedCall>): Promise<EmbedResult> {
   if (bridge.provider.embed === undefined) throw new Error("no embeddings");
@@ -87,43 +82,19 @@ test("a length that nobody named is left out where the package knows that it can
   expect(bedrock.asked).not.toHaveProperty("dimensions");
 });
 
-test("a compatible server is asked for all at once", async () => {
-  const before = compatible.upstream.requests.length;
-  compatible.upstream.replyWith(
-    jsonReply({
-      body: {
-        object: "list",
-        data: [
-          { object: "embedding", index: 0, embedding: [1, 0] },
-          { object: "embedding", index: 1, embedding: [0, 1] },
-        ],
-        usage: { prompt_tokens: 4, total_tokens: 4 },
-      },
-    }),
-  );
-  expect(await embed(compatible, "embed-1", { dimensions: 2 })).toEqual({
-    vectors: [
-      [1, 0],
-      [0, 1],
-    ],
-    usage: { inputTokens: 4, outputTokens: 0, estimated: false },
-  });
-  expect(compatible.upstream.requests.length).toBe(before + 1);
-  expect(compatible.asked).toMatchObject({ input: ["one", "two"], dimensions: 2 });
-});
-
 test("vectors of several lengths, or too few, are a failure", async () => {
-  const reply = (...embeddings: readonly (readonly number[])[]) =>
-    jsonReply({ body: { data: embeddings.map((embedding, index) => ({ index, embedding })) } });
+  const reply = (...float: readonly (readonly number[])[]) =>
+    jsonReply({ body: { embeddings: { float } } });
   for (const broken of [reply([1, 2]), reply([1, 2], [1]), reply([], [])]) {
-    compatible.upstream.replyWith(broken);
-    expect((await apiErrorOf(embed(compatible, "embed-1", {}))).code).toBe("upstream_error");
+    bedrock.upstream.replyWith(broken);
+    const failed = embed(bedrock, "cohere.embed-v4:0", {});
+    expect((await apiErrorOf(failed)).code).toBe("upstream_error");
   }
 });
 
 test("what is no text is refused by its field", async () => {
   const error = await apiErrorOf(
-    embed(compatible, "embed-1", { input: { kind: "tokens", tokens: [[1, 2]] } }),
+    embed(bedrock, "cohere.embed-v4:0", { input: { kind: "tokens", tokens: [[1, 2]] } }),
   );
   expect([error.code, error.param]).toEqual(["invalid_request", "input"]);
 });

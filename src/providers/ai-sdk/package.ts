@@ -1,13 +1,12 @@
 import { upstreamError } from "../kit/failure.ts";
-import { SetupFault } from "../kit/setup-fault.ts";
 import type { BridgeFetch } from "./bridge-fetch.ts";
-import type { EmbeddingModel, Fields, LanguageModel } from "./model.ts";
+import type { EmbeddingModel, LanguageModel } from "./model.ts";
 import { isFields } from "./model.ts";
 import { Recent } from "./recent.ts";
 
 export interface PackageSettings {
   readonly name: string;
-  readonly kind: "anthropic" | "bedrock" | "ai-sdk";
+  readonly kind: "anthropic" | "bedrock";
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly options: Readonly<Record<string, string>>;
@@ -53,123 +52,29 @@ export class ProviderPackage {
     return make?.call(provider, id);
   }
 
+  /** Both come with the gateway. Nothing from outside names a package or what is called in it. */
   async #load(): Promise<unknown> {
-    const create = factoryIn(await this.#import(), this.#settings.options["factory"]);
-    if (create === undefined) throw this.#missing("export that creates a provider");
-    return create({ ...toPackageSettings(this.#settings), fetch: this.#fetch });
-  }
-
-  #import(): Promise<unknown> {
-    const { kind, name, options } = this.#settings;
-    if (kind === "anthropic") return import("@ai-sdk/anthropic");
-    if (kind === "bedrock") return import("@ai-sdk/amazon-bedrock");
-    const wanted = options["package"] ?? "";
-    return importPackage(wanted).catch((cause: unknown) => {
-      const isThere = cause instanceof Error && !isNotFound(cause);
-      const reason = isThere ? `cannot be loaded (${cause.name})` : "is not installed";
-      const install = `run npm install ${installedAs(wanted)} in the project directory`;
-      const help = isThere ? "" : `; ${install} and restart the gateway`;
-      const fault = new SetupFault("package", {
-        what: `The package ${wanted} ${reason}.`,
-        advice: isThere
-          ? packageAdvice
-          : `On the gateway's machine, ${install} and restart the gateway.`,
-        cause,
-      });
-      throw upstreamError("upstream_unavailable", {
-        detail: `${name}: the package ${wanted} ${reason}${help}`,
-        reason: "missing",
-        cause: fault,
-      });
-    });
+    const { kind, baseUrl, apiKey, options } = this.#settings;
+    // What we know is always set: packages look for it in the environment otherwise.
+    const address = baseUrl === "" ? {} : { baseURL: baseUrl };
+    // Packages call it and nothing else of it, such as `preconnect`.
+    const fetch = this.#fetch as unknown as typeof globalThis.fetch;
+    if (kind === "anthropic") {
+      const { createAnthropic } = await import("@ai-sdk/anthropic");
+      return createAnthropic({ ...address, apiKey: apiKey ?? "", fetch });
+    }
+    const { createAmazonBedrock } = await import("@ai-sdk/amazon-bedrock");
+    // Without a key, requests are signed behind the package's back.
+    const key = apiKey ?? "signed";
+    return createAmazonBedrock({ ...address, region: options["region"] ?? "", apiKey: key, fetch });
   }
 
   #missing(what: string) {
-    const { name, options, kind } = this.#settings;
-    const wanted = options["package"] ?? kind;
+    const { name, kind } = this.#settings;
     return upstreamError("upstream_unavailable", {
-      detail: `${name}: the package ${wanted} has no ${what}`,
+      detail: `${name}: the package for ${kind} has no ${what}`,
       reason: "missing",
-      cause: new SetupFault("package", {
-        what: `The package ${wanted} has no ${what}.`,
-        advice: packageAdvice,
-      }),
     });
-  }
-}
-
-const packageAdvice =
-  "Check that it is a recent AI SDK provider package. Set factory if the provider is created by an export with another name.";
-
-/** Package names only: a path could load any code. */
-async function importPackage(name: string): Promise<unknown> {
-  if (!/^(@[\w.-]+\/)?[\w-][\w.-]*(\/[\w-][\w.-]*)*$/.test(name))
-    throw new TypeError("not a package name");
-  return import(name);
-}
-
-function isNotFound({ message, name }: Error): boolean {
-  return name === "ResolveMessage" || /cannot find (module|package)/i.test(message);
-}
-
-/** A package may have several entries; what is installed is the whole. */
-function installedAs(name: string): string {
-  const [first = "", second = ""] = name.split("/");
-  return first.startsWith("@") ? `${first}/${second}` : first;
-}
-
-/** The export that was named; else the first that is called as all of them are. */
-function factoryIn(module: unknown, named: string | undefined) {
-  if (!isFields(module)) return undefined;
-  const names = Object.keys(module).filter((name) => /^create[A-Z]/.test(name));
-  return [named ?? "", ...(named === undefined ? names : [])]
-    .map((name) => module[name])
-    .find(isFunction);
-}
-
-/** What a package's factory is given. What we know is always said: packages look around otherwise. */
-export function toPackageSettings({ kind, baseUrl, apiKey, options }: PackageSettings): Fields {
-  const address = baseUrl === "" ? {} : { baseURL: baseUrl };
-  switch (kind) {
-    case "anthropic":
-      return { ...address, apiKey: apiKey ?? "" };
-    case "bedrock":
-      return {
-        ...address,
-        region: options["region"] ?? "",
-        // Without a key, requests are signed behind the package's back.
-        apiKey: apiKey ?? "signed",
-      };
-    case "ai-sdk":
-      return {
-        // Packages for compatible servers ask for usage only when told to.
-        includeUsage: true,
-        ...address,
-        ...(apiKey === undefined ? {} : { apiKey }),
-        ...passedOn(options),
-      };
-    default:
-      return kind satisfies never;
-  }
-}
-
-const prefix = "options.";
-
-/** Texts as they stand; `true`, `false` and JSON objects as what they mean. */
-function passedOn(options: Readonly<Record<string, string>>): Fields {
-  const settings: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(options))
-    if (name.startsWith(prefix)) settings[name.slice(prefix.length)] = meaningOf(value);
-  return settings;
-}
-
-function meaningOf(text: string): unknown {
-  if (text === "true" || text === "false") return text === "true";
-  if (!text.startsWith("{")) return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
   }
 }
 

@@ -7,7 +7,6 @@ import { Call, createBridgeFetch } from "./bridge-fetch.ts";
 import { toCallOptions } from "./chat/call-options.ts";
 import { JsonToolText, writesByTool } from "./chat/json-tool.ts";
 import { fromGenerated } from "./chat/reply.ts";
-import { replyFixOf } from "./chat/reply-fixes.ts";
 import { AiSdkChatStream } from "./chat/stream.ts";
 import { embedTexts } from "./embed.ts";
 import { toBridgeError } from "./failure.ts";
@@ -27,14 +26,12 @@ export function createAiSdkProvider(options: AiSdkOptions): Provider {
   const kind = toKind(options.kind);
   const settings = { name, kind, baseUrl, apiKey, options: options.options };
   const signer = toSigner(settings);
-  const fixReply = replyFixOf(options.options["package"]);
   const bridge = new ProviderPackage(
     settings,
-    createBridgeFetch({ provider: name, dialer, signer, fixReply }),
+    createBridgeFetch({ provider: name, dialer, signer }),
   );
   const checkCredentials = () => {
-    const isMissing = kind !== "ai-sdk" && apiKey === undefined && signer === undefined;
-    if (isMissing) throw withoutCredentials(settings);
+    if (apiKey === undefined && signer === undefined) throw withoutCredentials(settings);
   };
   const languageModel = (id: string) => {
     checkCredentials();
@@ -107,7 +104,7 @@ function createEmbed(options: {
 }
 
 function toKind(kind: string): PackageSettings["kind"] {
-  if (kind === "anthropic" || kind === "bedrock" || kind === "ai-sdk") return kind;
+  if (kind === "anthropic" || kind === "bedrock") return kind;
   throw new Error(`no provider package for kind ${kind}`);
 }
 

@@ -1,5 +1,5 @@
 /** What the operator has to fix before any call can work. */
-export type FaultKind = "settings" | "credentials" | "sign_in" | "package";
+export type FaultKind = "settings" | "credentials" | "sign_in";
 
 export interface FaultWords {
   /** A whole sentence, without a key or a vendor's words. */

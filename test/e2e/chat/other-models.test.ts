@@ -34,7 +34,6 @@ providers:
   router: ${provider("kind: openai, vendor: openrouter")}
   deepseek: ${provider("kind: openai, vendor: deepseek")}
   plain: ${provider("kind: openai")}
-  bridged: ${provider('kind: ai-sdk, package: "@ai-sdk/openai-compatible", options: { name: acme }')}
   anthropic: ${provider("kind: anthropic")}
   spare: ${provider("kind: anthropic")}
   google: ${provider("kind: gemini")}
@@ -44,7 +43,6 @@ models:
   other-routed: ${model("{ provider: router, model: other }")}
   deepseek: ${model("{ provider: deepseek, model: deepseek-chat }")}
   plain: ${model("{ provider: plain, model: any }")}
-  bridged: ${model("{ provider: bridged, model: any }")}
   claude: ${model("{ provider: anthropic, model: claude-sonnet-4-5 }, { provider: spare, model: claude-sonnet-4-5, priority: 2 }", "aliases: [best],")}
   pro: ${model("{ provider: google, model: gemini-3-pro }")}
   flash: ${model("{ provider: google, model: gemini-2.5-flash }")}
@@ -166,8 +164,6 @@ const leftOut: readonly Way[] = [
     { from: "claude", to, drivers, signs: claudeSigns, secrets: ofClaude, says: chatSays },
     { from: "pro", to, drivers, signs: googleSigns, secrets: ofGoogle, says: chatSays },
   ]),
-  { from: "claude", to: "bridged", drivers, signs: claudeSigns, secrets: ofClaude, says: chatSays },
-  { from: "pro", to: "bridged", drivers, signs: googleSigns, secrets: ofGoogle, says: chatSays },
   { from: "claude", to: "pro", drivers, signs: claudeSigns, secrets: ofClaude, says: googleSays },
   { from: "pro", to: "claude", drivers, signs: googleSigns, secrets: ofGoogle, says: claudeSays },
   // Chat completions have no place for the model: there the vendor decides.

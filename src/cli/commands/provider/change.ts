@@ -1,5 +1,5 @@
 import { Problem } from "../../../base/problem.ts";
-import { type ProviderKind, providerKinds } from "../../../catalog/provider-kinds.ts";
+import { providerKinds, type UsableKind } from "../../../catalog/provider-kinds.ts";
 import type { SavedProvider } from "../../../platform/providers/check.ts";
 import { type Command, type Invocation, jsonFlag } from "../../command.ts";
 import { interruptible } from "../../terminal/interrupt.ts";
@@ -67,7 +67,7 @@ async function update(invocation: Invocation, signal: AbortSignal): Promise<void
       operations.providers.update({
         name,
         // The operation rejects an unknown kind.
-        kind: flags["kind"] as ProviderKind | undefined,
+        kind: flags["kind"] as UsableKind | undefined,
         base_url: flags["base-url"],
         ...(key === undefined ? {} : { api_key: key }),
         ...(isPrivacySet ? { allow_private: isAllowed } : {}),

@@ -8,7 +8,6 @@ import type { JsonObject } from "../../../call/chat.ts";
 
 let anthropic: Bridge;
 let bedrock: Bridge;
-let compatible: Bridge;
 beforeAll(async () => {
   anthropic = await openBridge({ kind: "anthropic" });
   const said = { type: "text", text: "Seen." } as const;
@@ -18,16 +17,8 @@ beforeAll(async () => {
   bedrock = await openBridge({ kind: "bedrock" });
   const reply = bedrockReply({ blocks: [{ text: ["Seen."] }], stopReason: "end_turn" });
   bedrock.upstream.replyWith(jsonReply({ body: JSON.parse(reply) }));
-  compatible = await openBridge({
-    kind: "ai-sdk",
-    options: { package: "@ai-sdk/openai-compatible", "options.name": "acme" },
-  });
-  const choice = { message: { role: "assistant", content: "Seen." }, finish_reason: "stop" };
-  compatible.upstream.replyWith(jsonReply({ body: { choices: [choice] } }));
 });
-afterAll(() =>
-  Promise.all([anthropic, bedrock, compatible].map(({ upstream }) => upstream.stop())),
-);
+afterAll(() => Promise.all([anthropic, bedrock].map(({ upstream }) => upstream.stop())));
 
 const pdf = "JVBERi0xLjcK";
 const text = Buffer.from("plain words").toString("base64");
@@ -108,11 +99,6 @@ test("an image in the result of a tool reaches Bedrock where no tool may be call
   ]);
 });
 
-test("a package for servers that hear gets audio", async () => {
-  await compatible.chat(asking(audio));
-  expect(lastOf(compatible)).toMatchObject([{ type: "text" }, audio]);
-});
-
 test("what a vendor cannot take is refused by its field", async () => {
   const content = "messages[0].content[1]";
   for (const [bridge, call, param] of [
@@ -120,8 +106,6 @@ test("what a vendor cannot take is refused by its field", async () => {
     [bedrock, asking(audio), `${content}.input_audio`],
     [anthropic, asking(file("application/zip", pdf)), `${content}.file.file_data`],
     [bedrock, asking(file("application/zip", pdf)), `${content}.file.file_data`],
-    [compatible, resulting([question, image]), "messages[2].content[1].image_url"],
-    [compatible, resulting([file("application/pdf", pdf)]), "messages[2].content[0].file"],
   ] as const) {
     const before = bridge.upstream.requests.length;
     const error = await apiErrorOf(bridge.chat(call));

@@ -1,4 +1,5 @@
 import type { Transaction } from "kysely";
+import { removedKind } from "../../../base/removed-kind.ts";
 import { endpoints } from "../../../call/endpoint.ts";
 import type { Price } from "../../../call/price.ts";
 import type { CatalogStore, CatalogWrite } from "../../../catalog/catalog.ts";
@@ -153,7 +154,7 @@ function toProvider(row: Tables["providers"]): ProviderEntry {
     row.api_key === null ? undefined : JSON.parse(row.api_key);
   return {
     name: row.name,
-    kind: oneOf(providerKinds, row.kind),
+    kind: oneOf([...providerKinds, removedKind], row.kind),
     baseUrl: row.base_url,
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(row.keys === null ? {} : { keys: JSON.parse(row.keys) }),

@@ -88,14 +88,6 @@ describe("provider test names the cause", () => {
     expect(stage.upstream.requests).toEqual([]);
   });
 
-  test("of a package that is not installed", async () => {
-    await applied('kind: ai-sdk, package: "@ai-sdk/nope-of-nobody"');
-    const { trouble, what, advice } = await problemOf();
-    expect(trouble).toBe("package");
-    expect(what).toBe("The package @ai-sdk/nope-of-nobody is not installed.");
-    expect(advice).toContain("npm install @ai-sdk/nope-of-nobody");
-  });
-
   test("of a key that cannot be sent, and shows nothing of it", async () => {
     await applied(
       `kind: openai, base_url: "${stage.upstream.baseUrl}", allow_private: true, api_key: "\${P_KEY}"`,

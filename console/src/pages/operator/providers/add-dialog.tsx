@@ -10,7 +10,6 @@ import {
   type ProviderDraft,
   ProviderFields,
   providerFieldNames,
-  readMoreOptions,
 } from "./provider-fields.tsx";
 import { SaveAnyway } from "./save-anyway.tsx";
 import type { Vendor } from "./words.ts";
@@ -30,8 +29,6 @@ export function AddProvider({ onAdded }: { readonly onAdded: OnAdded }) {
 }
 
 const ownServer = "";
-/** Also its kind, and no vendor's id. */
-const sdkPackage = "ai-sdk";
 
 interface NewDraft extends ProviderDraft {
   readonly choice: string;
@@ -40,18 +37,16 @@ interface NewDraft extends ProviderDraft {
   readonly savesAnyway?: boolean;
 }
 
-const usualName = (choice: string) => (choice === sdkPackage ? "" : choice);
-
 function toBody({ choice, name, baseUrl, key, isPrivate, savesAnyway, ...draft }: NewDraft) {
-  const texts = Object.entries({ ...draft.options, ...readMoreOptions(draft.moreOptions) });
+  const texts = Object.entries(draft.options);
   const options = Object.fromEntries(
     texts.flatMap(([option, value]) =>
       value === null || value.trim() === "" ? [] : [[option, value.trim()] as const],
     ),
   );
   return {
-    name: (name ?? usualName(choice)).trim(),
-    ...(choice === ownServer ? {} : choice === sdkPackage ? { kind: choice } : { vendor: choice }),
+    name: (name ?? choice).trim(),
+    ...(choice === ownServer ? {} : { vendor: choice }),
     ...(baseUrl.trim() === "" ? {} : { base_url: baseUrl.trim() }),
     ...(key === null || key.trim() === "" ? {} : { api_key: key.trim() }),
     ...(isPrivate ? { allow_private: true } : {}),
@@ -67,8 +62,7 @@ interface AddFormProps {
 
 function AddForm({ vendors, onAdded }: AddFormProps) {
   const kindOf = ({ choice }: NewDraft) =>
-    vendors.find(({ id }) => id === choice)?.kind ??
-    (choice === sdkPackage ? sdkPackage : "openai");
+    vendors.find(({ id }) => id === choice)?.kind ?? "openai";
   const form = useForm({
     route: "POST /api/providers",
     values: (): NewDraft => ({ ...emptyDraft, choice: vendors[0]?.id ?? ownServer }),
@@ -110,7 +104,6 @@ function AddForm({ vendors, onAdded }: AddFormProps) {
             label: isLocal ? `${title} (on this machine)` : title,
           })),
           { value: ownServer, label: "Other OpenAI-compatible server" },
-          { value: sdkPackage, label: "Other AI SDK package" },
         ]}
       />
       <TextInput
@@ -118,7 +111,7 @@ function AddForm({ vendors, onAdded }: AddFormProps) {
         description="Your name for it. Callers never see it."
         required
         maxLength={63}
-        value={draft.name ?? usualName(choice)}
+        value={draft.name ?? choice}
         onChange={(event) => edit({ name: event.currentTarget.value })}
         error={form.error("name")}
       />

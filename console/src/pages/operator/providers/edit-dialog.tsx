@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { type ProviderKind, providerKinds } from "../../../../../src/catalog/provider-kinds.ts";
+import { providerKinds, type UsableKind } from "../../../../../src/catalog/provider-kinds.ts";
 import { fieldError } from "../../../components/feedback/form-problem.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
 import { FormDialog } from "../../../components/form/form-dialog.tsx";
@@ -11,7 +11,6 @@ import {
   type ProviderDraft,
   ProviderFields,
   providerFieldNames,
-  readMoreOptions,
 } from "./provider-fields.tsx";
 import { SaveAnyway } from "./save-anyway.tsx";
 import { type Provider, secretWords } from "./words.ts";
@@ -20,8 +19,6 @@ import { type Provider, secretWords } from "./words.ts";
 export const isEditable = (provider: Provider) =>
   providerFieldNames(provider.kind).some((field) => !isInFile(provider, field));
 
-/** The options of a package are named without their prefix, as the API takes them. */
-const ownName = (name: string) => name.replace(/^options\./, "");
 const isHidden = (option: Provider["options"][number]) => option.secret?.from === "store";
 
 interface EditDraft extends ProviderDraft {
@@ -33,7 +30,7 @@ function toDraft({ kind, base_url: baseUrl, allow_private: isPrivate, options }:
   const texts = options.map((option) => {
     const variable = option.secret?.variable;
     const text = option.value ?? (typeof variable === "string" ? `\${${variable}}` : "");
-    return [ownName(option.name), text] as const;
+    return [option.name, text] as const;
   });
   return {
     ...emptyDraft,
@@ -49,9 +46,9 @@ function toChanges(before: EditDraft, { baseUrl, key, isPrivate, ...draft }: Edi
   const changed = Object.entries(draft.options)
     .filter(([name, value]) => value !== (before.options[name] ?? ""))
     .map(([name, value]) => [name, value === null ? null : value.trim() || null] as const);
-  const options = { ...Object.fromEntries(changed), ...readMoreOptions(draft.moreOptions) };
+  const options = Object.fromEntries(changed);
   return {
-    ...(draft.kind === before.kind ? {} : { kind: draft.kind as ProviderKind }),
+    ...(draft.kind === before.kind ? {} : { kind: draft.kind as UsableKind }),
     ...(baseUrl === before.baseUrl ? {} : { base_url: baseUrl.trim() || null }),
     ...(key === "" ? {} : { api_key: key?.trim() ?? null }),
     ...(isPrivate === before.isPrivate ? {} : { allow_private: isPrivate }),
@@ -74,7 +71,7 @@ export function EditProvider({ provider }: { readonly provider: Provider }) {
       say(warnings[0] ?? `Saved ${name}.`, warnings.length > 0 ? "bad" : "good"),
   });
   const canSave = isEditable(provider);
-  const hidden = provider.options.filter(isHidden).map((option) => ownName(option.name));
+  const hidden = provider.options.filter(isHidden).map(({ name: option }) => option);
   return (
     <FormDialog
       title={`${canSave ? "Edit" : "View"} ${name}`}
@@ -94,7 +91,10 @@ export function EditProvider({ provider }: { readonly provider: Provider }) {
         label="Kind"
         description="The provider's API format."
         value={form.values.kind}
-        data={providerKinds.map((value) => ({ value, label: value }))}
+        data={[...new Set([...providerKinds, before.kind])].map((value) => ({
+          value,
+          label: value,
+        }))}
         onChange={(kind) => form.edit({ kind })}
         error={fieldError(form.problem, "kind")}
         isLocked={isInFile(provider, "kind") || provider.source.kind === "file"}

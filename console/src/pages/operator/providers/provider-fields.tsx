@@ -1,9 +1,9 @@
-import { Checkbox, PasswordInput, Textarea, TextInput, type TextInputProps } from "@mantine/core";
+import { Checkbox, PasswordInput, TextInput, type TextInputProps } from "@mantine/core";
 import type { ProviderOption } from "../../../../../src/catalog/provider-kinds.ts";
 import type { ApiProblem } from "../../../api.ts";
 import { fieldError } from "../../../components/feedback/form-problem.tsx";
 import { LockableSelect, lockProps } from "../catalog/source.tsx";
-import { optionsOf, optionTexts, takesMoreOptions } from "./words.ts";
+import { optionsOf, optionTexts } from "./words.ts";
 
 /** What is typed into the form. A secret that is empty stays; null removes it. */
 export interface ProviderDraft {
@@ -11,8 +11,6 @@ export interface ProviderDraft {
   readonly key: string | null;
   readonly isPrivate: boolean;
   readonly options: Readonly<Record<string, string | null>>;
-  /** `name=value` per line, for what a package of the AI SDK takes. */
-  readonly moreOptions: string;
 }
 
 export const emptyDraft: ProviderDraft = {
@@ -20,7 +18,6 @@ export const emptyDraft: ProviderDraft = {
   key: "",
   isPrivate: false,
   options: {},
-  moreOptions: "",
 };
 
 export const providerFieldNames = (kind: string) => [
@@ -28,20 +25,7 @@ export const providerFieldNames = (kind: string) => [
   "api_key",
   "allow_private",
   ...optionsOf(kind).map(([name]) => name),
-  ...(takesMoreOptions(kind) ? ["options"] : []),
 ];
-
-export function readMoreOptions(text: string): Readonly<Record<string, string>> {
-  const lines = text.split("\n").map((line) => line.trim());
-  return Object.fromEntries(
-    lines
-      .filter((line) => line !== "")
-      .map((line) => {
-        const [name = "", ...value] = line.split("=");
-        return [name.trim(), value.join("=").trim()];
-      }),
-  );
-}
 
 interface ProviderFieldsProps {
   readonly kind: string;
@@ -100,9 +84,6 @@ export function ProviderFields(props: ProviderFieldsProps) {
           error={fieldError(problem, name) ?? fieldError(problem, `options.${name}`)}
         />
       ))}
-      {takesMoreOptions(kind) && (
-        <MoreOptions {...props} stored={stored} isLocked={isLocked} setOption={setOption} />
-      )}
       <Checkbox
         label={privateLabel}
         description="For your own servers: localhost, 10.x, 192.168.x."
@@ -196,45 +177,5 @@ function OptionInput({ name, option, value = "", isLocked, ...rest }: OptionInpu
       onChange={(event) => onChange(event.currentTarget.value)}
       error={error}
     />
-  );
-}
-
-interface MoreOptionsProps
-  extends Required<Pick<ProviderFieldsProps, "draft" | "onEdit" | "stored" | "isLocked">>,
-    Pick<ProviderFieldsProps, "kind" | "problem"> {
-  readonly setOption: (name: string, value: string | null) => void;
-}
-
-/** A package takes whatever its author chose. All of it is kept like a secret. */
-function MoreOptions(props: MoreOptionsProps) {
-  const { kind, draft, onEdit, problem, stored, isLocked, setOption } = props;
-  const known = optionsOf(kind).map(([name]) => name);
-  const names = stored.filter((name) => name !== "api_key" && !known.includes(name));
-  return (
-    <>
-      {names.map((name) => (
-        <SecretInput
-          key={name}
-          label={name}
-          about="Passed to the package. Stored encrypted."
-          value={draft.options[name] === undefined ? "" : draft.options[name]}
-          isStored
-          isLocked={isLocked("options")}
-          onChange={(value) => setOption(name, value)}
-          error={fieldError(problem, `options.${name}`)}
-        />
-      ))}
-      {!isLocked("options") && (
-        <Textarea
-          label="More options"
-          description="Passed to the package: one name=value per line."
-          autosize
-          minRows={2}
-          value={draft.moreOptions}
-          onChange={(event) => onEdit({ moreOptions: event.currentTarget.value })}
-          error={fieldError(problem, "options")}
-        />
-      )}
-    </>
   );
 }

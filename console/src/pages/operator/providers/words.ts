@@ -77,8 +77,6 @@ export function optionsOf(kind: string): readonly (readonly [string, ProviderOpt
   return Object.entries(options).filter(([name]) => name !== "vendor" && name !== "responses");
 }
 
-export const takesMoreOptions = (kind: string) => shapeOf(kind).takesOptions === true;
-
 const shapeOf = (kind: string) =>
   providerKindShapes[providerKinds.find((one) => one === kind) ?? "openai"];
 
@@ -94,14 +92,6 @@ export const optionTexts: Readonly<Record<string, { readonly label: string; abou
   access_key_id: { label: "Access key ID", about: "Instead of an API key." },
   secret_access_key: { label: "Secret access key", about: "Belongs to the access key ID." },
   session_token: { label: "Session token", about: "Only for temporary credentials." },
-  package: {
-    label: "Package",
-    about: "An installed AI SDK provider package, such as @ai-sdk/mistral.",
-  },
-  factory: {
-    label: "Factory",
-    about: "The export that creates the provider, if the package has several.",
-  },
   image_urls: {
     label: "Image URLs",
     about:

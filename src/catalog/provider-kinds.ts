@@ -13,6 +13,8 @@ export interface ProviderOption {
   readonly isNeeded?: true;
   /** Where vendors' own tools look for it. */
   readonly variable?: string;
+  /** The value is the path of a file, for which the other option has the content. */
+  readonly contentOption?: string;
   /** The words that it may be. */
   readonly words?: readonly string[];
 }
@@ -67,6 +69,7 @@ export const providerKindShapes: Readonly<Record<ProviderKind, ProviderKindShape
       credentials: { about: "JSON key of the service account", isSecret: true },
       credentials_file: {
         about: "path of a file with the JSON key",
+        contentOption: "credentials",
         variable: "GOOGLE_APPLICATION_CREDENTIALS",
       },
     },

@@ -59,6 +59,40 @@ test("over HTTP, what an export uses is no key of a provider, unless svc.yaml na
   expect(await tried("GITHUB_TOKEN")).toBe(200);
 });
 
+test("over HTTP, no file can be named, so no reply says whether it exists", async () => {
+  const place = { kind: "vertex", base_url: gateway.upstream.baseUrl, allow_private: true };
+  const named = (credentials_file: string) => ({
+    ...place,
+    options: { project: "p", location: "us-central1", credentials_file },
+    skip_test: true,
+  });
+  const replies = [];
+  for (const file of [import.meta.path, "/no/such/file", "/etc"]) {
+    const { status, body } = await add({ name: "google", ...named(file) });
+    replies.push({ status, error: body.error });
+  }
+  expect(replies[0]).toEqual({
+    status: 400,
+    error: {
+      code: "invalid",
+      field: "options.credentials_file",
+      message:
+        "Option credentials_file names a file, which only svc.yaml and commands can do. Enter the content as credentials.",
+    },
+  });
+  expect(new Set(replies.map((reply) => JSON.stringify(reply))).size).toBe(1);
+  expect((await add({ name: "google", ...named("${GROQ_API_KEY}") })).status).toBe(400);
+  await gateway.server.operations.providers.add({ name: "google", ...named("/keys/google.json") });
+  const change = async (body: object) =>
+    (await operator.ask("PATCH /api/providers/:name", { params: { name: "google" }, body })).status;
+  expect(await change({ paused: true })).toBe(200);
+  expect(await change({ options: { location: "europe-west1" }, skip_test: true })).toBe(200);
+  const elsewhere = { base_url: "https://thief.example/v1", skip_test: true };
+  expect(await change(elsewhere)).toBe(400);
+  expect(await change({ options: { credentials_file: "/etc/passwd" }, skip_test: true })).toBe(400);
+  await remove("google");
+});
+
 test("a command of the machine may refer to any variable", async () => {
   await gateway.server.operations.providers.add({
     name: "mine",

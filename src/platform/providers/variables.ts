@@ -27,12 +27,14 @@ export async function checkVariables(options: {
 }): Promise<void> {
   const { entry, content, exports, actor } = options;
   if (actor.kind === "command") return;
+  checkFiles(entry, content);
   const known = new Set(content.providers.flatMap(usesOf).map(textOf));
   const uses = usesOf(entry).filter((use) => !isOwn(use) && !known.has(textOf(use)));
   if (uses.length === 0) return;
   const taken = new Set((await exports.list()).flatMap(({ target }) => variablesOf(target)));
   const refused = uses.find(
-    ({ variable }) => !vendorVariables.has(variable) || taken.has(variable),
+    ({ option, variable }) =>
+      option !== undefined || !vendorVariables.has(variable) || taken.has(variable),
   );
   if (refused === undefined) return;
   const { option, variable } = refused;
@@ -41,6 +43,23 @@ export async function checkVariables(options: {
   throw invalid({
     [field]: `${what} refers to the variable ${variable}, which only svc.yaml can do. Write \${${variable}} into svc.yaml, or enter the value here.`,
   });
+}
+
+/**
+ * A file that svc.yaml or a command has named stays, for the same address. Another path would show
+ * which files exist, and another address would get what the file signs in to.
+ */
+function checkFiles(entry: ProviderEntry, { providers }: CatalogContent): void {
+  const before = providers.find(({ name }) => name === entry.name);
+  const isSameAddress = before?.kind === entry.kind && before.baseUrl === entry.baseUrl;
+  for (const [option, one] of Object.entries(entry.options ?? {})) {
+    const content = providerKindShapes[entry.kind].options[option]?.contentOption;
+    const isKept = isSameAddress && Bun.deepEquals(before.options?.[option], one);
+    if (content === undefined || !("text" in one) || isKept) continue;
+    throw invalid({
+      [`options.${option}`]: `Option ${option} names a file, which only svc.yaml and commands can do. Enter the content as ${content}.`,
+    });
+  }
 }
 
 /** Where a variable is used: what signs a request is not to be sent as a key. */

@@ -7,7 +7,9 @@ import {
   bedrockReply,
 } from "../../../test/fake/vendors/bedrock-converse.ts";
 import { type Bridge, openBridge } from "../../../test/providers/bridge.ts";
+import { apiErrorOf } from "../../../test/providers/stage.ts";
 import type { ChatPart, JsonObject } from "../../call/chat.ts";
+import { ProviderRegistry } from "../registry.ts";
 
 let bedrock: Bridge;
 let anthropic: Bridge;
@@ -188,4 +190,28 @@ describe("JSON by a schema from a model that writes it by way of a tool", () => 
     );
     expect(order[0]).toBe("text");
   });
+});
+
+test("a region that would lead to another host gets no request and no key", async () => {
+  for (const region of ["evil.example/", "x@evil.example/#", "", "us-east-1.evil.example"]) {
+    const named: string[] = [];
+    const lookup = (host: string) => {
+      named.push(host);
+      return Promise.reject(new Error("not called"));
+    };
+    const provider = new ProviderRegistry({ lookup }).build({
+      name: "aws",
+      kind: "bedrock",
+      baseUrl: "",
+      apiKey: "sk-stored",
+      allowPrivate: false,
+      options: { region },
+    });
+    const call = { messages: [{ role: "user", content: "Hi" }], maxOutputTokens: 9, options: {} };
+    const target = { model: "any" };
+    const signal = new AbortController().signal;
+    const given = { call, target, signal, onAccepted: () => {} };
+    const error = await apiErrorOf(provider.chat?.(given) ?? Promise.resolve());
+    expect([error.detail, named]).toEqual(["aws: region is not an AWS region", []]);
+  }
 });

@@ -30,11 +30,12 @@ export function createAiSdkProvider(options: AiSdkOptions): Provider {
     settings,
     createBridgeFetch({ provider: name, dialer, signer }),
   );
-  const checkCredentials = () => {
+  const checkSettings = () => {
+    if (kind === "bedrock") checkRegion(settings);
     if (apiKey === undefined && signer === undefined) throw withoutCredentials(settings);
   };
   const languageModel = (id: string) => {
-    checkCredentials();
+    checkSettings();
     return bridge.languageModel(id);
   };
   const toError = (thrown: unknown, { signal }: ProviderCall<unknown>) =>
@@ -77,7 +78,7 @@ export function createAiSdkProvider(options: AiSdkOptions): Provider {
   // This vendor has no embeddings.
   if (kind === "anthropic") return chats;
   const embeddingModel = (id: string) => {
-    checkCredentials();
+    checkSettings();
     return bridge.embeddingModel(id);
   };
   return { ...chats, embed: createEmbed({ name, embeddingModel }) };
@@ -115,6 +116,18 @@ function toSigner({ kind, apiKey, options }: PackageSettings): AwsSigner | undef
   if (accessKeyId === undefined || secretAccessKey === undefined) return undefined;
   const credentials = { accessKeyId, secretAccessKey, sessionToken: options["session_token"] };
   return new AwsSigner({ credentials, region, service: "bedrock" });
+}
+
+/** It becomes part of the host name, and could lead a key to any other host. */
+function checkRegion({ name, options }: PackageSettings): void {
+  if (/^[a-z0-9-]{1,63}$/.test(options["region"] ?? "")) return;
+  const what = `${name}: region is not an AWS region`;
+  const advice = "Set region to one such as us-east-1.";
+  throw upstreamError("upstream_unavailable", {
+    detail: what,
+    reason: "auth",
+    cause: new SetupFault("settings", { what: `${what}.`, advice }),
+  });
 }
 
 /** Packages would look for them in places that the operator has not named. */

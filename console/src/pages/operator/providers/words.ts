@@ -73,8 +73,11 @@ export function keyWords({ keys, options }: Provider): {
 /** What a provider of a kind can be given beside its address and key. */
 export function optionsOf(kind: string): readonly (readonly [string, ProviderOption])[] {
   const { options } = shapeOf(kind);
-  // Few need to say what the vendor has: that is for the file and the command line.
-  return Object.entries(options).filter(([name]) => name !== "vendor" && name !== "responses");
+  // Few need to say what the vendor has, and only the file and the command line can name a path.
+  const ofFile = ["vendor", "responses"];
+  return Object.entries(options).filter(
+    ([name, { contentOption }]) => !ofFile.includes(name) && contentOption === undefined,
+  );
 }
 
 const shapeOf = (kind: string) =>
@@ -84,10 +87,6 @@ export const optionTexts: Readonly<Record<string, { readonly label: string; abou
   project: { label: "Project", about: "The Google Cloud project ID." },
   location: { label: "Location", about: "For example, us-central1." },
   credentials: { label: "Service account key", about: "The JSON itself. Stored encrypted." },
-  credentials_file: {
-    label: "Service account key file",
-    about: "The path to the JSON file on the gateway's machine.",
-  },
   region: { label: "Region", about: "For example, us-east-1." },
   access_key_id: { label: "Access key ID", about: "Instead of an API key." },
   secret_access_key: { label: "Secret access key", about: "Belongs to the access key ID." },

@@ -106,6 +106,8 @@ export function limitedBilling(
       exchange.permit = undefined;
       return new UnpaidCharge({ cap: need.cap, call, permit, dependencies });
     }
+
+    check(): void {}
   };
 }
 
@@ -118,6 +120,8 @@ export const unlimitedBilling = class implements Billing {
   reserve({ call }: ReserveOptions, { cap }: Need): CallCharge {
     return new UnpaidCharge({ cap, call, permit: undefined, dependencies: undefined });
   }
+
+  check(): void {}
 };
 
 function ownersOf({

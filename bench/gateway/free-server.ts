@@ -53,6 +53,7 @@ function ignore(): void {}
 const freeBilling: Billing = {
   enter: () => noPurse,
   reserve: (_options: ReserveOptions, need: Need) => new FreeCharge(need.cap),
+  check: () => {},
 };
 
 await serve({ billing: freeBilling });

@@ -130,6 +130,11 @@ export class ServedCall implements ReserveOptions {
       : this.#admitted(charge);
   }
 
+  /** Throws the refusal where not even this is covered, before work that grows with the body. */
+  check(least: Need): void | Promise<void> {
+    return this.dependencies.billing.check(this, least);
+  }
+
   #admitted(charge: CallCharge): CallCharge | Promise<CallCharge> {
     this.#charge = charge;
     this.exchange.charge = charge;

@@ -5,6 +5,7 @@ export const ids = {
   header: 0x1a45dfa3,
   docType: 0x4282,
   void: 0xec,
+  crc32: 0xbf,
   segment: 0x18538067,
   info: 0x1549a966,
   timestampScale: 0x2ad7b1,
@@ -27,6 +28,14 @@ export const ids = {
   attachments: 0x1941a469,
   tags: 0x1254c367,
   chapters: 0x1043a770,
+  position: 0xa7,
+  previousSize: 0xab,
+  silentTracks: 0x5854,
+  referenceBlock: 0xfb,
+  referencePriority: 0xfa,
+  discardPadding: 0x75a2,
+  blockAdditions: 0x75a1,
+  codecState: 0xa4,
 } as const;
 
 /** What may stand next to a cluster, and so ends one of unknown size. */

@@ -51,6 +51,11 @@ export interface Billing {
    * are shared and too few tokens are in hand.
    */
   reserve(options: ReserveOptions, need: Need, tokens: number): CallCharge | Promise<CallCharge>;
+  /**
+   * Throws the refusal of a call that needs at least this, and holds nothing: for calls whose need
+   * is known only after work that a caller without money should not cause.
+   */
+  check(options: ReserveOptions, least: Need): void | Promise<void>;
 }
 
 export interface LedgerBillingDependencies {
@@ -106,6 +111,18 @@ export class LedgerBilling implements Billing {
     return this.#hold(options, need);
   }
 
+  check(options: ReserveOptions, least: Need): void | Promise<void> {
+    const { purse } = options;
+    const { journal, purses, creditAdvice } = this.#dependencies;
+    checkStanding(purse);
+    if (journal.isFailing) throw storeUnavailable();
+    const budgets = this.#budgetsOf(options);
+    const isCovered = () => cover(least, leastFree(purse.pot, budgets)) !== undefined;
+    if (isCovered()) return;
+    if (!purses.isLeased) throw notCovered({ need: least, purse, budgets, purses, creditAdvice });
+    return this.#cover(options, least, () => (isCovered() ? true : undefined)).then(() => {});
+  }
+
   /**
    * All in memory and in one step, so that no two calls are admitted on the same dollar. A promise
    * only where the account is shared with other processes, and this one has too little of its money.
@@ -127,10 +144,10 @@ export class LedgerBilling implements Billing {
     return this.#dependencies.purses.budgetsOf({ purse, key, nowMs: exchange.startedMs });
   }
 
-  async #reserveLater(options: ReserveOptions, need: Need): Promise<Charge> {
+  #reserveLater(options: ReserveOptions, need: Need): Promise<Charge> {
     const { purse, call } = options;
-    const { purses, journal, creditAdvice } = this.#dependencies;
-    const take = (isLast: boolean): Charge | undefined => {
+    const { journal } = this.#dependencies;
+    return this.#cover(options, need, (isLast) => {
       const budgets = this.#budgetsOf(options);
       const covered = cover(need, leastFree(purse.pot, budgets));
       if (covered === undefined || (covered.cap < need.cap && !isLast)) return undefined;
@@ -138,7 +155,17 @@ export class LedgerBilling implements Billing {
       checkStanding(purse);
       if (journal.isFailing) throw storeUnavailable();
       return this.#charge({ options, need, budgets, covered });
-    };
+    });
+  }
+
+  /** Borrows what is missing. */
+  async #cover<T extends object | true>(
+    options: ReserveOptions,
+    need: Need,
+    take: (isLast: boolean) => T | undefined,
+  ): Promise<T> {
+    const { purse } = options;
+    const { purses, creditAdvice } = this.#dependencies;
     const outcome = await purses
       .cover([purse.pot, ...this.#budgetsOf(options)], {
         nano: worstCase(need, need.cap),

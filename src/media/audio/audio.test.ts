@@ -66,25 +66,44 @@ describe("inspectAudio", () => {
     for (const size of [0, 0xffff_ffff, 0x7fff_ffff])
       expect(await secondsOf(withDataSize(wav, size))).toBe(4);
     const twice = Buffer.concat([wav, wav.subarray(36)]);
-    expect(await problemOf(twice)).toContain("more data after its audio");
+    expect(await problemOf(twice)).toContain("more data around its audio");
     const long = Buffer.concat([withDataSize(wav, 32_000), Buffer.alloc(2 * 1024 * 1024)]);
-    expect(await problemOf(long)).toContain("more data after its audio");
+    expect(await problemOf(long)).toContain("more data around its audio");
     expect(await problemOf(edited(wav, 20, [17, 0]))).toContain("codec that is not supported");
     expect(await problemOf(edited(wav, 24, [255, 255, 255, 255]))).toContain("samples per second");
     expect(await problemOf(edited(wav, 22, [0, 0]))).toContain("channels");
     expect(await problemOf(edited(wav, 34, [0, 0]))).toContain("bits long");
   });
 
-  test("every MP3 frame counts, whatever lies between them", async () => {
+  test("MP3 has tags and zeros around its frames, and nothing else", async () => {
     const mp3 = fixtureBytes("speech-cbr.mp3");
     const junk = Buffer.from("not a frame");
-    const pieces: Uint8Array[] = [mp3.subarray(0, 216)];
-    for (let start = 216; start < mp3.length; start += 108)
-      pieces.push(mp3.subarray(start, start + 108), junk);
-    expect(await secondsOf(Buffer.concat(pieces))).toBe(5);
-    const tag = Buffer.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 0, 11, ...junk]);
-    expect(await secondsOf(Buffer.concat([tag, tag, mp3]))).toBe(5);
-    expect(await secondsOf(Buffer.concat([mp3, mp3]))).toBe(9);
+    const id3v2 = Buffer.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 0, 11, ...junk]);
+    const id3v1 = Buffer.alloc(128, "TAG");
+    const apeHead = Buffer.from("APETAGEX\xd0\x07\0\0\x20\0\0\0\0\0\0\0", "latin1");
+    const ape = Buffer.alloc(32);
+    ape.set(apeHead);
+    const zeros = Buffer.alloc(100);
+    for (const whole of [
+      [id3v2, id3v2, mp3],
+      [id3v2, zeros, mp3, ape, ape, id3v1],
+      [mp3, ape, id3v1],
+      [mp3, zeros, ape],
+      [mp3.subarray(0, -20), id3v1],
+    ])
+      expect(await secondsOf(Buffer.concat(whole))).toBe(5);
+    expect(await secondsOf(Buffer.concat([mp3, id3v1, id3v2, mp3]))).toBe(9);
+    for (const broken of [
+      [mp3.subarray(0, 1080), junk, mp3],
+      [mp3, junk],
+    ])
+      expect(await problemOf(Buffer.concat(broken))).toContain("belongs to no frame");
+    for (const other of [
+      [junk, mp3],
+      [Buffer.alloc(3), mp3],
+      [Buffer.alloc(300), mp3],
+    ])
+      expect(await problemOf(Buffer.concat(other))).toContain("is not a WAV, MP3");
   });
 
   test("chained Ogg streams add up", async () => {

@@ -1,6 +1,5 @@
 import { UnreadableMedia, viewOf } from "../frames.ts";
-import { afterTags } from "./mp3.ts";
-import { checkRate, type Reading, Steps } from "./reading.ts";
+import { checkRate, type Reading, Steps, tooDense } from "./reading.ts";
 
 /**
  * FLAC: the samples of all frames. The total in STREAMINFO is a claim and is not read. A frame does
@@ -8,32 +7,52 @@ import { checkRate, type Reading, Steps } from "./reading.ts";
  * for one about once in forty million bytes.
  *
  * The rate, the channels and the bits of a sample stand in STREAMINFO and in each frame. Decoders
- * believe one or the other, so a file in which they differ is refused.
+ * believe one or the other, so a file in which they differ is refused. So is metadata of an unknown
+ * kind, and a file with more bytes than its samples have before they are compressed.
  */
 export function* flacDurationS(bytes: Uint8Array): Reading {
-  const { start, info } = readMetadata(bytes, afterTags(bytes));
+  const { start, info } = readMetadata(bytes);
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   if (infoMarks.some((mark) => buffer.includes(mark, start)))
     throw damaged("it has a second STREAMINFO");
   let samples = 0;
   let strays = 0;
-  const steps = new Steps();
+  let frames = 0;
+  const steps = new Steps(bytes.length);
+  if (bytes[start] !== 0xff) throw damaged("no frame follows its metadata");
   for (let at = start; at !== -1 && at + 6 <= bytes.length; at = bytes.indexOf(0xff, at)) {
-    steps.add(1);
+    steps.scan(bytesPerLook);
     if (steps.endsTurn()) yield;
     const frame = frameAt(bytes, at);
     if (frame === undefined) {
       at += 1;
       continue;
     }
+    steps.add(1);
+    frames += 1;
     samples += frame.samples;
     if (!isLike(frame, info) && ++strays > maxStrays)
       throw damaged("its frames contradict its STREAMINFO");
     at += frame.headerBytes;
   }
   if (samples === 0) throw new UnreadableMedia("is a FLAC without audio frames");
+  // Of two channels, one may be a difference, which takes a bit more.
+  const sampleBytes = (info.channels * (info.bitsPerSample + 1)) / 8;
+  if (bytes.length - start > samples * sampleBytes + frames * maxFrameOverhead + maxTrailerBytes)
+    throw tooDense();
   return samples / info.rate;
 }
+
+/** Looking at what may be a header takes as long as so many bytes. */
+const bytesPerLook = 8;
+/** Header, checksums, and the heads of up to eight channels. */
+const maxFrameOverhead = 64;
+/** Behind the frames, some taggers write tags of MP3. */
+const maxTrailerBytes = 65_536;
+const paddingType = 1;
+const maxType = 6;
+/** Shorter blocks are not allowed, and decoders do not take such a file for FLAC. */
+const minBlockSamples = 16;
 
 /** Headers that are chance, in the largest file. Fewer than these count like all others. */
 const maxStrays = 8;
@@ -51,9 +70,9 @@ interface StreamInfo {
 }
 
 /** STREAMINFO comes first and only once, and says how all frames are. */
-function readMetadata(bytes: Uint8Array, tagsEnd: number): { start: number; info: StreamInfo } {
+function readMetadata(bytes: Uint8Array): { start: number; info: StreamInfo } {
   const view = viewOf(bytes);
-  let at = tagsEnd + 4;
+  let at = 4;
   let info: StreamInfo | undefined;
   for (let blocks = 0; ; blocks++) {
     if (at + 4 > view.byteLength || blocks === maxBlocks) throw cut();
@@ -64,10 +83,26 @@ function readMetadata(bytes: Uint8Array, tagsEnd: number): { start: number; info
     const isInfo = ((head >>> 24) & 0x7f) === 0;
     if (isInfo !== (blocks === 0) || (isInfo && sizeBytes !== infoBytes))
       throw damaged("it must begin with its only STREAMINFO");
+    if (isInfo) checkBlocks(view, contentAt);
     info ??= toInfo(view, contentAt + 10);
+    const type = (head >>> 24) & 0x7f;
+    if (type > maxType) throw damaged("it has metadata of an unknown kind");
+    if (type === paddingType && !isZero(bytes.subarray(contentAt, contentAt + sizeBytes)))
+      throw damaged("its padding is not empty");
     at = contentAt + sizeBytes;
     if (head >>> 31 === 1) return { start: at, info };
   }
+}
+
+function checkBlocks(view: DataView, at: number): void {
+  const least = view.getUint16(at);
+  if (least < minBlockSamples || view.getUint16(at + 2) < least)
+    throw damaged("the sizes of its blocks are invalid");
+}
+
+function isZero(bytes: Uint8Array): boolean {
+  for (const byte of bytes) if (byte !== 0) return false;
+  return true;
 }
 
 /** 20 bits of rate, 3 of channels less one, 5 of the bits of a sample less one. */

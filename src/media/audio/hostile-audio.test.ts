@@ -46,7 +46,7 @@ describe("WAV", () => {
     const other = edited(format, 8, [0, 119, 1, 0]);
     for (const twice of [join(wav.subarray(0, 12), other, wav.subarray(12))])
       expect(await read(twice)).toContain("has two fmt chunks");
-    expect(await read(join(wav, other))).toContain("more data after its audio");
+    expect(await read(join(wav, other))).toContain("more data around its audio");
   });
 
   test("samples of other bytes than bits are refused; a wrong byte rate does not count", async () => {
@@ -88,33 +88,35 @@ describe("MP3", () => {
   for (let start = 0; start < free.length; start += frameBytes)
     free[start + 2] = (free[start + 2] ?? 0) & 0x0f;
 
-  test("an ID3 tag of version or revision 255, and a fifth tag, are refused", async () => {
-    for (const file of [tag(255, 0), tag(3, 255)])
-      expect(await read(file)).toContain("its ID3 tag is invalid");
+  test("an ID3 tag of another version, revision or flags than tags have is refused", async () => {
+    for (const file of [tag(255, 0), tag(3, 255), tag(5, 0), tag(3, 0x66)])
+      expect(await read(file)).toContain("is not a WAV, MP3");
     expect(await read(tag(3, 0))).toBeCloseTo(20 * 0.036, 3);
-    const empty = Uint8Array.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 0, 0]);
-    expect(await read(join(repeated(empty, 5), mp3))).toContain("too many");
-    expect(await read(join(repeated(empty, 4), mp3))).toBeCloseTo(4.068, 3);
   });
 
-  test("frames without a bitrate are refused at the start, midway and behind noise", async () => {
-    const noise = Buffer.from("no frame");
-    for (const file of [join(free.subarray(0, 1080), mp3), join(mp3, free), join(mp3, noise, free)])
-      expect(await read(file)).toContain("free format");
+  test("frames in a tag count where some decoder searches the tag", async () => {
+    const whole = tag(3, 0);
+    const inner = whole.subarray(0, 10 + mp3.length);
+    expect(await read(join(mp3, inner))).toBeGreaterThan(2 * 4.068 - 0.1);
   });
 
-  test("a lone header without a bitrate behind the audio is noise", async () => {
-    const comment = Buffer.from("APETAGEX\u00ff\u00fe\u0000\u0010 made by a camera", "latin1");
-    expect(await read(join(mp3, comment))).toBeCloseTo(4.068, 3);
+  test("frames without a bitrate are refused at the start and midway", async () => {
+    expect(await read(join(free.subarray(0, 1080), mp3))).toContain("is not a WAV, MP3");
+    expect(await read(join(mp3, free))).toContain("belongs to no frame");
   });
 
-  test("frames inside of what looks like a frame count, unless more frames follow it", async () => {
+  test("frames of another kind, and frames that hold frames, are refused", async () => {
     // MPEG 2.5, layer II, 160 kbit/s, 8 kHz: 2,880 bytes for 144 ms, that hide 26 frames.
     const cover = Uint8Array.from([0xff, 0xe5, 0xe8, 0xc0]);
-    expect(await read(join(cover, mp3))).toBeCloseTo(0.144 + 4.068, 3);
-    const hidden = [0, 1, 2, 3].map((part) => mp3.subarray(part * 2_700, (part + 1) * 2_700));
-    const covers = hidden.map((part) => join(cover, part, new Uint8Array(200)));
-    expect(await read(join(...covers))).toBeCloseTo(4 * (0.144 + 25 * 0.036), 1);
+    const covers = Array.from({ length: 4 }, () =>
+      join(cover, mp3.subarray(0, 2_700), new Uint8Array(176)),
+    );
+    expect(await read(join(mp3, ...covers))).toContain("of different kinds");
+    // MPEG 1, layer II, 384 kbit/s, 48 kHz: 1,152 bytes.
+    const head = [0xff, 0xfd, 0xe4, 0];
+    const frame = new Uint8Array(1152);
+    for (const at of [0, 100, 200, 300]) frame.set(head, at);
+    expect(await read(repeated(frame, 20))).toContain("frames inside of its frames");
   });
 });
 
@@ -266,9 +268,11 @@ describe("WebM", () => {
   test("each packet of a lace is a step, and so is each of millions of elements", async () => {
     const lace = fixedLace(256, new Uint8Array(256).fill(0x78));
     const turns = turnsOf(webmAudioDurationS(webmOf(opusTracks, cluster(repeated(lace, 640)))));
-    expect(turns).toBeGreaterThanOrEqual(10);
+    expect(turns).toBeGreaterThanOrEqual(5);
     const voids = repeated(Uint8Array.from([0xec, 0x80]), 100_000);
-    expect(await read(join(webmOf(opusTracks), repeated(voids, 81)))).toContain("too many packets");
+    expect(await read(join(webmOf(opusTracks), repeated(voids, 10)))).toContain(
+      "too many elements",
+    );
     const fields = Array.from({ length: 65 }, (_, id) => element((0x4300 + id).toString(16)));
     const track = element("1654ae6b", element("ae", ...fields));
     expect(await read(webmOf(track))).toContain("too many fields");

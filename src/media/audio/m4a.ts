@@ -1,7 +1,7 @@
 import { UnreadableMedia } from "../frames.ts";
 import { all, type Box, BoxReader, damaged, longerThanBox, only, required } from "../mp4-boxes.ts";
 import { checkPlaces } from "./m4a-places.ts";
-import { type Reading, stepsPerTurn } from "./reading.ts";
+import { type Reading, Steps, stepsPerTurn, tooDense } from "./reading.ts";
 
 /**
  * MP4 with AAC: frames × samples per frame ÷ the rate of the decoder's own description. The times in
@@ -15,26 +15,50 @@ export function* m4aDurationS(bytes: Uint8Array): Reading {
   const movie = only(top, "moov");
   if (movie === undefined) throw new UnreadableMedia("is truncated: it has no moov box");
   checkPlaces(bytes, { parent: "", position: 0, end: boxes.fileEnd });
+  if (top.some(({ name }) => !topNames.has(name))) throw damaged("it has a box that is not known");
   yield;
   const tracks: Track[] = [];
+  let others = 0;
   for (const box of all(boxes.boxesIn(movie), "trak")) {
     const track = readTrack({ bytes, boxes }, box);
-    if (track === undefined) continue;
+    if (track === undefined) {
+      others += 1;
+      continue;
+    }
     tracks.push(track);
     if (tracks.length > maxTracks) throw damaged(`it has more than ${maxTracks} audio tracks`);
     yield;
   }
   if (tracks.length === 0) throw new UnreadableMedia("has no audio track");
-  let steps = 0;
+  const steps = new Steps(bytes.length);
   for (const fragment of all(top, "moof"))
     for (const part of all(boxes.boxesIn(fragment), "traf")) {
-      if (++steps % stepsPerTurn === 0) yield;
+      steps.add(1);
+      if (steps.endsTurn()) yield;
       addFragment(boxes, { part, tracks });
     }
   // A frame has at least one byte: more frames than bytes are a claim.
   if (tracks.some(({ frames }) => frames > bytes.length))
     throw damaged("it lists more frames than it has bytes");
+  if (others === 0) checkDensity(top, tracks);
   return Math.max(...tracks.map(({ frames, format }) => (frames * format.samples) / format.rate));
+}
+
+/** What may stand in the file itself. */
+const topNames: ReadonlySet<string> = new Set(
+  "ftyp styp moov moof mdat free skip wide udta meta uuid sidx ssix mfra pdin emsg prft".split(" "),
+);
+
+/** Of a frame and each of its channels. */
+const maxAacBytes = 768;
+/** Beside frames, writers leave space for what they do not know yet. */
+const maxSpareBytes = 65_536;
+
+/** Sound that no table lists is sound that we do not count. */
+function checkDensity(top: readonly Box[], tracks: readonly Track[]): void {
+  const stored = all(top, "mdat").reduce((sum, box) => sum + box.end - box.contentStart, 0);
+  const most = tracks.reduce((sum, { frames, format }) => sum + frames * format.maxFrameBytes, 0);
+  if (stored > most + maxSpareBytes) throw tooDense();
 }
 
 const maxTracks = 8;
@@ -49,6 +73,7 @@ interface AacFormat {
   readonly rate: number;
   /** Per frame. */
   readonly samples: number;
+  readonly maxFrameBytes: number;
 }
 
 interface File {
@@ -199,7 +224,10 @@ function toFormat(byte: (offset: number) => number): AacFormat {
   if (rate < minRate || rate > maxRate)
     throw new UnreadableMedia(`must have ${minRate} to ${maxRate} samples per second`);
   const isShort = type <= 4 && (byte(index === 15 ? 4 : 1) & 4) !== 0;
-  return { rate, samples: isShort ? 960 : 1024 };
+  const channels = (byte(index === 15 ? 4 : 1) >> 3) & 15;
+  // 7 stands for eight channels, and 0 for a description of its own.
+  const most = channels === 0 || channels > 6 ? 8 : Math.max(2, channels);
+  return { rate, samples: isShort ? 960 : 1024, maxFrameBytes: most * maxAacBytes };
 }
 
 function unsupported(): UnreadableMedia {

@@ -9,6 +9,8 @@ export interface PacketClock {
   readonly longest: number;
   /** What all packets so far last, in samples. */
   readonly total: number;
+  /** The most bytes that they can have. */
+  readonly maxBytes: number;
   add(packet: Packet): void;
 }
 
@@ -17,6 +19,9 @@ export interface Packet {
   readonly first: number | undefined;
   readonly second: number | undefined;
 }
+
+/** Of sound that is compressed hardly at all. */
+const maxBytesPerSample = 2;
 
 /** Of the bytes from `start` to `end`. A file has millions of packets: none gets a view of its own. */
 export function packetAt(
@@ -31,18 +36,30 @@ export function packetAt(
 
 const opusRate = 48_000;
 const maxOpusSamples = (120 * opusRate) / 1000;
+/** Of a frame, by the standard, and of the headers of its packet. */
+const maxFrameBytes = 1_275;
+const maxPacketOverhead = 200;
+const maxOpusStreams = 8;
 
 /** Opus: the first byte of a packet tells the length of its frames, and that or the second how many. */
 export class OpusClock implements PacketClock {
   readonly rate = opusRate;
   readonly longest = maxOpusSamples;
   total = 0;
+  maxBytes = 0;
+  readonly #maxFrameBytes: number;
+
+  /** Sound of more than two channels has several streams in each packet. */
+  constructor(streams = 1) {
+    this.#maxFrameBytes = maxFrameBytes * Math.min(streams, maxOpusStreams);
+  }
 
   add({ first, second = 48 }: Packet): void {
     // An empty packet stands for one that was lost.
     if (first === undefined) return;
     const code = first & 3;
     const frames = code === 0 ? 1 : code === 3 ? second & 63 : 2;
+    this.maxBytes += frames * this.#maxFrameBytes + maxPacketOverhead;
     this.total += Math.min(frames * opusFrameSamples(first >> 3), maxOpusSamples);
   }
 }
@@ -61,6 +78,8 @@ export class VorbisClock implements PacketClock {
   readonly rate: number;
   readonly longest: number;
   total = 0;
+  maxBytes = maxPacketOverhead;
+  readonly #channels: number;
   readonly #sizes: readonly [number, number];
   readonly #isLong: readonly boolean[];
   readonly #modeBits: number;
@@ -77,7 +96,8 @@ export class VorbisClock implements PacketClock {
     const areSizes = sizes >> 4 <= 13 && (sizes & 15) >= 6 && this.#sizes[0] <= this.#sizes[1];
     if (!areSizes) throw damaged("its block sizes are invalid");
     checkRate(this.rate);
-    this.#isLong = readModes(setup, { channels: view.getUint8(11) });
+    this.#channels = view.getUint8(11);
+    this.#isLong = readModes(setup, { channels: this.#channels });
     this.#modeBits = 32 - Math.clz32(this.#isLong.length - 1);
   }
 
@@ -86,6 +106,7 @@ export class VorbisClock implements PacketClock {
     if ((first & 1) === 1) return;
     const mode = (first >> 1) & (2 ** this.#modeBits - 1);
     const size = this.#sizes[this.#isLong[mode] === true ? 1 : 0];
+    this.maxBytes += (size / 2) * this.#channels * maxBytesPerSample + maxPacketOverhead;
     if (this.#last !== undefined) this.total += (this.#last + size) / 4;
     this.#last = size;
   }

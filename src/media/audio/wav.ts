@@ -6,9 +6,18 @@ const maxChannels = 8;
 /** Names and dates. More could be audio that some decoder plays and we do not count. */
 const maxTrailerBytes = 1024 * 1024;
 
+/** Chunks that describe the samples. Recorders and editors write them; none holds sound. */
+const knownChunks: ReadonlySet<string> = new Set([
+  ..."fact LIST bext iXML axml cue  plst smpl inst PEAK cart chna umid levl link mext".split(" "),
+  ..."JUNK junk FLLR PAD id3 ID3 DISP acid strc afsp minf elm1 regn ovwf SAUR tlst _PMX XMP".split(
+    " ",
+  ),
+]);
+
 /**
  * Plain samples: their number of bytes is their duration. The size field counts only as far as
- * there are bytes, because recorders leave it at 0 or at its maximum when they stream.
+ * there are bytes, because recorders leave it at 0 or at its maximum when they stream. Around the
+ * samples are chunks that are known, and nothing else.
  */
 export function* wavDurationS(bytes: Uint8Array): Reading {
   yield;
@@ -26,25 +35,71 @@ export function* wavDurationS(bytes: Uint8Array): Reading {
     throw new UnreadableMedia(
       "is a damaged WAV: the bytes per sample in its header do not match the bits per sample",
     );
+  const view = viewOf(bytes);
+  checkChunks(view, { start: 12, end: dataOffset - 8 });
   const left = bytes.length - dataOffset;
   const claimed = header.dataBytes ?? 0;
   const sizeBytes = claimed === 0 ? left : Math.min(claimed, left);
-  if (left - sizeBytes > maxTrailerBytes) throw hidden();
-  checkTrailer(viewOf(bytes), dataOffset + sizeBytes);
+  checkTrailer(view, dataOffset + sizeBytes);
   return sizeBytes / ((sampleRate * channels * bitsPerSample) / 8);
 }
 
-/** A decoder may go on with a second list of samples. */
 function checkTrailer(view: DataView, start: number): void {
-  for (let at = start + (start % 2); at + 8 <= view.byteLength; ) {
-    const name = view.getUint32(at);
-    // "data", "wavl", "RIFF" and "fmt "
-    if ([0x64617461, 0x7761766c, 0x52494646, 0x666d7420].includes(name)) throw hidden();
+  const end = view.byteLength;
+  if (end - start > maxTrailerBytes) throw hidden();
+  if (isZero(view, { start, end })) return;
+  for (const first of [start, start + 1])
+    for (const isEven of [true, false]) checkSkipping(view, { start: first, isEven });
+  // Some writers leave out the byte that makes chunks begin at even offsets.
+  const isPadded = start % 2 === 1 && view.getUint8(start) === 0;
+  checkChunks(view, { start: isPadded ? start + 1 : start, end });
+}
+
+/** A decoder may go on with a second list of samples, or search chunks that it does not know. */
+function checkChunks(view: DataView, { start, end }: Span): void {
+  let at = start;
+  while (at + 8 <= end) {
+    const name = nameAt(view, at);
     const sizeBytes = view.getUint32(at + 4, true);
-    at += 8 + sizeBytes + (sizeBytes % 2);
+    if (name !== "fmt " && !knownChunks.has(name.trimEnd())) throw hidden();
+    if (name === "fmt " && start !== firstChunk) throw hidden();
+    at += 8 + sizeBytes;
+    if (at < end && at % 2 === 1 && view.getUint8(at) === 0) at += 1;
+  }
+  if (at < end && !isZero(view, { start: at, end })) throw hidden();
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+const firstChunk = 12;
+/** What a decoder that has played the samples may go on with. */
+const soundChunks: readonly string[] = ["data", "wavl", "RIFF", "fmt "];
+
+/** Decoders differ on which chunks are followed by a byte that makes the next one begin evenly. */
+function checkSkipping(
+  view: DataView,
+  { start, isEven }: { readonly start: number; readonly isEven: boolean },
+): void {
+  for (let at = start; at + 8 <= view.byteLength; ) {
+    if (soundChunks.includes(nameAt(view, at))) throw hidden();
+    const sizeBytes = view.getUint32(at + 4, true);
+    at += 8 + sizeBytes + (isEven ? sizeBytes % 2 : 0);
   }
 }
 
+const nameAt = (view: DataView, at: number) =>
+  String.fromCharCode(...[0, 1, 2, 3].map((offset) => view.getUint8(at + offset)));
+
+function isZero(view: DataView, { start, end }: Span): boolean {
+  for (let at = start; at < end; at++) if (view.getUint8(at) !== 0) return false;
+  return true;
+}
+
 function hidden(): UnreadableMedia {
-  return new UnreadableMedia("is a damaged WAV: it has more data after its audio");
+  return new UnreadableMedia(
+    "is a damaged WAV: it has more data around its audio than chunks that are known",
+  );
 }

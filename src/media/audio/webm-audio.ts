@@ -9,12 +9,13 @@ import {
 } from "../ebml.ts";
 import { UnreadableMedia, viewOf } from "../frames.ts";
 import { latin1, OpusClock, type PacketClock, packetAt, VorbisClock } from "./packets.ts";
-import { type Reading, Steps, stepsPerTurn } from "./reading.ts";
+import { type Reading, Steps, stepsPerTurn, tooDense } from "./reading.ts";
 
 /**
  * WebM with Opus or Vorbis: the durations that the packets tell themselves. The times of blocks and
  * of the file are claims and are not read. One linear pass, which follows no pointer. The longest
- * audio track counts.
+ * audio track counts. Elements that have no place in a WebM are refused, and so are those that may
+ * hold anything, where they are large.
  */
 export function* webmAudioDurationS(bytes: Uint8Array): Reading {
   const file = new WebmAudio(bytes);
@@ -35,18 +36,58 @@ const parents: ReadonlyMap<number, number> = new Map([
   [ids.blockGroup, ids.cluster],
 ]);
 
+/** What else a WebM has, by the element that it stands in; writers add up the rest in tags and cues. */
+const others: ReadonlyMap<number, ReadonlySet<number>> = new Map([
+  [0, new Set<number>([ids.void])],
+  [ids.segment, new Set<number>([ids.info, ids.seekHead, ids.cues, ids.tags, ids.chapters])],
+  [ids.tracks, new Set<number>([ids.trackEntry])],
+  [
+    ids.cluster,
+    new Set<number>([
+      ids.timestamp,
+      ids.position,
+      ids.previousSize,
+      ids.silentTracks,
+      ids.simpleBlock,
+    ]),
+  ],
+  [
+    ids.blockGroup,
+    new Set<number>([
+      ids.block,
+      ids.blockDuration,
+      ids.referenceBlock,
+      ids.referencePriority,
+      ids.discardPadding,
+      ids.blockAdditions,
+      ids.codecState,
+    ]),
+  ],
+]);
+const blocks: ReadonlySet<number> = new Set([ids.simpleBlock, ids.block]);
+/** Of all elements that hold neither sound nor pictures: tags, cues, space for more of them. */
+const maxOtherBytes = 1024 * 1024;
+/** Of the elements without content, which nobody needs. */
+const maxVoids = 4_096;
+/** Real headers have about 40. */
+const maxHeadBytes = 256;
+
 class WebmAudio {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
-  readonly steps = new Steps();
+  readonly steps: Steps;
   /** By the number of the track; undefined for a track that is not audio. */
   readonly #clocks = new Map<number, PacketClock | undefined>();
+  readonly #soundBytes = new Map<PacketClock, number>();
   /** From the outermost on. */
   readonly #open: Element[] = [];
   #at = 0;
   #hasTracks = false;
+  #voids = 0;
+  #otherBytes = 0;
 
   constructor(bytes: Uint8Array) {
+    this.steps = new Steps(bytes.length);
     this.#bytes = bytes;
     this.#view = viewOf(bytes);
   }
@@ -76,15 +117,31 @@ class WebmAudio {
   #read(element: Element): void {
     const { id } = element;
     const parent = this.#open.at(-1)?.id ?? 0;
-    // Readers search on, byte by byte, for something they know.
-    const isStray =
-      parent === 0
-        ? id !== ids.header && id !== ids.void
-        : parent === ids.segment && element.idBytes !== 1 && !topLevelIds.has(id);
-    if (isStray) throw damaged("it contains an unknown element");
+    this.#checkKnown(element, parent);
     if (id === ids.trackEntry && parent === ids.tracks) this.#addTrack(element);
     else if (id === ids.simpleBlock && parent === ids.cluster) this.#addBlock(element);
     else if (id === ids.block && parent === ids.blockGroup) this.#addBlock(element);
+  }
+
+  /** Readers search what they do not know, byte by byte, for something that they know. */
+  #checkKnown(element: Element, parent: number): void {
+    const { id, contentStart, end } = element;
+    const sizeBytes = end - contentStart;
+    if (id === ids.header && parent === 0 && contentStart < maxHeadBytes) {
+      if (sizeBytes > maxHeadBytes) throw damaged("its header is too long");
+      return;
+    }
+    if (id === ids.void || id === ids.crc32) {
+      this.#voids += 1;
+      if (this.#voids > maxVoids) throw damaged("it has too many elements without content");
+      if (id === ids.void && this.#bytes.subarray(contentStart, end).some((byte) => byte !== 0))
+        throw damaged("its empty space is not empty");
+    } else if (others.get(parent)?.has(id) !== true) {
+      throw damaged("it contains an unknown element");
+    }
+    if (blocks.has(id)) return;
+    this.#otherBytes += sizeBytes;
+    if (this.#otherBytes > maxOtherBytes) throw damaged("it has too much besides its sound");
   }
 
   /** One list of tracks, in front of all sound: where it comes later, some readers go back. */
@@ -97,6 +154,8 @@ class WebmAudio {
 
   durationS(): number {
     const clocks = [...this.#clocks.values()].filter((clock) => clock !== undefined);
+    if (clocks.some((clock) => clock.maxBytes < (this.#soundBytes.get(clock) ?? 0)))
+      throw tooDense();
     if (clocks.length === 0) throw new UnreadableMedia("has no audio track");
     return Math.max(...clocks.map(({ total, rate }) => total / rate));
   }
@@ -130,8 +189,8 @@ class WebmAudio {
       throw new UnreadableMedia(
         "is a WebM whose audio is compressed again, which is not supported",
       );
-    // Headers of Vorbis are long to read.
-    this.steps.add(stepsPerTurn);
+    // Headers of Vorbis are long to read: they take a turn of their own.
+    this.steps.scan(stepsPerTurn * 8);
     this.#clocks.set(track, toClock(fields.get(ids.codecId), fields.get(ids.codecPrivate)));
   }
 
@@ -144,6 +203,7 @@ class WebmAudio {
     if (!this.#clocks.has(track.value)) throw damaged("one of its blocks belongs to no track");
     const clock = this.#clocks.get(track.value);
     if (clock === undefined) return;
+    this.#soundBytes.set(clock, (this.#soundBytes.get(clock) ?? 0) + end - flagsAt);
     const lacing = (this.#view.getUint8(flagsAt) >> 1) & 3;
     const start = flagsAt + 1;
     if (lacing === 0) return clock.add(packetAt(this.#bytes, { start, end }));
@@ -226,7 +286,7 @@ function toClock(
   headers: Uint8Array | undefined,
 ): PacketClock {
   const name = latin1(codec.subarray(0, maxCodecNameBytes)).replace(/\0+$/, "");
-  if (name === "A_OPUS") return new OpusClock();
+  if (name === "A_OPUS") return new OpusClock(headers?.[18] === 0 ? 1 : headers?.[19]);
   if (name !== "A_VORBIS" || headers === undefined)
     throw new UnreadableMedia("is a WebM with a codec other than Opus or Vorbis");
   if (headers.length > maxHeaderBytes) throw damaged("its Vorbis headers are too long");

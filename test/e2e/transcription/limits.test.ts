@@ -105,6 +105,21 @@ describe("bytes in flight", () => {
 });
 
 describe("an upload", () => {
+  test("of an account without money, or without its budget, is 402 before it is measured", async () => {
+    const poor = await openPayer(gateway, { credit: 50_000n });
+    const noise = new File([new Uint8Array(1000)], "noise.wav");
+    expect(await refusalOf(send(poor, noise))).toMatchObject({
+      status: 402,
+      code: "insufficient_quota",
+    });
+    const limited = await openPayer(gateway, { budget: "0.00005/day" });
+    expect(await refusalOf(send(limited, noise))).toMatchObject({
+      status: 402,
+      code: "budget_exceeded",
+    });
+    expect(gateway.upstream.requests).toHaveLength(0);
+  });
+
   test("beyond the requests per minute is 429 before it is read", async () => {
     const payer = await openPayer(gateway);
     await gateway.server.operations.keys.setLimits({ id: payer.keyId, rpm: "1" });

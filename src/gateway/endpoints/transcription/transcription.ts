@@ -11,29 +11,31 @@ import { inspectAudio } from "../../../media/audio/audio.ts";
 import { toTranscriptionReply } from "../../../wire/v1/transcription/reply.ts";
 import type { TranscriptionRequest } from "../../../wire/v1/transcription/request.ts";
 import { fieldError, readTranscriptionRequest } from "../../../wire/v1/validate.ts";
-import { isCallerLeft } from "../../active-calls.ts";
+import { callerLeft, isCallerLeft } from "../../active-calls.ts";
 import type { CallCharge, Measured } from "../../billing/charge.ts";
 import type { GatewayDependencies } from "../../dependencies.ts";
 import { notProvided } from "../../failures.ts";
 import { isLargeBody } from "../../request/read-body.ts";
 import type { ServedCall } from "../../served-call.ts";
 import { toReplyStream } from "../../stream-reply.ts";
+import { FairTurns } from "./fair-turns.ts";
 import { openTranscript, TranscriptSource } from "./transcript-source.ts";
 
 /** POST /v1/audio/transcriptions. Preview. */
 export async function serveTranscription(served: ServedCall): Promise<Response> {
   const request = readTranscriptionRequest(served.body);
+  const detail = detailOf(request);
+  const anyLength = fitting(served.dependencies, served.model, detail);
   const audio = await measuredAudio(served);
   const { language, prompt, temperature } = request;
   const call: TranscribeCall = {
     audio,
-    detail: detailOf(request),
+    detail,
     ...(language === undefined ? {} : { language }),
     ...(prompt === undefined ? {} : { prompt }),
     ...(temperature === undefined ? {} : { temperature }),
   };
-  const fit = fitting(served.dependencies, served.model, call.detail);
-  const model = longEnough(served.dependencies, fit, audio.durationS);
+  const model = longEnough(served.dependencies, anyLength, audio.durationS);
   const isStreamed = request.stream === true;
   if (isStreamed) served.stream();
   const seconds = billedAudioSeconds(audio.durationS);
@@ -117,10 +119,22 @@ async function streamed(work: Work): Promise<Response> {
   return exchange.events(stream);
 }
 
-async function measuredAudio({ file }: ServedCall): Promise<TranscribeCall["audio"]> {
+/** Of this process: measuring takes the event loop, so one file at a time does, and accounts take turns. */
+const measuring = new FairTurns();
+
+/** Measuring a large file takes a second of work, so the account must be able to pay for the shortest. */
+async function measuredAudio(served: ServedCall): Promise<TranscribeCall["audio"]> {
+  const { file, exchange, price, purse } = served;
   if (file === undefined)
     throw fieldError("file", "is required and must be an audio file, sent as multipart/form-data");
-  const audio = await inspectAudio(file.bytes);
+  const refused = served.check(needOf({ units: { audioSeconds: 1 }, price }));
+  if (refused instanceof Promise) await refused;
+  const { signal } = exchange.request;
+  const audio = await measuring
+    .run(purse.account.id, signal, () => inspectAudio(file.bytes, signal))
+    .catch((error: unknown) => {
+      throw signal.aborted ? callerLeft("the caller closed the connection") : error;
+    });
   if (!audio.ok) throw fieldError("file", audio.problem);
   const { type, durationS } = audio;
   return { bytes: file.bytes, type, durationS };

@@ -141,7 +141,7 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
     publicUrl: settings.publicUrl ?? url,
     ended: Promise.race([opened.store.fenced, ...(follower ? [follower.closed] : [])]),
     async drain(withinMs) {
-      server.stopAccepting();
+      await server.stopAccepting();
       await calls.drain(withinMs);
     },
   };

@@ -91,6 +91,7 @@ export function listenGateway({
     port: settings.port,
     sharesPort,
     certificate,
+    drainMs: settings.drainMs,
     checkReady: async () => {
       if (money.journal.isFailing) throw new Error("the ledger cannot be written");
       await (gate === undefined ? opened.store.check() : gate.refresh());

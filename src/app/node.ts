@@ -2,6 +2,7 @@ import type { Log } from "../base/log.ts";
 import { FleetNode } from "../fleet/node.ts";
 import type { NodeLoad, TickReply } from "../fleet/store.ts";
 import type { ActiveCalls } from "../gateway/active-calls.ts";
+import type { DrainState } from "../gateway/draining.ts";
 import type { GatewayServer } from "../gateway/server.ts";
 import type { GatewayState } from "./gateway-state.ts";
 import type { Money } from "./ledger.ts";
@@ -19,9 +20,11 @@ export interface FollowedFleet {
   readonly node: FleetNode;
   /** Resolves when others have closed this node's epoch. */
   readonly closed: Promise<void>;
-  /** From now on, a drain of this node stops this listener. */
-  serve(server: Pick<GatewayServer, "setDraining">): void;
+  /** From now on, a drain of this node closes this listener. */
+  serve(server: DrainedServer): void;
 }
+
+type DrainedServer = Pick<GatewayServer, "setDraining" | "drain">;
 
 /**
  * A gateway among several. Every tick renews its epoch and brings what is new: changes to read, money
@@ -29,17 +32,11 @@ export interface FollowedFleet {
  */
 export function followFleet({ shared, state, money, calls, log }: FollowOptions): FollowedFleet {
   const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>();
-  let server: Pick<GatewayServer, "setDraining"> | undefined;
+  let server: DrainedServer | undefined;
   let isDraining = false;
   let sequence = -1;
   let reports: number | undefined;
   const onTick = async (reply: TickReply) => {
-    if (reply.isDraining !== isDraining)
-      log.info(
-        reply.isDraining
-          ? "draining; calls in flight may finish and new ones are rejected"
-          : "resumed; new calls are accepted",
-      );
     isDraining = reply.isDraining;
     server?.setDraining(isDraining);
     if (reply.sequence !== sequence) {
@@ -47,7 +44,7 @@ export function followFleet({ shared, state, money, calls, log }: FollowOptions)
       sequence = reply.sequence;
     }
     // Beside the tick: calls do not wait for it.
-    money.lender?.tick(reply.recalls, isDraining).catch(() => {});
+    money.lender?.tick(reply.recalls, server?.drain === "closed").catch(() => {});
     const isLookedAt = reply.reports !== reports;
     reports = reply.reports;
     if (isLookedAt)
@@ -58,7 +55,7 @@ export function followFleet({ shared, state, money, calls, log }: FollowOptions)
   };
   const node = new FleetNode({
     store: shared.fleet,
-    load: loadOf(calls, () => isDraining),
+    load: loadOf(calls, () => server?.drain ?? (isDraining ? "announced" : "none")),
     seen: () => state.follower.seen,
     onTick,
     onClosed,
@@ -70,12 +67,12 @@ export function followFleet({ shared, state, money, calls, log }: FollowOptions)
     closed,
     serve(listening) {
       server = listening;
-      server.setDraining(isDraining);
+      server.setDraining(isDraining, true);
     },
   };
 }
 
-function loadOf(calls: Pick<ActiveCalls, "size">, isDraining: () => boolean): () => NodeLoad {
+function loadOf(calls: Pick<ActiveCalls, "size">, drain: () => DrainState): () => NodeLoad {
   let before = process.cpuUsage();
   let beforeMs = performance.now();
   return () => {
@@ -87,7 +84,8 @@ function loadOf(calls: Pick<ActiveCalls, "size">, isDraining: () => boolean): ()
       calls: calls.size,
       memoryMb: Math.round(process.memoryUsage.rss() / 1024 / 1024),
       cpuMs: Math.round((user + system) / 1000 / Math.max(seconds, 0.001)),
-      isDraining: isDraining(),
+      isDraining: drain() !== "none",
+      isListening: drain() !== "closed",
     };
   };
 }

@@ -24,6 +24,8 @@ export interface NodeLoad {
   readonly cpuMs: number;
   /** Whether it has heard that it is drained. */
   readonly isDraining?: boolean;
+  /** False once a drained node has closed its port. */
+  readonly isListening?: boolean;
 }
 
 /** A node as an operator sees it. Times are those of the database. */
@@ -33,7 +35,7 @@ export interface NodeView extends NodeRecord {
   readonly lastSeenMs: number;
   /** How long ago it was last seen, by the clock of the database. */
   readonly unseenMs: number;
-  readonly state: "running" | "draining" | "silent" | "stopped";
+  readonly state: "running" | "draining" | "drained" | "silent" | "stopped";
   /** Also while it is silent. */
   readonly isDraining: boolean;
   readonly load: NodeLoad | undefined;

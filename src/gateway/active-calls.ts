@@ -248,21 +248,6 @@ export function shuttingDown(): ApiError {
   });
 }
 
-/** An operator takes this process out of service; it goes on. */
-export function drained(): ApiError {
-  return new Drained({
-    code: "shutting_down",
-    message:
-      "This gateway is being drained and takes no new calls. Try again: another one will answer.",
-  });
-}
-
-export function isDrained(error: ApiError): boolean {
-  return error instanceof Drained;
-}
-
-class Drained extends ApiError {}
-
 export function callerLeft(detail: string): ApiError {
   return new CallerLeft({ code: "internal_error", message: "The caller disconnected.", detail });
 }

@@ -2,7 +2,7 @@ import { ApiError, faultOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Model } from "../catalog/model.ts";
 import { JournalError } from "../ledger/journal.ts";
-import { isCallerLeft, isDrained } from "./active-calls.ts";
+import { isCallerLeft } from "./active-calls.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** Counts replies without a receipt; the others are counted by theirs. */
@@ -48,7 +48,7 @@ export function noteFailure(
 ): void {
   const isLeft = isCallerLeft(error);
   if (!hasReceipt(exchange, error)) {
-    const outcome = isLeft ? "left" : isDrained(error) ? "draining" : error.code;
+    const outcome = isLeft ? "left" : error.code;
     dependencies.replyCounter.count(exchange, outcome);
     exchange.trace?.endWithout(exchange, {
       outcome,
@@ -86,8 +86,6 @@ function logFailure({ log, clock }: FailureDependencies, exchange: Failed, error
     detail: detailOf(error),
   };
   if (isCallerLeft(error)) return log.debug("caller disconnected", fields);
-  // The log has a line when the drain begins.
-  if (isDrained(error)) return log.debug("request rejected", fields);
   const fault = faultOf(error.code);
   switch (fault) {
     case "caller":

@@ -3,8 +3,9 @@ import { requestPath } from "../base/network/address.ts";
 import type { ListenerCertificate } from "../base/network/certificate-source.ts";
 import { Listener } from "../base/network/listener.ts";
 import { eitherOf } from "../base/text/list-text.ts";
-import { drained, shuttingDown } from "./active-calls.ts";
+import { shuttingDown } from "./active-calls.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
+import { Draining, type DrainState } from "./draining.ts";
 import { EndedConnections } from "./ended-connections.ts";
 import type { Exchange } from "./exchange.ts";
 import { noteFailure } from "./failures.ts";
@@ -29,6 +30,8 @@ export interface GatewayServerOptions {
   readonly sharesPort: boolean;
   /** With one, it speaks TLS only. */
   readonly certificate: ListenerCertificate | undefined;
+  /** How long a drain is announced before the port is closed. */
+  readonly drainMs: number;
   /** Rejects when the gateway should get no traffic, although it is not drained. */
   readonly checkReady: () => Promise<void>;
 }
@@ -36,9 +39,13 @@ export interface GatewayServerOptions {
 export interface GatewayServer {
   readonly port: number;
   /** No new connections or requests; those under way go on. */
-  stopAccepting(): void;
-  /** While it drains, new calls are refused and `/readyz` fails; those under way go on. */
-  setDraining(isDraining: boolean): void;
+  stopAccepting(): Promise<void>;
+  /**
+   * While it drains, `/readyz` fails and replies end their connections; then the port is closed. A
+   * drain from the start needs no announcement.
+   */
+  setDraining(isDraining: boolean, isStart?: boolean): void;
+  readonly drain: DrainState;
   /** Requests that have no complete reply yet. */
   readonly pending: number;
   /** The next replies end their connections, so that their callers connect again. */
@@ -60,14 +67,15 @@ const runtimeOptions = {
 export function startGateway(options: GatewayServerOptions): GatewayServer {
   const { dependencies, versions, host, port, sharesPort, certificate, checkReady } = options;
   let isStopping = false;
-  let isDraining = false;
   const connections = new EndedConnections();
-  const answer: typeof respond = sharesPort
-    ? (...given) => connections.endSome(respond(...given))
-    : respond;
+  // A process that is alone never ends a connection, so its replies are not looked at.
+  const answer: typeof respond =
+    sharesPort || dependencies.gate !== undefined
+      ? (...given) => connections.endSome(respond(...given))
+      : respond;
   const endpoints: Endpoints = {
     ...healthEndpoints(async () => {
-      if (isDraining) return "draining";
+      if (draining.state !== "none") return "draining";
       return isStopping ? "not ready" : readinessBy(checkReady);
     }),
     ...mount(versions, dependencies),
@@ -84,7 +92,6 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
         if (!endpoint.methods.includes(request.method))
           return refuseMethod(dependencies, exchange, endpoint);
         if (isStopping && request.method === "POST") throw shuttingDown();
-        if (isDraining && request.method === "POST") throw drained();
         exchange.rest = rest;
         return endpoint.work(exchange, server);
       });
@@ -105,22 +112,32 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
         error: () => new Response(null, { status: 500 }),
       }),
   });
+  const draining = new Draining({
+    listener,
+    connections,
+    announceMs: options.drainMs,
+    log: dependencies.log,
+  });
   return {
     port: listener.port,
-    setDraining(isWanted) {
-      if (isWanted === isDraining) return;
-      isDraining = isWanted;
-      connections.expect(isWanted ? Number.POSITIVE_INFINITY : 0);
+    setDraining(isWanted, isStart = false) {
+      if (isStopping) return;
+      if (isWanted) draining.begin({ isAnnounced: !isStart });
+      else draining.end();
     },
-    stopAccepting() {
+    get drain() {
+      return draining.state;
+    },
+    async stopAccepting() {
+      draining.stop();
+      await listener.stopAccepting();
       isStopping = true;
-      listener.stopAccepting();
     },
     get pending() {
       return listener.pending;
     },
     endConnections(count) {
-      if (!isDraining) connections.expect(count);
+      if (draining.state === "none") connections.expect(count);
     },
     async close() {
       // The last replies may still be on their way to their sockets.

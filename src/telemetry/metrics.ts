@@ -83,7 +83,7 @@ export class Metrics {
     text.family({
       name: "svc_requests_total",
       type: "counter",
-      help: "Answered requests by outcome (ok, left, replayed, draining or an error code) and by fault (caller, upstream or gateway).",
+      help: "Answered requests by outcome (ok, left, replayed or an error code) and by fault (caller, upstream or gateway).",
     });
     for (const { labels, requests } of this.traffic.models)
       for (const [outcome, { count }] of requests)

@@ -12,7 +12,6 @@ const knownOutcomes: ReadonlySet<string> = new Set([
   "ok",
   "left",
   "replayed",
-  "draining",
   ...Object.keys(errorKinds),
 ]);
 

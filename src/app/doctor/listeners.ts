@@ -35,9 +35,24 @@ export async function checkListeners(
     },
   ];
   if (running === undefined) checks.skipped("No server runs on this data directory");
-  const check = running === undefined ? checkFree : checkAnswer;
-  await checks.sideBySide(listeners.map((listener) => (own) => check(own, listener)));
+  const isDrained = running !== undefined && (await isOwnNodeDrained(running, settings.node));
+  await checks.sideBySide(
+    listeners.map((listener) => (own) => {
+      if (running === undefined) return checkFree(own, listener);
+      if (isDrained && listener.what === "gateway")
+        return own.warning(
+          `The gateway takes no new calls, because node ${settings.node} is drained.`,
+          `svc nodes resume ${settings.node}`,
+        );
+      return checkAnswer(own, listener);
+    }),
+  );
   checkExposure(checks, { settings });
+}
+
+async function isOwnNodeDrained(running: Operations, node: string): Promise<boolean> {
+  const { nodes } = await running.nodes.list({});
+  return nodes.some(({ machine, is_draining: isDraining }) => machine === node && isDraining);
 }
 
 async function checkAnswer(checks: Checks, { what, host, port, scheme }: Listener): Promise<void> {

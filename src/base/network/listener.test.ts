@@ -202,10 +202,32 @@ test("an expired certificate is served at start, with a warning", async () => {
 test("once it stops, no certificate makes it listen again", async () => {
   start();
   const { port } = listener;
-  listener.stopAccepting();
+  await listener.stopAccepting();
   write(next);
   source.look();
   await expect(fetch(`https://127.0.0.1:${port}/`)).rejects.toThrow();
+});
+
+test("a port that is shut opens again, with the certificate of that moment", async () => {
+  start();
+  const { port } = listener;
+  const stream = await fetchText("/stream");
+  await listener.shut();
+  write(next);
+  source.look();
+  await expect(fetch(`https://127.0.0.1:${port}/`)).rejects.toThrow();
+  listener.open();
+  expect(await shown()).toBe("next");
+  release();
+  expect(await stream.text()).toBe("first half, second half");
+});
+
+test("a port that is opened while it is being shut stays open", async () => {
+  start();
+  const shutting = listener.shut();
+  listener.open();
+  await shutting;
+  expect(await shown()).toBe("old");
 });
 
 test("a port in use is found with a certificate, too", () => {

@@ -36,48 +36,59 @@ export class Listener {
   readonly port: number;
   readonly #options: ListenerOptions;
   readonly #certificate: ListenerCertificate | undefined;
-  #current: Served;
+  /** Undefined while the port is shut. */
+  #current: Served | undefined;
   /** Those that finish their last calls. */
   readonly #leaving = new Set<Served>();
   #isStopping = false;
+  /** The port is shut, or will be in a moment. */
+  #isShut = false;
 
   constructor(options: ListenerOptions) {
     const { place, sharesPort = false, certificate } = options;
     this.#options = options;
     this.#certificate = certificate;
-    if (certificate === undefined) {
-      const { host: hostname, port } = place;
-      this.#current = listen(place, () =>
-        // Not for all: a second process would share the port in silence, each with keys of its own.
-        options.serve({ hostname, port, reusePort: sharesPort }),
-      );
-      this.port = this.#current.port ?? port;
-      return;
-    }
-    this.port = sharesPort ? place.port : freePort(place);
-    this.#current = this.#serve(certificate.current);
-    // A port of 0 that is shared is the kernel's choice.
+    this.port = sharesPort || certificate === undefined ? place.port : freePort(place);
+    this.#current = this.#serve(certificate?.current);
+    // A port of 0 is the kernel's choice.
     this.port = this.#current.port ?? this.port;
-    certificate.listeners.add(this.#replace);
+    certificate?.listeners.add(this.#replace);
   }
 
   /** Requests that have no complete reply yet. */
   get pending(): number {
-    let sum = this.#current.pendingRequests;
+    let sum = this.#current?.pendingRequests ?? 0;
     for (const { pendingRequests } of this.#leaving) sum += pendingRequests;
     return sum;
   }
 
-  /** No new connections; what is in flight goes on. */
-  stopAccepting(): void {
+  /** No new connections; what is in flight goes on. `open` listens on the same port again. */
+  async shut(): Promise<void> {
+    this.#isShut = true;
+    await whenAccepted();
+    if (!this.#isShut || this.#isStopping || this.#current === undefined) return;
+    this.#leave(this.#current);
+    this.#current = undefined;
+  }
+
+  /** Throws a Problem where another program has taken the port meanwhile. */
+  open(): void {
+    if (this.#isStopping) return;
+    this.#current ??= this.#serve(this.#certificate?.current);
+    this.#isShut = false;
+  }
+
+  /** For good: no new connections; what is in flight goes on. */
+  async stopAccepting(): Promise<void> {
     this.#end();
-    void this.#current.stop(false);
+    await whenAccepted();
+    void this.#current?.stop(false);
   }
 
   /** At once. */
   async close(): Promise<void> {
     this.#end();
-    await Promise.all([this.#current, ...this.#leaving].map((server) => server.stop(true)));
+    await Promise.all([this.#current, ...this.#leaving].map((server) => server?.stop(true)));
   }
 
   #end(): void {
@@ -85,20 +96,37 @@ export class Listener {
     this.#certificate?.listeners.delete(this.#replace);
   }
 
-  #serve({ cert, key }: Certificate): Served {
-    const { place, serve } = this.#options;
-    return listen({ ...place, port: this.port }, () =>
-      serve({ hostname: place.host, port: this.port, reusePort: true, tls: { cert, key } }),
-    );
+  #serve(certificate: Certificate | undefined): Served {
+    const { place, serve, sharesPort = false } = this.#options;
+    const { host: hostname } = place;
+    const { port } = this;
+    return listen({ ...place, port }, () => {
+      // Not for all: a second process would share the port in silence, each with keys of its own.
+      if (certificate === undefined) return serve({ hostname, port, reusePort: sharesPort });
+      const { cert, key } = certificate;
+      return serve({ hostname, port, reusePort: true, tls: { cert, key } });
+    });
   }
 
   readonly #replace = (next: Certificate): void => {
-    if (this.#isStopping) return;
     const old = this.#current;
+    if (this.#isStopping || this.#isShut || old === undefined) return;
     this.#current = this.#serve(next);
+    this.#leave(old);
+  };
+
+  #leave(old: Served): void {
     this.#leaving.add(old);
     void old.stop(false).finally(() => this.#leaving.delete(old));
-  };
+  }
+}
+
+/**
+ * The kernel resets connections that wait to be accepted when a port is closed, although their
+ * clients may have sent a request. Between two of these turns, the event loop accepts all of them.
+ */
+async function whenAccepted(): Promise<void> {
+  for (let turns = 0; turns < 2; turns++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /**

@@ -44,7 +44,7 @@ const list = viewCommand({
 const drain = viewCommand({
   name: "nodes drain",
   about:
-    "Drain a node: it finishes its calls and takes no new ones. Workers share a port, so they are drained together, by the name of their machine.",
+    "Drain a node: it closes its port after SVC_DRAIN_S seconds and finishes its calls. svc nodes shows when it is drained. Workers share a port, so they are drained together, by the name of their machine.",
   positionals: ["NAME"],
   examples: ["svc nodes drain eu-1"],
   load: (operations, { positionals: [name = ""] }) => operations.nodes.drain({ name }),
@@ -68,6 +68,7 @@ const printChanged = ({ nodes }: ChangedNodesView, what: string, none: string) =
 const stateStyles = {
   running: style.green,
   draining: style.yellow,
+  drained: style.yellow,
   silent: style.red,
   stopped: style.dim,
 } as const;

@@ -64,6 +64,13 @@ export const callsSettings = {
     fallback: "10",
     read: seconds,
   },
+  drainMs: {
+    env: "SVC_DRAIN_S",
+    about:
+      "seconds that a drained gateway still serves calls while /readyz fails, before it closes its port; longer than a load balancer needs to notice",
+    fallback: "10",
+    read: seconds,
+  },
   graceMs: {
     env: "SVC_GRACE_S",
     about: "seconds that calls in flight get to finish after SIGTERM",

@@ -12,7 +12,7 @@ export const nodeRoutes = [
   }),
   route("POST /api/nodes/:name/drain", {
     about:
-      "Drains a machine with all of its workers: it finishes its calls and takes no new ones until it is resumed or restarted. The name of a single worker is refused, because workers share a port.",
+      "Drains a machine with all of its workers: its `/readyz` fails and its replies end their connections, after `SVC_DRAIN_S` seconds it closes its port, and it finishes its calls. It takes new ones when it is resumed or restarted. The name of a single worker is refused, because workers share a port.",
     reply: changedNodesReply,
     handle: ({ operations }, { params }) => operations.nodes.drain(params),
   }),

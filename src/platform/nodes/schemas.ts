@@ -4,9 +4,9 @@ import { moment, nullable, oneOf, usd, type View } from "../http/schemas.ts";
 export const nodeReply = Type.Object({
   name: Type.String({ description: "Workers of one machine are `NAME/1`, `NAME/2`, …." }),
   machine: Type.String({ description: "The name that drains and resumes it, without `/1`." }),
-  state: oneOf(["running", "draining", "silent", "stopped"], {
+  state: oneOf(["running", "draining", "drained", "silent", "stopped"], {
     description:
-      "`draining`: takes no new calls. `silent`: has not reached the database for 2 seconds.",
+      "`draining`: serves calls until it closes its port, and finishes those in flight. `drained`: its port is closed and no call is in flight, so it can be stopped. `silent`: has not reached the database for 2 seconds.",
   }),
   is_draining: Type.Boolean({ description: "Takes no new calls; also shown while it is silent." }),
   version: Type.String(),

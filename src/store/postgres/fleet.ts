@@ -339,7 +339,10 @@ const nodesSql = `select n.name, n.instance, n.version, n.address, n.pid, n.epoc
 function toView(row: NodeRow): NodeView {
   const { name, instance, version, address, pid, epoch } = row;
   const load: Partial<NodeLoad> = JSON.parse(row.load);
-  const running = row.is_draining ? "draining" : "running";
+  // One that was resumed and cannot open its port again takes no calls either.
+  const isClosed = load.isListening === false;
+  const isDone = row.is_draining && isClosed && load.calls === 0;
+  const running = isDone ? "drained" : row.is_draining || isClosed ? "draining" : "running";
   return {
     name,
     instance,

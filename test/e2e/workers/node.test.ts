@@ -5,7 +5,8 @@ import { openStore } from "../../../src/app/store.ts";
 import { toTargetSubject } from "../../../src/catalog/health.ts";
 import { FleetClock } from "../../../src/fleet/clock.ts";
 import type { FleetStore, TickReply } from "../../../src/fleet/store.ts";
-import { chatAnswers, failures } from "../../fake/recordings.ts";
+import { chatAnswers, chatStreams, failures } from "../../fake/recordings.ts";
+import { pausedAfter } from "../../fake/script.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import { waitUntil } from "../../setup/money-home.ts";
 
@@ -78,14 +79,18 @@ beforeEach(async () => {
   news = [];
   ended = new Map();
   lines = [];
+  await start();
+});
+afterEach(() => gateway.stop());
+
+async function start(environment: Record<string, string> = {}): Promise<void> {
   gateway = await startTestGateway({
     open: openShared,
-    environment: { SVC_BREAKERS: "on", SVC_LOG_LEVEL: "info" },
+    environment: { SVC_BREAKERS: "on", SVC_LOG_LEVEL: "info", ...environment },
     writeLog: (line) => void lines.push(line),
   });
   gateway.upstream.replyWith(chatAnswers.plain());
-});
-afterEach(() => gateway.stop());
+}
 
 /** Messages in the log that begin with one of these. */
 const logged = (starts: readonly string[]) =>
@@ -99,35 +104,60 @@ async function nextTick(): Promise<void> {
   await once(ticks, "tick");
 }
 
-test("a node that drains takes no new calls and is not ready, until it is let back in", async () => {
-  expect((await gateway.call("/chat/completions", chat)).status).toBe(200);
+test("a drain is announced while every call is still served, and ends when the node is resumed", async () => {
   reply = { ...reply, isDraining: true };
   await nextTick();
-  const refused = await gateway.call("/chat/completions", chat);
-  expect(refused.status).toBe(503);
-  expect(await refused.json()).toMatchObject({
-    error: {
-      code: "shutting_down",
-      message:
-        "This gateway is being drained and takes no new calls. Try again: another one will answer.",
-    },
-  });
   const ready = await fetch(`${gateway.origin}/readyz`);
-  expect(ready.status).toBe(503);
-  expect(await ready.json()).toEqual({ status: "draining" });
-  const metrics = await (await fetch(`${gateway.platformUrl}/metrics`)).text();
-  expect(metrics).toMatch(/svc_requests_total\{[^}]*outcome="draining",fault=""[^}]*\} 1/);
-  expect(metrics).not.toContain('fault="gateway"');
+  expect([ready.status, await ready.json()]).toEqual([503, { status: "draining" }]);
   expect((await fetch(`${gateway.origin}/healthz`)).status).toBe(200);
+  const served = await gateway.call("/chat/completions", chat);
+  expect([served.status, served.headers.get("connection")]).toEqual([200, "close"]);
+  await served.text();
   reply = { ...reply, isDraining: false };
   await nextTick();
-  expect((await gateway.call("/chat/completions", chat)).status).toBe(200);
+  const next = await gateway.call("/chat/completions", chat);
+  expect([next.status, next.headers.get("connection")]).toEqual([200, null]);
+  await next.text();
   expect((await fetch(`${gateway.origin}/readyz`)).status).toBe(200);
-  // One line for each change; none for a rejected call.
-  expect(logged(["draining;", "resumed;", "request"])).toEqual([
-    "draining; calls in flight may finish and new ones are rejected",
+  expect(logged(["drain", "resumed;", "request"])).toEqual([
+    "draining; calls are served until the port is closed",
     "resumed; new calls are accepted",
   ]);
+});
+
+test("after the announcement nothing listens, a stream goes on, and the port opens again", async () => {
+  await gateway.stop();
+  await start({ SVC_DRAIN_S: "0.001" });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  gateway.upstream.replyWith(
+    pausedAfter({ recording: chatStreams.openai(), parts: 2, until: promise }),
+  );
+  const stream = await gateway.call("/chat/completions", { ...chat, stream: true });
+  reply = { ...reply, isDraining: true };
+  await waitUntil("the port to be closed", () => logged(["drained;"]).length === 1);
+  await expect(gateway.call("/chat/completions", chat)).rejects.toThrow("ECONNREFUSED");
+  resolve();
+  expect(await stream.text()).toEndWith("data: [DONE]\n\n");
+  // Another program has taken the port: it is tried again with every tick.
+  const { port } = new URL(gateway.origin);
+  const thief = Bun.listen({ hostname: "127.0.0.1", port: Number(port), socket: { data() {} } });
+  reply = { ...reply, isDraining: false };
+  await nextTick();
+  thief.stop(true);
+  await waitUntil("the port to be open", () => logged(["resumed;"]).length === 1);
+  gateway.upstream.replyWith(chatAnswers.plain());
+  expect((await gateway.call("/chat/completions", chat)).status).toBe(200);
+  expect(logged(["cannot resume", "request"])).toEqual([
+    "cannot resume, because the port cannot be opened; trying again",
+  ]);
+});
+
+test("a worker that starts on a drained machine never listens", async () => {
+  await gateway.stop();
+  reply = { ...reply, isDraining: true };
+  await start();
+  await waitUntil("the port to be closed", () => logged(["drained;"]).length === 1);
+  await expect(fetch(`${gateway.origin}/readyz`)).rejects.toThrow();
 });
 
 test("a node whose epoch was closed by others ends by itself", async () => {

@@ -1,7 +1,7 @@
 /** `svc serve --workers 2` on PostgreSQL, from the first call to the last. The tests build on each other. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import OpenAI, { APIError } from "openai";
+import OpenAI, { APIConnectionError, APIError } from "openai";
 import { openPostgres, type Postgres } from "../../../src/store/postgres/postgres.ts";
 import { chatAnswers, failures } from "../../fake/recordings.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
@@ -23,6 +23,7 @@ const collector = startCollector();
 const environment = () => ({
   SVC_DATABASE_URL: url,
   SVC_NODE: "eu",
+  SVC_DRAIN_S: "0.5",
   FAKE_KEY: "x",
   SVC_OTLP_URL: collector.url,
   SVC_OTLP_METRICS_S: "0.5",
@@ -93,20 +94,27 @@ test("both workers serve one port, and the metrics count the calls of both", asy
   expect(await statesOf()).toEqual(["eu/1 running", "eu/2 running"]);
 });
 
-test("a machine that drains rejects calls in all of its workers, until it is resumed", async () => {
+test("a machine that drains closes the port of all of its workers, until it is resumed", async () => {
   const once = client.withOptions({ maxRetries: 0 });
   const statusOf = () =>
     call(once).then(
       () => 200,
-      (error: unknown) => (error instanceof APIError ? error.status : undefined),
+      (error: unknown) => (error instanceof APIConnectionError ? "refused" : error),
     );
   await expect(svc("nodes", "drain", "eu/1")).rejects.toThrow("drain eu, which stands for all");
-  for (let calls = 0; calls < 5; calls++) expect(await statusOf()).toBe(200);
   await svc("nodes", "drain", "eu");
-  expect(await statesOf()).toEqual(["eu/1 draining", "eu/2 draining"]);
-  for (let calls = 0; calls < 10; calls++) expect(await statusOf()).toBe(503);
+  // Whichever worker gets a call meanwhile serves it.
+  await waitUntil("the port to be closed", async () => (await statusOf()) === "refused");
+  await waitUntil("both to be drained", async () => {
+    const states = await statesOf();
+    return Bun.deepEquals(states, ["eu/1 drained", "eu/2 drained"]);
+  });
+  for (let calls = 0; calls < 5; calls++) expect(await statusOf()).toBe("refused");
   await svc("nodes", "resume", "eu");
-  for (let calls = 0; calls < 10; calls++) expect(await statusOf()).toBe(200);
+  await waitUntil("both to run", async () =>
+    Bun.deepEquals(await statesOf(), ["eu/1 running", "eu/2 running"]),
+  );
+  for (let calls = 0; calls < 5; calls++) expect(await statusOf()).toBe(200);
 });
 
 test("svc logs shows the lines of all workers", async () => {

@@ -36,6 +36,7 @@ export function NodesTable({ nodes }: { readonly nodes: readonly Node[] }) {
 const states: Readonly<Record<Node["state"], State>> = {
   running: "active",
   draining: "pending",
+  drained: "pending",
   silent: "failed",
   stopped: "off",
 };
@@ -146,7 +147,7 @@ function Actions({
       size="compact-sm"
       aria-label={`Drain ${name}`}
       question={`Drain ${name}?`}
-      consequence={`${workers > 1 ? `All ${workers} workers finish their calls and reject` : "It finishes its calls and rejects"} new ones with status 503, so that load balancers choose other nodes. You can resume it at any time; a restart resumes it too.`}
+      consequence={`${workers > 1 ? `All ${workers} workers fail` : "It fails"} the health check at once, and after SVC_DRAIN_S seconds (10 by default) close${workers > 1 ? "" : "s"} the port, so that load balancers choose other nodes. Calls in flight finish. You can resume it at any time; a restart resumes it too.`}
       verb="Drain"
       route="POST /api/nodes/:name/drain"
       input={input}

@@ -55,10 +55,3 @@ export function latestUsage(earlier: Usage | undefined, later: Usage): Usage {
 export function isHollow({ inputTokens, outputTokens }: Usage, hasSaid: boolean): boolean {
   return inputTokens === 0 || (outputTokens === 0 && hasSaid);
 }
-
-/**
- * The most tokens that a text can be, for where nothing can count it: one per byte, as in the hold.
- * A likely number would be wrong by a factor of three for base64, and calls that nobody could count
- * would be the cheap ones.
- */
-export const mostTokens = (sizeBytes: number): number => sizeBytes;

@@ -1,75 +1,75 @@
 import { Worker } from "node:worker_threads";
-import { monotonicMs } from "../../base/clock.ts";
-import { mostTokens } from "../../call/usage.ts";
+import { CountQueue, type QueueBounds, type Queued } from "./count-queue.ts";
+import { likelyTokens } from "./likely-tokens.ts";
+import { TokenCount } from "./token-count.ts";
 
-const maxOpen = 1_000;
-const maxOpenBytes = 32 * 1024 * 1024;
-/** Free counts that an account can have waiting at once; others get an estimate. */
-const maxFree = 4;
-/** Free counts are made in pieces, so that one that is paid for never waits for a long text. */
-const freePieceChars = 32_768;
-/** From here on the worker counts a part of a text, which does not take long. */
-const wholeChars = 1_000_000;
-/** About what a token of text has. */
-const bytesPerToken = 4;
+const mega = 1024 * 1024;
+/** A quarter of the room is the most that one account gets. */
+const paidBounds: QueueBounds = {
+  all: { counts: 1_000, bytes: 32 * mega },
+  perAccount: { counts: 250, bytes: 8 * mega },
+};
+const freeBounds: QueueBounds = {
+  all: { counts: 1_000, bytes: 32 * mega },
+  perAccount: { counts: 4, bytes: 8 * mega },
+};
+/** Each such turn goes to callers who have gone first, so that replies cannot hold them up forever. */
+const leftTurn = 4;
 /** Loading the vocabulary takes half a second; a machine in trouble gets longer, but not forever. */
 const startMs = 30_000;
 
 export interface TokenCounterOptions {
   /** A worker that had nothing to do for so long is ended, and its memory with it. */
   readonly idleMs?: number;
-  /** From the question to the answer; and the longest that the worker may be busy with one. */
+  /** From the question to the answer; and the longest that the worker may be busy with one piece. */
   readonly limitMs?: number;
-  /** The same where nobody waits for the answer. */
+  /** From the question to the answer where nobody waits for it. */
   readonly leftLimitMs?: number;
   readonly workerUrl?: URL;
 }
 
-interface Lane {
-  readonly counts: Set<Count>;
-  bytes: number;
+/**
+ * What a count is for: a reply that waits for it, a caller who has gone, or one who does not pay for
+ * it and must not keep those waiting who do.
+ */
+export type CountPurpose = "reply" | "left" | "free";
+
+export interface CountFor {
+  readonly accountId: string;
+  readonly purpose: CountPurpose;
 }
 
-interface Count {
-  readonly texts: readonly string[];
-  readonly sizeBytes: number;
-  readonly limitMs: number;
-  /** The answer where it cannot be counted. */
-  readonly otherwise: number;
+interface Waiting extends Queued {
+  readonly count: TokenCount;
   readonly deadline: NodeJS.Timeout;
   readonly resolve: (tokens: number) => void;
 }
 
-interface Terms {
-  readonly lane: Lane;
-  readonly limitMs: number;
-  readonly toEstimate: (sizeBytes: number) => number;
-}
-
 /**
- * Counts tokens (o200k_base) in a thread of its own, for the rare calls whose upstream told no
- * usage. The worker starts with the first count, gets one count at a time, and never keeps the
- * process alive. Counts that a reply waits for come before those of callers who have gone, and both
- * before free ones. Whatever goes wrong (too much waiting, too slow, a dead worker), the answer is
- * the most that the text can be, or a likely number where it is free: never an exception and never
- * later than the limit. One timer watches the worker while it
- * starts, works or idles; when it fires, the worker is ended, and the next count starts another.
+ * Counts tokens (o200k_base) in a thread of its own, for the rare calls whose upstream reports no
+ * usage. The worker starts with the first count, gets one piece of text at a time, and never keeps
+ * the process alive. Within each purpose the accounts take turns, a piece per turn, and each has a
+ * part of the room only: an account that asks for much delays nobody else by more than its turns.
+ *
+ * Whatever goes wrong (too much waiting, too slow, a dead worker), the answer is an estimate that is
+ * likely, from a sample if the worker gets to count one: never an exception and never later than the
+ * limit. One timer watches the worker while it starts, works or idles; when it fires, the worker is
+ * ended, and the next count starts another.
  */
 export class TokenCounter {
   readonly #idleMs: number;
   readonly #limitMs: number;
-  readonly #workerUrl: URL;
   readonly #leftLimitMs: number;
-  /** Not yet answered, the oldest first: those that a reply waits for, and the others. */
-  readonly #live: Lane = { counts: new Set(), bytes: 0 };
-  readonly #left: Lane = { counts: new Set(), bytes: 0 };
-  readonly #free: Lane = { counts: new Set(), bytes: 0 };
-  /** Those that go first in front. */
-  readonly #lanes = [this.#live, this.#left, this.#free] as const;
-  readonly #freeByAccount = new Map<string, number>();
+  readonly #workerUrl: URL;
+  readonly #queues: Readonly<Record<CountPurpose, CountQueue<Waiting>>> = {
+    reply: new CountQueue(paidBounds),
+    left: new CountQueue(paidBounds),
+    free: new CountQueue(freeBounds),
+  };
+  #turns = 0;
   #worker: Worker | undefined;
   #isReady = false;
-  #atWork: Count | undefined;
+  #atWork: Waiting | undefined;
   #watch: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -84,44 +84,20 @@ export class TokenCounter {
     return this.#worker !== undefined;
   }
 
-  /** `isLeft`: the caller has gone, so that nobody waits for it. */
-  count(texts: readonly string[], isLeft = false): Promise<number> {
-    const lane = isLeft ? this.#left : this.#live;
-    const limitMs = isLeft ? this.#leftLimitMs : this.#limitMs;
-    return this.#enqueue(texts, { lane, limitMs, toEstimate: mostTokens });
-  }
-
-  /** For callers who do not pay for it: they must not keep those waiting who do. */
-  async countFree(texts: readonly string[], accountId: string): Promise<number> {
-    const waiting = this.#freeByAccount.get(accountId) ?? 0;
-    if (waiting >= maxFree) return likelyTokens(sizeOf(texts));
-    this.#freeByAccount.set(accountId, waiting + 1);
-    const endMs = monotonicMs() + this.#limitMs;
-    let tokens = 0;
-    for (const piece of piecesOf(texts)) {
-      const limitMs = endMs - monotonicMs();
-      tokens +=
-        limitMs <= 0
-          ? likelyTokens(sizeOf(piece))
-          : await this.#enqueue(piece, { lane: this.#free, limitMs, toEstimate: likelyTokens });
-    }
-    const left = (this.#freeByAccount.get(accountId) ?? 1) - 1;
-    if (left === 0) this.#freeByAccount.delete(accountId);
-    else this.#freeByAccount.set(accountId, left);
-    return tokens;
-  }
-
-  #enqueue(texts: readonly string[], { lane, limitMs, toEstimate }: Terms): Promise<number> {
-    const sizeBytes = sizeOf(texts);
-    const otherwise = toEstimate(sizeBytes);
-    const isTooMuch =
-      lane.counts.size >= maxOpen || lane.bytes + sizeBytes > maxOpenBytes || this.#isClosed;
-    if (sizeBytes === 0 || isTooMuch) return Promise.resolve(otherwise);
+  count(texts: readonly string[], { accountId, purpose }: CountFor): Promise<number> {
+    const queue = this.#queues[purpose];
+    if (this.#isClosed || !queue.hasPlaceFor(accountId))
+      return Promise.resolve(likelyTokens(texts));
+    const whole = new TokenCount(texts);
+    if (whole.isEmpty) return Promise.resolve(0);
+    const hasRoom = queue.hasRoomFor(accountId, whole.keptBytes);
+    const count = hasRoom ? whole : new TokenCount(texts, { isSampled: true });
+    const limitMs = purpose === "left" ? this.#leftLimitMs : this.#limitMs;
     return new Promise((resolve) => {
-      const deadline = setTimeout(() => this.#answer(count), limitMs).unref();
-      const count: Count = { texts, sizeBytes, limitMs, otherwise, deadline, resolve };
-      lane.counts.add(count);
-      lane.bytes += sizeBytes;
+      const deadline = setTimeout(() => this.#answer(waiting), limitMs).unref();
+      const { keptBytes } = count;
+      const waiting: Waiting = { accountId, keptBytes, count, deadline, resolve };
+      queue.add(waiting);
       this.#next();
     });
   }
@@ -129,26 +105,36 @@ export class TokenCounter {
   /** Answers what is open with an estimate, as it does every count from now on. */
   close(): void {
     this.#isClosed = true;
-    for (const count of this.#all()) this.#answer(count);
+    for (const waiting of this.#all()) this.#answer(waiting);
     this.#end(this.#worker);
   }
 
   #next(): void {
     if (this.#atWork !== undefined) return;
-    const lane = this.#lanes.find(({ counts }) => counts.size > 0);
-    const [count] = lane?.counts ?? [];
-    if (count !== undefined && this.#worker === undefined) this.#start();
+    if (this.#worker === undefined && this.#hasWork()) this.#start();
     if (this.#worker === undefined || !this.#isReady) return;
-    this.#atWork = count;
-    this.#endAfter(count === undefined ? this.#idleMs : count.limitMs);
-    if (count !== undefined) this.#worker.postMessage(count.texts, []);
+    this.#atWork = this.#chosen();
+    const piece = this.#atWork?.count.piece;
+    this.#endAfter(piece === undefined ? this.#idleMs : this.#limitMs);
+    if (piece !== undefined) this.#worker.postMessage(piece, []);
+  }
+
+  #hasWork(): boolean {
+    return Object.values(this.#queues).some((queue) => !queue.isEmpty);
+  }
+
+  #chosen(): Waiting | undefined {
+    const { reply, left, free } = this.#queues;
+    this.#turns = (this.#turns + 1) % leftTurn;
+    const [first, second] = this.#turns === 0 ? [left, reply] : [reply, left];
+    return first.next() ?? second.next() ?? free.next();
   }
 
   #start(): void {
     const worker = startWorker(this.#workerUrl);
     this.#isReady = false;
     if (worker === undefined) {
-      for (const count of this.#all()) this.#answer(count);
+      for (const waiting of this.#all()) this.#answer(waiting);
       return;
     }
     worker.on("message", (data: unknown) => {
@@ -163,10 +149,13 @@ export class TokenCounter {
   }
 
   #hear(data: unknown): void {
-    const count = this.#atWork;
+    const waiting = this.#atWork;
     this.#atWork = undefined;
     this.#isReady = true;
-    if (count !== undefined) this.#answer(count, data);
+    if (waiting !== undefined) {
+      const isTaken = waiting.count.take(data);
+      if (!isTaken || waiting.count.piece === undefined) this.#answer(waiting);
+    }
     this.#next();
   }
 
@@ -178,12 +167,12 @@ export class TokenCounter {
     this.#worker = undefined;
     const lost = this.#isReady ? [this.#atWork] : this.#all();
     this.#atWork = undefined;
-    for (const count of lost) if (count !== undefined) this.#answer(count);
+    for (const waiting of lost) if (waiting !== undefined) this.#answer(waiting);
     this.#next();
   }
 
-  #all(): readonly Count[] {
-    return this.#lanes.flatMap(({ counts }) => [...counts]);
+  #all(): readonly Waiting[] {
+    return Object.values(this.#queues).flatMap((queue) => queue.all());
   }
 
   #endAfter(ms: number): void {
@@ -191,38 +180,13 @@ export class TokenCounter {
     this.#watch = setTimeout(() => this.#end(this.#worker), ms).unref();
   }
 
-  #answer(count: Count, told?: unknown): void {
-    const lane = this.#lanes.find(({ counts }) => counts.delete(count));
-    if (lane === undefined) return;
-    lane.bytes -= count.sizeBytes;
-    clearTimeout(count.deadline);
-    const isCount = typeof told === "number" && told >= 0 && told <= count.sizeBytes;
-    count.resolve(isCount ? told : count.otherwise);
+  /** With what is known of it by now. */
+  #answer(waiting: Waiting): void {
+    const queue = Object.values(this.#queues).find((one) => one.delete(waiting));
+    if (queue === undefined) return;
+    clearTimeout(waiting.deadline);
+    waiting.resolve(waiting.count.tokens);
   }
-}
-
-const sizeOf = (texts: readonly string[]) =>
-  texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-
-const likelyTokens = (sizeBytes: number) => Math.ceil(sizeBytes / bytesPerToken);
-
-function* piecesOf(texts: readonly string[]): Generator<readonly string[]> {
-  const chars = texts.reduce((sum, text) => sum + text.length, 0);
-  if (chars <= freePieceChars || chars > wholeChars) return yield texts;
-  let piece: string[] = [];
-  let leftChars = freePieceChars;
-  for (const text of texts)
-    for (let at = 0; at < text.length; ) {
-      const part = text.slice(at, at + leftChars);
-      at += part.length;
-      leftChars -= part.length;
-      piece.push(part);
-      if (leftChars > 0) continue;
-      yield piece;
-      piece = [];
-      leftChars = freePieceChars;
-    }
-  if (piece.length > 0) yield piece;
 }
 
 /** Undefined when the machine has no thread left to give. */

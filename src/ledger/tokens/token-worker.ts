@@ -27,39 +27,10 @@ function countText(text: string): number {
   return tokens + countTokens(text.slice(start), asPlainText);
 }
 
-/** Up to here a text is counted whole: the slowest take six seconds. */
-const wholeChars = 1_000_000;
-/** Of a longer one a part is counted, at places that nobody can know beforehand. */
-const samples = 16;
-const sampleChars = 16_384;
-
-function countAll(texts: readonly string[]): number {
-  const chars = texts.reduce((sum, text) => sum + text.length, 0);
-  if (chars <= wholeChars) return texts.reduce((tokens, text) => tokens + countText(text), 0);
-  let tokens = 0;
-  let counted = 0;
-  for (let sample = 0; sample < samples; sample++) {
-    const piece = pieceAt(texts, Math.floor(((sample + Math.random()) / samples) * chars));
-    tokens += countText(piece);
-    counted += piece.length;
-  }
-  return Math.ceil((tokens / counted) * chars);
-}
-
-/** The text from this place of all texts on, or the end of one if it lies there. */
-function pieceAt(texts: readonly string[], place: number): string {
-  let left = place;
-  for (const text of texts) {
-    if (left < text.length) {
-      const start = Math.max(0, Math.min(left, text.length - sampleChars));
-      return text.slice(start, start + sampleChars);
-    }
-    left -= text.length;
-  }
-  return "";
-}
-
 parentPort?.on("message", (texts: readonly string[]) => {
-  parentPort?.postMessage(countAll(texts), []);
+  parentPort?.postMessage(
+    texts.reduce((tokens, text) => tokens + countText(text), 0),
+    [],
+  );
 });
 parentPort?.postMessage("ready", []);

@@ -6,7 +6,7 @@ import { maxContextTokens } from "../../../catalog/context-tokens.ts";
 import { maxImageTokens } from "../../../catalog/image-tokens.ts";
 import { type Model, usualOutputTokens } from "../../../catalog/model.ts";
 import { type Need, needOf } from "../../../ledger/need.ts";
-import type { TokenCounter } from "../../../ledger/tokens/token-counter.ts";
+import type { CountFor, TokenCounter } from "../../../ledger/tokens/token-counter.ts";
 import type { ChatOrder } from "../../../wire/v1/dialect.ts";
 import type { Said } from "../../../wire/v1/said.ts";
 import type { Measured } from "../../billing/charge.ts";
@@ -64,13 +64,12 @@ export function measured(usage: Usage): Measured {
 }
 
 export interface CountOptions {
-  readonly counter: Pick<TokenCounter, "count">;
+  readonly counter: TokenCounter;
+  readonly countFor: CountFor;
   readonly chat: ChatCall;
   readonly said: Pick<Said, "text" | "share">;
   readonly model: Model;
   readonly choices: number;
-  /** Of a call whose caller has gone: nobody waits for the count, so it gets more time. */
-  readonly isLeft?: boolean;
   /** What the model is likely to have thought besides. */
   readonly hiddenTokens?: number;
   /** The upstream got the request in the caller's own dialect, with what no message here has. */
@@ -79,12 +78,12 @@ export interface CountOptions {
 
 /** Where no upstream has told it: counted with a tokenizer, which is an estimate. */
 export async function countUsage(options: CountOptions): Promise<Usage> {
-  const { counter, chat, said, model, choices } = options;
-  const { isLeft = false, hiddenTokens = 0, isNative = false } = options;
+  const { counter, countFor, chat, said, model, choices } = options;
+  const { hiddenTokens = 0, isNative = false } = options;
   const { texts, images, mediaTokens: mostMedia } = textsOf(chat);
   const [input, output] = await Promise.all([
-    counter.count(texts, isLeft),
-    said.text === "" ? 0 : counter.count([said.text], isLeft),
+    counter.count(texts, countFor),
+    said.text === "" ? 0 : counter.count([said.text], countFor),
   ]);
   const imageTokens = maxImageTokens(model);
   const mediaTokens = mostMedia === 0 ? 0 : Math.min(mostMedia, maxContextTokens(model));

@@ -73,7 +73,9 @@ export function serveChat<Order extends ChatOrder>(
 async function whole<Order extends ChatOrder>(admitted: AdmittedChat<Order>): Promise<Response> {
   const { served, dialect, model, order, chat, charge, identity } = admitted;
   const { dependencies, exchange, call } = served;
-  const counted = { counter: dependencies.counter, chat, model, choices: order.choices };
+  const { counter } = dependencies;
+  const countFor = { accountId: served.key.accountId, purpose: "reply" } as const;
+  const counted = { counter, countFor, chat, model, choices: order.choices };
   const result = await dependencies.router.serve(model, call, (attempt) => {
     const { provider, target } = attempt;
     if (provider.chat === undefined) throw notProvided(model);
@@ -129,11 +131,13 @@ async function stream<Order extends ChatOrder>(admitted: AdmittedChat<Order>): P
     return hidesWork;
   };
   const count = () => {
-    const { isLeft } = call;
+    const purpose = call.isLeft ? "left" : "reply";
+    const countFor = { accountId: served.key.accountId, purpose } as const;
     const hiddenTokens = hidesWork ? reasoning.meanOf(model.id) : 0;
-    const counted = { counter, chat, said: writer.said, model, choices: order.choices };
+    const { said } = writer;
+    const counted = { counter, countFor, chat, said, model, choices: order.choices };
     const isNative = writer.hasBegun ? writer.isNative === true : isFluent;
-    return countUsage({ ...counted, isLeft, hiddenTokens, isNative });
+    return countUsage({ ...counted, hiddenTokens, isNative });
   };
   const cap = chat.maxOutputTokens;
   const onCounted = ({ reasoningTokens = 0 }: Usage) =>

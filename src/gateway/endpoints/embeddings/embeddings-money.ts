@@ -39,8 +39,12 @@ function mostTokens(input: EmbedInput): number {
 }
 
 /** Where the upstream has not told it. */
-export function countTokens(input: EmbedInput, counter: TokenCounter): Promise<number> {
-  if (input.kind === "texts") return counter.count(input.texts);
+export function countTokens(
+  input: EmbedInput,
+  counter: TokenCounter,
+  accountId: string,
+): Promise<number> {
+  if (input.kind === "texts") return counter.count(input.texts, { accountId, purpose: "reply" });
   if (input.kind !== "tokens") return Promise.resolve(0);
   return Promise.resolve(input.tokens.reduce((sum, ids) => sum + ids.length, 0));
 }

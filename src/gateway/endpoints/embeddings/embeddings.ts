@@ -62,7 +62,7 @@ export async function serveEmbeddings(served: ServedCall): Promise<Response> {
   });
   // A count of nothing is none.
   const told = result.usage?.inputTokens === 0 ? undefined : result.usage?.inputTokens;
-  const used = told ?? (await countTokens(input, counter));
+  const used = told ?? (await countTokens(input, counter, served.key.accountId));
   const { vectors } = result;
   const reply = { model: served.asked, vectors, encoding, usage: toWireUsage(input, used) };
   const isLong = vectors.length * lengthOf(vectors[0] ?? []) > numbersPerTurn;

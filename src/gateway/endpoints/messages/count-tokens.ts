@@ -47,8 +47,8 @@ async function countHere(
   chat: ChatCall,
 ): Promise<number> {
   const said = { text: "", share: 1 };
-  const counter = {
-    count: (texts: readonly string[]) => dependencies.counter.countFree(texts, key.accountId),
-  };
-  return (await countUsage({ counter, chat, said, model, choices: 1 })).inputTokens;
+  const { counter } = dependencies;
+  const countFor = { accountId: key.accountId, purpose: "free" } as const;
+  const usage = await countUsage({ counter, countFor, chat, said, model, choices: 1 });
+  return usage.inputTokens;
 }

@@ -26,6 +26,7 @@ export async function serveSpeech(served: ServedCall): Promise<Response> {
   // No upstream counts the text of plain audio; the count is there long before the audio ends.
   const counting = dependencies.counter.count(
     instructions === undefined ? [text] : [text, instructions],
+    { accountId: served.key.accountId, purpose: "reply" },
   );
   charge.measure = async () => ({
     units: { input: await counting },

@@ -1,3 +1,4 @@
+import { nextTurn } from "../../base/clock.ts";
 import { parseBoundedInTurns, smallJsonChars } from "../../base/json/bounds.ts";
 import { hasLongIntegers, parseExact } from "../../base/json/exact.ts";
 import type { Signal } from "../../call/signal.ts";
@@ -236,7 +237,18 @@ export function unpacked(reply: UpstreamReply): UpstreamReply {
   headers.delete("content-encoding");
   headers.delete("content-length");
   const body = toStream(reply).pipeThrough(new DecompressionStream(format as CompressionFormat));
-  return new FetchReply(new Response(body, { headers }), reply.status);
+  return new UnpackedReply(new Response(body, { headers }), reply.status);
+}
+
+/**
+ * One packet can hold hundreds of megabytes, and its pieces are there at once: without turns of the
+ * event loop between them, nothing else runs, not even what ends the call.
+ */
+class UnpackedReply extends FetchReply {
+  override async read(): Promise<Bytes | undefined> {
+    await nextTurn();
+    return super.read();
+  }
 }
 
 /** For packages that read replies of the runtime. */

@@ -7,6 +7,7 @@ import type { Configuration } from "../config/load.ts";
 import type { FleetNode } from "../fleet/node.ts";
 import type { ActiveCalls } from "../gateway/active-calls.ts";
 import { type Billing, LedgerBilling } from "../gateway/billing/billing.ts";
+import { orUnavailable } from "../gateway/billing/refusals.ts";
 import type { RejectionLog } from "../gateway/failures.ts";
 import { Idempotency } from "../gateway/idempotency.ts";
 import { BodyBytes } from "../gateway/request/body-bytes.ts";
@@ -14,6 +15,7 @@ import { type GatewayServer, startGateway } from "../gateway/server.ts";
 import type { Tracing } from "../gateway/tracing.ts";
 import type { ApiVersion } from "../gateway/versions.ts";
 import type { KeyDirectory } from "../keys/directory.ts";
+import type { CallResponseStore, ResponseStore } from "../responses/response.ts";
 import { StoredResponses } from "../responses/stored-responses.ts";
 import type { Router } from "../router/router.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -94,11 +96,21 @@ export function listenGateway({
     drainMs: settings.drainMs,
     checkReady: async () => {
       if (money.journal.isFailing) throw new Error("the ledger cannot be written");
-      await (gate === undefined ? opened.store.check() : gate.refresh());
+      if (gate === undefined) return opened.store.check();
+      if (!gate.isReady()) throw new Error("the database does not answer");
     },
   });
   return gateway;
 }
+
+/** A call that cannot read what was stored may be repeated. `save` reports its failures itself. */
+const responsesOfCalls = (store: ResponseStore): CallResponseStore => ({
+  save: (response, accountBytes) => store.save(response, accountBytes),
+  find: (query) => orUnavailable(store.find(query)),
+  findItems: (query) => orUnavailable(store.findItems(query)),
+  chain: (query) => orUnavailable(store.chain(query)),
+  remove: (query) => orUnavailable(store.remove(query)),
+});
 
 const dayMs = 86_400_000;
 
@@ -109,7 +121,7 @@ function storedResponses({
 }: Pick<GatewayOptions, "configuration" | "opened" | "clock">): StoredResponses | undefined {
   if (settings.storeResponses === "off") return undefined;
   return new StoredResponses({
-    store: store.responses,
+    store: responsesOfCalls(store.responses),
     sealer: secrets.responses,
     clock,
     keptMs: settings.storedResponsesDays * dayMs,

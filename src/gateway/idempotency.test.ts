@@ -134,6 +134,21 @@ describe("who waits for a key that is about to be free", () => {
   });
 });
 
+test("a claim that cannot be read is a 503 to try again, and leaves its key free", async () => {
+  const journal = new Journal({ store: { commit: async () => {} }, log });
+  const answers = [
+    Promise.reject(new Error("sent nothing for 5000 ms")),
+    Promise.resolve(undefined),
+  ];
+  const findClaim = () => answers.shift() ?? Promise.resolve(undefined);
+  const idempotency = new Idempotency({ ledger: { findClaim }, journal });
+  const caller = { secret: "s", claimKey: "c", accountId: "acct_1" };
+  const request = { ...caller, header: "k", path: "chat", body: {}, bytesHash: undefined };
+  const open = () => idempotency.open({ ...request, requestId: "r", nowMs: 0 });
+  await expect(open()).rejects.toMatchObject({ code: "store_unavailable", retryAfterMs: 1_000 });
+  expect(await open()).toBeInstanceOf(OpenClaim);
+});
+
 test("of several at the same moment one has the key", async () => {
   const journal = new Journal({ store: { commit: async () => {} }, log });
   const idempotency = new Idempotency({ ledger: { findClaim: async () => undefined }, journal });

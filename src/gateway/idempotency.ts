@@ -3,7 +3,7 @@ import { ApiError } from "../base/errors.ts";
 import type { JsonObject } from "../call/chat.ts";
 import type { Journal } from "../ledger/journal.ts";
 import type { Claim, LedgerStore } from "../ledger/store.ts";
-import { storeUnavailable } from "./billing/refusals.ts";
+import { orUnavailable, storeUnavailable } from "./billing/refusals.ts";
 
 export interface Reply {
   readonly contentType: string;
@@ -95,7 +95,7 @@ export class Idempotency {
     const running: Running = { bodyHash, requestId, sinceMs: nowMs };
     this.#running.set(id, running);
     try {
-      const stored = await this.#options.ledger.findClaim(id);
+      const stored = await orUnavailable(this.#options.ledger.findClaim(id));
       if (stored === undefined || stored.expiresAtMs <= nowMs)
         return (running.claim = new OpenClaim({
           claim: { id, bodyHash, requestId, expiresAtMs: nowMs + keptMs },

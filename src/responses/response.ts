@@ -84,3 +84,9 @@ export interface ResponseStore {
   /** The totals of an account, including expired responses that are not deleted yet. */
   totals(accountId: string): Promise<StoredTotals>;
 }
+
+/** What calls do with it. */
+export type CallResponseStore = Pick<
+  ResponseStore,
+  "save" | "find" | "findItems" | "chain" | "remove"
+>;

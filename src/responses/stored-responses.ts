@@ -6,8 +6,8 @@ import type { JsonObject } from "../call/chat.ts";
 import { isLight, parsed, piecesOf, sizeOf } from "./json-pieces.ts";
 import { bytesCost, Pace } from "./pace.ts";
 import type {
+  CallResponseStore,
   ChainLink,
-  ResponseStore,
   SealedItems,
   SealedResponse,
   StoredResponse,
@@ -42,7 +42,7 @@ export interface Sealer {
 }
 
 export interface StoredResponsesOptions {
-  readonly store: ResponseStore;
+  readonly store: CallResponseStore;
   readonly sealer: Sealer;
   readonly clock: Clock;
   readonly keptMs: number;

@@ -1,5 +1,4 @@
 import type { Clock } from "../../base/clock.ts";
-import { ApiError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Model, PriceInForce } from "../../catalog/model.ts";
 import type { KeyRecord } from "../../keys/directory.ts";
@@ -25,6 +24,7 @@ import {
   accountSuspended,
   fundsUnreachable,
   notCovered,
+  orUnavailable,
   overLimit,
   storeUnavailable,
 } from "./refusals.ts";
@@ -166,15 +166,13 @@ export class LedgerBilling implements Billing {
   ): Promise<T> {
     const { purse } = options;
     const { purses, creditAdvice } = this.#dependencies;
-    const outcome = await purses
-      .cover([purse.pot, ...this.#budgetsOf(options)], {
+    const outcome = await orUnavailable(
+      purses.cover([purse.pot, ...this.#budgetsOf(options)], {
         nano: worstCase(need, need.cap),
         least: leastCase(need),
         take,
-      })
-      .catch((error: unknown) => {
-        throw error instanceof ApiError ? error : storeUnavailable(error);
-      });
+      }),
+    );
     if (outcome === "silent") throw fundsUnreachable();
     if (outcome === "short")
       throw notCovered({ need, purse, budgets: this.#budgetsOf(options), purses, creditAdvice });

@@ -16,6 +16,12 @@ export function storeUnavailable(cause?: unknown): ApiError {
   });
 }
 
+/** For what a call reads or writes in the store: a failure is no fault of the call. */
+export const orUnavailable = <T>(asked: Promise<T>): Promise<T> =>
+  asked.catch((cause: unknown) => {
+    throw cause instanceof ApiError ? cause : storeUnavailable(cause);
+  });
+
 /** Not for want of money: it would be there, but a gateway that has gone silent has it. */
 export function fundsUnreachable(): ApiError {
   return new ApiError({

@@ -20,6 +20,7 @@ function setUp() {
   const note = (line: string) => void lines.push(line);
   const log = { debug: note, info: note, warn: note, error: note };
   const answers: (() => Promise<TickReply>)[] = [];
+  const takeIns: Promise<void>[] = [];
   const heard: TickReply[] = [];
   let closed = 0;
   let recovered = 0;
@@ -35,7 +36,10 @@ function setUp() {
     },
     load,
     seen: () => 0,
-    onTick: async (one) => void heard.push(one),
+    onTick: async (one) => {
+      heard.push(one);
+      await takeIns.shift();
+    },
     onClosed: () => {
       closed++;
     },
@@ -43,11 +47,14 @@ function setUp() {
     log,
     elapsedMs,
     everyMs: 1e9,
+    takeInMs: 5,
+    callWaitsMs: 40,
   });
   return {
     time,
     lines,
     answers,
+    takeIns,
     heard,
     clock,
     node,
@@ -100,6 +107,44 @@ test("without an answer in time from the database, no call is admitted, and the 
   await expect(node.refresh()).rejects.toThrow("too late");
   await node.refresh();
   expect(lines).toContain("database is reachable again");
+});
+
+test("changes that are never read, or a tick that never ends, keep no call waiting for ever", async () => {
+  const { node, answers, takeIns, lines } = setUp();
+  const never = new Promise<never>(() => {});
+  takeIns.push(never);
+  await expect(node.refresh()).rejects.toThrow("changes were not read in time");
+  expect(lines).toEqual(["database is not reachable"]);
+  await node.refresh();
+  expect(lines).toEqual(["database is not reachable", "database is reachable again"]);
+  const stuck = setUp();
+  stuck.answers.push(() => never);
+  await expect(stuck.node.refresh()).rejects.toThrow("too late");
+  await stuck.node.stop();
+  expect(answers).toEqual([]);
+});
+
+test("readiness follows the ticks, and only ticks that no longer end make a node stuck", async () => {
+  const { node, time, answers } = setUp();
+  expect(node.isReady()).toBe(false);
+  await node.refresh();
+  expect(node.isReady()).toBe(true);
+  time.ms += 2_999;
+  expect([node.isFresh(), node.isReady()]).toEqual([false, true]);
+  const away = async (): Promise<TickReply> => {
+    throw new Error("connection refused");
+  };
+  // An hour without a database: each tick fails in time.
+  for (let at = 0; at < 36; at++) {
+    time.ms += 100_000;
+    answers.push(away);
+    await expect(node.refresh()).rejects.toThrow("connection refused");
+    expect([node.isReady(), node.isStuck()]).toEqual([false, false]);
+  }
+  time.ms += 180_001;
+  expect(node.isStuck()).toBe(true);
+  await node.refresh();
+  expect([node.isReady(), node.isStuck()]).toEqual([true, false]);
 });
 
 test("after the database was away, others get time to come back before they are closed", async () => {

@@ -1,5 +1,6 @@
 import { monotonicMs } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import { within } from "../base/within.ts";
 import type { FleetClock } from "./clock.ts";
 import type { FleetStore, NodeLoad, TickReply } from "./store.ts";
 
@@ -17,11 +18,21 @@ export interface FleetNodeOptions {
   readonly log: Log;
   readonly elapsedMs?: () => number;
   readonly everyMs?: number;
+  /** How long `onTick` may take before the tick has failed. */
+  readonly takeInMs?: number;
+  /** How long a call waits for ticks before it is rejected. */
+  readonly callWaitsMs?: number;
 }
 
 export const tickMs = 250;
 /** A node that has heard nothing for so long hears first, and serves then. */
 export const freshMs = 1_000;
+/** A node whose newest tick is older is not ready, even if none has failed. */
+const readyMs = 3_000;
+/** Each tick ends within seconds: where none has ended for so long, this process is broken. */
+const stuckMs = 180_000;
+const usualTakeInMs = 5_000;
+const usualCallWaitsMs = 5_000;
 /** How often it looks for nodes that are gone for good. */
 const recoverEveryMs = 5_000;
 /** Clocks that differ by less are told of by nobody. */
@@ -36,6 +47,8 @@ export class FleetNode {
   /** When the tick was sent that this process is up to date with. */
   #heardMs = Number.NEGATIVE_INFINITY;
   #recoveredMs = Number.NEGATIVE_INFINITY;
+  /** When the last tick ended, well or not. */
+  #endedMs: number;
   #running: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isRecovering = false;
@@ -45,7 +58,14 @@ export class FleetNode {
   #nodes = 1;
 
   constructor(options: FleetNodeOptions) {
-    this.#options = { elapsedMs: monotonicMs, everyMs: tickMs, ...options };
+    this.#options = {
+      elapsedMs: monotonicMs,
+      everyMs: tickMs,
+      takeInMs: usualTakeInMs,
+      callWaitsMs: usualCallWaitsMs,
+      ...options,
+    };
+    this.#endedMs = this.#options.elapsedMs();
   }
 
   /** How many nodes run, as of the last tick. */
@@ -58,8 +78,22 @@ export class FleetNode {
     return this.#options.elapsedMs() - this.#heardMs < freshMs;
   }
 
+  /** Whether calls can be expected to be admitted; from memory, and without asking the database. */
+  isReady(): boolean {
+    return !this.#isAway && this.#options.elapsedMs() - this.#heardMs < readyMs;
+  }
+
+  /** Whether ticks still end. They do while the database is away, because each has a deadline. */
+  isStuck(): boolean {
+    return this.#options.elapsedMs() - this.#endedMs > stuckMs;
+  }
+
   /** Resolves when it is up to date, or rejects: the database cannot be reached. */
-  async refresh(): Promise<void> {
+  refresh(): Promise<void> {
+    return within(this.#refresh(), this.#options.callWaitsMs, "the database answers too late");
+  }
+
+  async #refresh(): Promise<void> {
     // The first may have been sent before this process was stopped for a while.
     for (let attempts = 0; attempts < 2 && !this.isFresh(); attempts++) await this.#tick();
     if (!this.isFresh()) throw new Error("the database answers too late");
@@ -73,7 +107,8 @@ export class FleetNode {
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);
-    await this.#running?.catch(() => {});
+    const { callWaitsMs } = this.#options;
+    await within(this.#running ?? Promise.resolve(), callWaitsMs, "").catch(() => {});
   }
 
   #schedule(): void {
@@ -89,19 +124,20 @@ export class FleetNode {
   #tick(): Promise<void> {
     this.#running ??= this.#exchange().finally(() => {
       this.#running = undefined;
+      this.#endedMs = this.#options.elapsedMs();
     });
     return this.#running;
   }
 
   async #exchange(): Promise<void> {
-    const { store, load, seen, onTick, onClosed, log, elapsedMs } = this.#options;
+    const { store, load, seen, onTick, onClosed, log, elapsedMs, takeInMs } = this.#options;
     const sentMs = elapsedMs();
     try {
       const reply = await store.tick(load(), seen());
       this.#nodes = reply.nodes;
       this.#setClock(reply.nowMs, sentMs);
       if (!reply.isOpen) return onClosed();
-      await onTick(reply);
+      await within(onTick(reply), takeInMs, "changes were not read in time");
       this.#heardMs = sentMs;
       if (this.#isAway) {
         log.info("database is reachable again");

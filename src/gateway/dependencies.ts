@@ -41,6 +41,6 @@ export interface GatewayDependencies {
   readonly responses: StoredResponses | undefined;
   readonly origins: ReadonlySet<string>;
   /** Where several processes share a database: whether this one knows what the others did. */
-  readonly gate?: Pick<FleetNode, "isFresh" | "refresh"> | undefined;
+  readonly gate?: Pick<FleetNode, "isFresh" | "isStuck" | "refresh"> | undefined;
   readonly publicUrl: () => string;
 }

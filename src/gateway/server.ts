@@ -9,7 +9,7 @@ import { Draining, type DrainState } from "./draining.ts";
 import { EndedConnections } from "./ended-connections.ts";
 import type { Exchange } from "./exchange.ts";
 import { noteFailure } from "./failures.ts";
-import { respond } from "./pipeline.ts";
+import { respond, type Work } from "./pipeline.ts";
 import { identify } from "./request/authenticate.ts";
 import { type BunServer, idleTimeoutS } from "./served-call.ts";
 import {
@@ -32,7 +32,7 @@ export interface GatewayServerOptions {
   readonly certificate: ListenerCertificate | undefined;
   /** How long a drain is announced before the port is closed. */
   readonly drainMs: number;
-  /** Rejects when the gateway should get no traffic, although it is not drained. */
+  /** Rejects when the gateway should get no traffic, although it is not drained; without waiting. */
   readonly checkReady: () => Promise<void>;
 }
 
@@ -66,6 +66,7 @@ const runtimeOptions = {
 /** The whole data plane: these paths and nothing else. Versions stand side by side, each below its prefix. */
 export function startGateway(options: GatewayServerOptions): GatewayServer {
   const { dependencies, versions, host, port, sharesPort, certificate, checkReady } = options;
+  const ungated = { ...dependencies, gate: undefined };
   let isStopping = false;
   const connections = new EndedConnections();
   // A process that is alone never ends a connection, so its replies are not looked at.
@@ -74,16 +75,19 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
       ? (...given) => connections.endSome(respond(...given))
       : respond;
   const endpoints: Endpoints = {
-    ...healthEndpoints(async () => {
-      if (draining.state !== "none") return "draining";
-      return isStopping ? "not ready" : readinessBy(checkReady);
+    ...healthEndpoints({
+      isAlive: () => dependencies.gate?.isStuck() !== true,
+      async readiness() {
+        if (draining.state !== "none") return "draining";
+        return isStopping ? "not ready" : readinessBy(checkReady);
+      },
     }),
     ...mount(versions, dependencies),
   };
   const run =
     (endpoint: Endpoint | undefined, rest = "") =>
     (request: Request, server: BunServer) =>
-      answer(dependencies, request, server, (exchange) => {
+      answer(endpoint?.isUngated === true ? ungated : dependencies, request, server, (exchange) => {
         if (request.method === "OPTIONS") return exchange.preflight();
         if (endpoint === undefined) {
           identify(exchange, dependencies.keys);
@@ -180,19 +184,27 @@ const readinessBy = (check: () => Promise<void>): Promise<Readiness> =>
     () => "not ready",
   );
 
-function healthEndpoints(readiness: () => Promise<Readiness>): Endpoints {
-  const health = get((exchange) => exchange.json('{"status":"ok"}'));
+function healthEndpoints({
+  isAlive,
+  readiness,
+}: {
+  readonly isAlive: () => boolean;
+  readonly readiness: () => Promise<Readiness>;
+}): Endpoints {
+  const probe = (work: Work): Endpoint => ({ ...get(work), isUngated: true });
+  const answer = (exchange: Exchange, status: string, isOk: boolean) =>
+    exchange.reply(JSON.stringify({ status }), "application/json", isOk ? 200 : 503);
+  const health = probe((exchange) => {
+    const isOk = isAlive();
+    return answer(exchange, isOk ? "ok" : "stuck", isOk);
+  });
   return {
     "/healthz": health,
     // The name that more probes and clients know.
     "/health": health,
-    "/readyz": get(async (exchange) => {
+    "/readyz": probe(async (exchange) => {
       const status = await readiness();
-      return exchange.reply(
-        JSON.stringify({ status }),
-        "application/json",
-        status === "ok" ? 200 : 503,
-      );
+      return answer(exchange, status, status === "ok");
     }),
   };
 }

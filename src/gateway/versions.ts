@@ -16,6 +16,8 @@ import { modelEndpoint, type Work } from "./pipeline.ts";
 export interface Endpoint {
   readonly methods: readonly string[];
   readonly work: Work;
+  /** Answered also while this process does not know what the others have changed. */
+  readonly isUngated?: boolean;
 }
 
 /** By path. One that ends in `/*` takes every path below it and finds the rest in `exchange.rest`. */

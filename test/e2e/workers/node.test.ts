@@ -14,6 +14,7 @@ const chat = { model: "svc-3-flash", messages: [{ role: "user", content: "Hi" }]
 
 /** What the other nodes say; a test changes it. */
 let reply: TickReply;
+let isAway: boolean;
 const ticks = new EventEmitter();
 let news: { readonly topic: "targets" | "temporary-keys"; readonly subject: string }[];
 let ended: Map<string, number>;
@@ -24,6 +25,7 @@ const refuse = () => Promise.reject(new Error("not part of this test"));
 const fleet: FleetStore = {
   async tick() {
     ticks.emit("tick");
+    if (isAway) throw new Error("the database does not answer");
     return reply;
   },
   join: refuse,
@@ -76,6 +78,7 @@ beforeEach(async () => {
     reports: 0,
     nowMs: Date.now(),
   };
+  isAway = false;
   news = [];
   ended = new Map();
   lines = [];
@@ -103,6 +106,20 @@ async function nextTick(): Promise<void> {
   await once(ticks, "tick");
   await once(ticks, "tick");
 }
+
+test("without its database, a node takes no calls and is not ready, but it is alive", async () => {
+  isAway = true;
+  const statusOf = async (path: string) => (await fetch(`${gateway.origin}${path}`)).status;
+  await waitUntil("calls to be refused", async () => {
+    const refused = await gateway.call("/chat/completions", chat);
+    return refused.status === 503 && refused.headers.get("retry-after") === "1";
+  });
+  for (const path of ["/healthz", "/health"]) expect(await statusOf(path)).toBe(200);
+  expect(await statusOf("/readyz")).toBe(503);
+  isAway = false;
+  await nextTick();
+  expect(await statusOf("/readyz")).toBe(200);
+});
 
 test("a drain is announced while every call is still served, and ends when the node is resumed", async () => {
   reply = { ...reply, isDraining: true };

@@ -21,7 +21,7 @@ import type { Opened } from "./opened.ts";
 import { startRetention } from "./retention.ts";
 import { reportTargets } from "./target-reporter.ts";
 import { providerFinder } from "./telemetry.ts";
-import type { Undo } from "./undo.ts";
+import { closeWithin, type Undo } from "./undo.ts";
 
 /** What tests and the bench replace in a gateway. */
 export interface GatewayParts {
@@ -88,9 +88,9 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
     clock,
     log,
   });
-  undo.push(() => money.close());
+  undo.push(() => money.close(), closeWithin(opened, "money"));
   const retention = startRetention({ configuration, store: opened.store, clock, log });
-  undo.push(() => retention.close());
+  undo.push(() => retention.close(), closeWithin(opened, "beside"));
   const state = await loadState({ configuration, opened, engine, money, lookup, clock, log, undo });
   if (otlp !== undefined) otlp.findProvider = providerFinder(state.catalog);
   const calls = new ActiveCalls(settings);
@@ -106,10 +106,10 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
     opened.shared && followFleet({ shared: opened.shared, state, money, calls, log });
   if (follower !== undefined) {
     await follower.node.start();
-    undo.push(() => follower.node.stop());
+    undo.push(() => follower.node.stop(), closeWithin(opened, "beside"));
     const write = opened.shared?.node?.writeTargets ?? (async () => {});
     const reporter = reportTargets({ health: () => state.router.health(), write, log });
-    undo.push(() => reporter.close());
+    undo.push(() => reporter.close(), closeWithin(opened, "beside"));
   }
   const server = listenGateway({
     configuration,

@@ -180,11 +180,12 @@ export async function openMoney({
     writeSums,
     sums: rollups,
     async close() {
-      await reports.close();
+      const reading = reports.close();
       for (const timer of timers) clearInterval(timer);
       if (counter !== sharedCounter) counter.close();
       tellLost(await journal.idle(writeWithinMs), log);
       journal.close();
+      await reading;
       await refused.close();
       await keyUses.flush().catch(tell("cannot write the last-used times of keys"));
       await providerFailures

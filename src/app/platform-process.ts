@@ -9,7 +9,7 @@ import type { Opened } from "./opened.ts";
 import { startPlatformRole } from "./platform-role.ts";
 import { applyAtStart, openStore, problemOf } from "./store.ts";
 import { openProcessTelemetry } from "./telemetry.ts";
-import { Undo } from "./undo.ts";
+import { closeWithin, Undo } from "./undo.ts";
 import { logUpgrade } from "./upgrade.ts";
 
 export interface PlatformProcess {
@@ -30,7 +30,7 @@ export async function startPlatformProcess(
     onUpgrade: logUpgrade(log),
   });
   const undo = new Undo();
-  undo.push(opened.close);
+  undo.push(opened.close, closeWithin(opened, "store"));
   try {
     const instance = settings.node;
     const certificate = openCertificate({ configuration, log, undo });

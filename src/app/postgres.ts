@@ -5,6 +5,7 @@ import { sql } from "kysely";
 import type { Pool } from "pg";
 import packageJson from "../../package.json" with { type: "json" };
 import { monotonicMs } from "../base/clock.ts";
+import { within } from "../base/within.ts";
 import type { TargetHealth } from "../catalog/health.ts";
 import { NoDatabase } from "../cli/store-wiring.ts";
 import { ownGatewayUrl } from "../config/addresses.ts";
@@ -102,9 +103,12 @@ export async function openPostgresStore(
       },
       async close() {
         clearInterval(timer);
-        await shared.live.close();
         // Where this fails, others close it when it has been silent for long enough.
-        if (isNode) await fleet.leave(hasStarted ? "listed" : "forgotten").catch(() => {});
+        const leave = async () => {
+          await shared.live.close();
+          if (isNode) await fleet.leave(hasStarted ? "listed" : "forgotten");
+        };
+        await within(leave(), leaveWithinMs, "the database does not answer").catch(() => {});
         await store.close();
         place.lock.release();
       },
@@ -149,6 +153,9 @@ export async function openReader(url: string): Promise<LedgerReader> {
 /** A node that is silent for so long has no call under way: each ends within its own time. */
 const goneAfterMs = ({ offlineMs, maxCallMs, graceMs }: Settings) =>
   offlineMs + maxCallMs + graceMs;
+
+/** Adding up the sums of the last hour may take longer: then another gateway does it. */
+const leaveWithinMs = 4_000;
 
 /** Of a process that does not tick. */
 const clockEveryMs = 10_000;

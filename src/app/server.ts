@@ -16,7 +16,7 @@ import type { Opened } from "./opened.ts";
 import { pageOrigins, startPlatformRole } from "./platform-role.ts";
 import { applyAtStart, openStore, problemOf } from "./store.ts";
 import { openTelemetry } from "./telemetry.ts";
-import { Undo } from "./undo.ts";
+import { closeWithin, Undo } from "./undo.ts";
 import { logUpgrade } from "./upgrade.ts";
 
 export interface RunningServer {
@@ -63,7 +63,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     : options.open(configuration));
   const clock = options.clock ?? opened.shared?.clock ?? systemClock;
   const undo = new Undo();
-  undo.push(opened.close);
+  undo.push(opened.close, closeWithin(opened, "store"));
   try {
     const instance = settings.node;
     const otlp = openTelemetry({ configuration, version, instance, log, recent, undo });

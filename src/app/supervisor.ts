@@ -21,7 +21,7 @@ import type { RunningServer } from "./server.ts";
 import { applyAtStart, openStore, problemOf, routeCheck } from "./store.ts";
 import { openProcessTelemetry } from "./telemetry.ts";
 import { Ticker } from "./ticker.ts";
-import { Undo } from "./undo.ts";
+import { closeWithin, Undo } from "./undo.ts";
 import { logUpgrade } from "./upgrade.ts";
 import type { EngineRefusal } from "./workers/messages.ts";
 import { WorkerPool } from "./workers/pool.ts";
@@ -49,7 +49,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Runni
     onUpgrade: logUpgrade(log),
   });
   const undo = new Undo();
-  undo.push(opened.close);
+  undo.push(opened.close, closeWithin(opened, "store"));
   try {
     const instance = settings.node;
     const certificate = openCertificate({ configuration, log, undo });
@@ -168,5 +168,5 @@ async function followCatalog(options: {
   await follower.start();
   await addEmbedded({ ...options, follower });
   const ticker = new Ticker({ work: () => follower.catchUp(), what: "follow changes", log });
-  undo.push(() => ticker.close());
+  undo.push(() => ticker.close(), closeWithin(opened, "beside"));
 }

@@ -33,7 +33,7 @@ const balanceEveryMs = 5_000;
 /** Metrics of a worker that does not answer in time are those of the last time. */
 const metricsWithinMs = 2_000;
 /** After the grace time, for what a worker still has to write. */
-const endWithinMs = 10_000;
+const endWithinMs = 15_000;
 
 type Child = Bun.Subprocess<"ignore", "inherit", "inherit">;
 

@@ -33,6 +33,13 @@ const imageUrls: Readonly<Record<string, ProviderOption>> = {
   },
 };
 
+const reuse: Readonly<Record<string, ProviderOption>> = {
+  reuse: {
+    about: "whether connections serve further requests; false for servers that you do not trust",
+    words: ["true", "false"],
+  },
+};
+
 export const providerKindShapes: Readonly<Record<ProviderKind, ProviderKindShape>> = {
   openai: {
     baseUrl: undefined,
@@ -44,12 +51,13 @@ export const providerKindShapes: Readonly<Record<ProviderKind, ProviderKindShape
         words: ["true", "false"],
       },
       ...imageUrls,
+      ...reuse,
     },
   },
   gemini: {
     baseUrl: "https://generativelanguage.googleapis.com/v1beta",
     needsKey: true,
-    options: {},
+    options: { ...reuse },
   },
   vertex: {
     // Made of the location.
@@ -72,12 +80,13 @@ export const providerKindShapes: Readonly<Record<ProviderKind, ProviderKindShape
         contentOption: "credentials",
         variable: "GOOGLE_APPLICATION_CREDENTIALS",
       },
+      ...reuse,
     },
   },
   anthropic: {
     baseUrl: "https://api.anthropic.com/v1",
     needsKey: true,
-    options: { ...imageUrls },
+    options: { ...imageUrls, ...reuse },
   },
   bedrock: {
     // Made of the region.
@@ -97,6 +106,7 @@ export const providerKindShapes: Readonly<Record<ProviderKind, ProviderKindShape
         variable: "AWS_SESSION_TOKEN",
       },
       ...imageUrls,
+      ...reuse,
     },
   },
   "ai-sdk": { baseUrl: "", needsKey: false, options: {} },

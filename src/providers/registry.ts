@@ -94,7 +94,13 @@ export class ProviderRegistry {
   /** One that is not in force: to try it out. */
   build(settings: ProviderSettings): Provider {
     const { name, allowPrivate } = settings;
-    const dialer = new Dialer({ provider: name, allowPrivate, ...this.#network });
+    const reusesConnections = settings.options["reuse"] !== "false";
+    const dialer = new Dialer({
+      provider: name,
+      allowPrivate,
+      reusesConnections,
+      ...this.#network,
+    });
     // What cannot stand in a header would fail each time, and with words of the runtime.
     if (settings.apiKey !== undefined && !isSendable.test(settings.apiKey))
       return createBroken({

@@ -17,7 +17,7 @@ export interface Options {
   readonly json: boolean;
 }
 
-const campaigns = ["ours", "schemathesis", "stalls"] as const;
+const campaigns = ["ours", "schemathesis", "stalls", "strays"] as const;
 type Campaign = (typeof campaigns)[number];
 
 const defaultCases = 100_000;
@@ -31,7 +31,7 @@ export const help = `npm run test:fuzz -- [options]
 Sends broken, odd and good requests to a gateway of its own in front of a fake upstream, over
 127.0.0.1 only: first our cases, then those that schemathesis makes from docs/openapi.json, then
 the stalls: worst cases that fit the limits, while a thread of its own measures how long /healthz
-of the gateway and of the platform goes without an answer. The best of the runs counts, without
+of the gateway and of the platform goes without an answer; then an upstream that sends replies twice. The best of the runs counts, without
 the usual round trip and without waiting for a processor (on Linux). Run the stalls on a machine
 that does nothing else: they take about ten minutes.
 schemathesis needs python3 of at least 3.10 with venv, and PyPI by pip's own configuration; it is
@@ -47,6 +47,7 @@ installed into .fuzz/ of the project. Cases that fail are written to .fuzz/failu
   --only ours               our cases alone
   --only schemathesis       schemathesis alone
   --only stalls             the stalls alone
+  --only strays             second replies of an upstream alone
   --json                    the result as JSON on stdout
   --help                    this
 `;

@@ -6,6 +6,7 @@ import { Progress } from "./progress.ts";
 import { runSchemathesis, type SchemathesisResult } from "./schemathesis.ts";
 import { findCases, runStalls, type StallsResult } from "./stalls/stalls.ts";
 import { stallTable } from "./stalls/table.ts";
+import { runStrayTrials, type StrayTrials } from "./strays/strays.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const progress = new Progress();
@@ -14,6 +15,7 @@ interface Results {
   readonly ours?: OursResult;
   readonly schemathesis?: SchemathesisResult;
   readonly stalls?: StallsResult;
+  readonly strays?: StrayTrials;
 }
 
 process.exitCode = await main(process.argv.slice(2));
@@ -26,7 +28,7 @@ async function main(words: readonly string[]): Promise<number> {
       return 0;
     }
     const results = await runAll(options);
-    const problems = [results.ours, results.schemathesis, results.stalls].flatMap(
+    const problems = [results.ours, results.schemathesis, results.stalls, results.strays].flatMap(
       (one) => one?.problems ?? [],
     );
     process.stdout.write(
@@ -69,10 +71,11 @@ async function runAll({ seed, caseNumber, cases, only, ...options }: Options): P
     });
     progress.end();
   }
+  if (only === undefined || only === "strays") results.strays = await runStrayTrials();
   return results;
 }
 
-function told({ ours, schemathesis, stalls }: Results): string {
+function told({ ours, schemathesis, stalls, strays }: Results): string {
   const lines: string[] = [];
   if (ours !== undefined)
     lines.push(
@@ -95,6 +98,14 @@ function told({ ours, schemathesis, stalls }: Results): string {
       ...schemathesis.problems.map((problem) => `  ✗ ${problem}`),
     );
   if (stalls !== undefined) lines.push(...stallTable(stalls));
+  if (strays !== undefined)
+    lines.push(
+      ...strays.trials.map(
+        ({ reuse, calls, connections, sent, wrong }) =>
+          `strays (${reuse}): ${calls} calls on ${connections} connections, ${sent} second replies, ${wrong} wrong`,
+      ),
+      ...strays.problems.map((problem) => `  ✗ ${problem}`),
+    );
   return `${lines.join("\n")}\n`;
 }
 

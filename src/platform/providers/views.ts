@@ -216,7 +216,7 @@ export function vendorViews(isSet: (name: string) => boolean): readonly VendorVi
       variables: keyVariables.map((name) => ({ name, is_set: isSet(name) })),
       needs_key: shape.needsKey || (keyVariables.length > 0 && kind === "openai"),
       options: Object.entries(shape.options)
-        .filter(([name]) => !["vendor", "responses", "image_urls"].includes(name))
+        .filter(([name]) => !["vendor", "responses", "image_urls", "reuse"].includes(name))
         .map(([name, { about, isNeeded, isSecret, variable }]) => ({
           name,
           about,

@@ -5,7 +5,7 @@ import type { Probe } from "../contract.ts";
 import { hostOf, placeOf, placeProblem } from "./address.ts";
 import { upstreamError } from "./failure.ts";
 import type { Place } from "./http1/connection.ts";
-import { Pool } from "./http1/pool.ts";
+import { Pool, type Reuse } from "./http1/pool.ts";
 
 /** The addresses of a name, as the operating system finds them. */
 export type Lookup = (name: string) => Promise<readonly string[]>;
@@ -13,6 +13,8 @@ export type Lookup = (name: string) => Promise<readonly string[]>;
 export interface DialerOptions {
   readonly provider: string;
   readonly allowPrivate: boolean;
+  /** False: a connection per request. */
+  readonly reusesConnections?: boolean | undefined;
   readonly lookup?: Lookup | undefined;
   /** Whether calls there go through a proxy of the operator's, which then finds the address itself. */
   readonly usesProxy?: ((url: URL) => boolean) | undefined;
@@ -28,6 +30,8 @@ export interface Dialled {
   readonly protocol?: "http2" | undefined;
   /** Undefined: by the operator's. The runtime would look for exceptions by address, not by name. */
   readonly proxy?: false | undefined;
+  /** False: the runtime's client does not use the connection again. */
+  readonly keepalive?: false | undefined;
 }
 
 const keepMs = 30_000;
@@ -99,7 +103,7 @@ export class Pin {
     const isPlain = isLiteral && !usesProxy && url.protocol === "http:";
     const pool = isPlain ? this.#poolOf(this.#name, undefined) : undefined;
     const proxy = usesProxy ? undefined : false;
-    this.named = { origin: url.origin, tls: undefined, pool, proxy };
+    this.named = { origin: url.origin, tls: undefined, pool, proxy, keepalive: this.#keepalive };
     if (isLiteral) this.#refusal = this.#problemOf([this.#name]);
     if (!this.#isFixed || this.#refusal !== undefined) return;
     this.#dialled = this.named;
@@ -220,6 +224,7 @@ export class Pin {
       pool: isHttp2 ? undefined : this.#poolOf(address, tls?.serverName),
       protocol: isHttp2 ? "http2" : undefined,
       proxy: false,
+      keepalive: this.#keepalive,
     };
     return this.#dialled;
   }
@@ -228,12 +233,23 @@ export class Pin {
     return this.#keepPool(hostname, { hostname, port: this.#port, serverName, unix: undefined });
   }
 
+  /** The operator's own servers are trusted not to answer twice, and some have few threads. */
+  get #reuse(): Reuse {
+    const { reusesConnections, allowPrivate } = this.#options;
+    if (reusesConnections === false) return "never";
+    return allowPrivate ? "at-once" : "rested";
+  }
+
+  get #keepalive(): false | undefined {
+    return this.#options.reusesConnections === false ? false : undefined;
+  }
+
   get #port(): number {
     return Number(this.#url.port || (this.#url.protocol === "https:" ? 443 : 80));
   }
 
   #keepPool(id: string, place: Place): Pool {
-    const pool = this.#pools.get(id) ?? new Pool(place);
+    const pool = this.#pools.get(id) ?? new Pool(place, { reuse: this.#reuse });
     // The one that was used last is the last to go.
     this.#pools.delete(id);
     this.#pools.set(id, pool);

@@ -147,7 +147,7 @@ function withTrace(headers: UpstreamRequest["headers"], trace: TraceHeaders): He
 }
 
 /** Without a time limit of the runtime's: calls have their own. */
-function fetchOptions({ tls, protocol, proxy }: Dialled) {
+function fetchOptions({ tls, protocol, proxy, keepalive }: Dialled) {
   return {
     redirect,
     decompress: false,
@@ -155,6 +155,7 @@ function fetchOptions({ tls, protocol, proxy }: Dialled) {
     ...(tls === undefined ? {} : { tls }),
     ...(protocol === undefined ? {} : { protocol }),
     ...(proxy === undefined ? {} : { proxy }),
+    ...(keepalive === undefined ? {} : { keepalive }),
   };
 }
 

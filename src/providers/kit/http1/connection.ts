@@ -46,6 +46,8 @@ export interface ConnectionOwner {
   free(connection: Connection): void;
   /** It is closed for good. */
   drop(connection: Connection): void;
+  /** The server sent bytes behind the end of a reply. */
+  stray(connection: Connection): void;
   /** The server says that it closes connections that are free for this long. */
   expectClose(afterMs: number): void;
 }
@@ -91,6 +93,8 @@ export class Connection {
   #headBytes = 0;
   #interim = 0;
   #isReusable = false;
+  /** The reply began before the whole request was written. */
+  #isEarly = false;
   /** The handshake is over. */
   #isSecured = false;
   #isClosed = false;
@@ -111,6 +115,7 @@ export class Connection {
     this.#waiting = sending;
     this.#signal = message.signal;
     this.#hasSent = false;
+    this.#isEarly = false;
     this.#interim = 0;
     message.signal.addEventListener("abort", this.#onAbort);
     const socket = this.#socket;
@@ -143,7 +148,7 @@ export class Connection {
       if (this.#reply !== undefined) this.#reply.take(packet, 0);
       else if (this.#waiting !== undefined) this.#takeHead(packet, this.#waiting);
       // Nobody asked for it: whatever it is, it must not become the reply to the next request.
-      else this.end();
+      else this.#owner.stray(this);
     } catch (error) {
       this.#fail(error);
     }
@@ -176,7 +181,9 @@ export class Connection {
     this.#leaveCall();
     this.#reply = undefined;
     const socket = this.#socket;
-    const isClean = restBytes === 0 && this.#unsent === undefined;
+    if (restBytes > 0) return this.#owner.stray(this);
+    // A server may refuse a request early, but the reply may also be a late one to another request.
+    const isClean = !this.#isEarly && this.#unsent === undefined;
     if (!this.#isReusable || !isClean || socket === undefined) return this.end();
     socket.unref();
     this.#owner.free(this);
@@ -226,6 +233,7 @@ export class Connection {
   }
 
   #takeHead(packet: Packet, waiting: Sending): void {
+    if (this.#unsent !== undefined) this.#isEarly = true;
     const bytes = this.#headBytes === 0 ? packet : this.#keep(packet);
     const searchedBytes = Math.max(0, bytes.length - packet.length - headEnd.length + 1);
     const end = bytes.indexOf(headEnd, searchedBytes, "latin1");

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { RawServer, startAnswering } from "../../../../test/fake/raw-server.ts";
 import { CallSignal } from "../../../call/signal.ts";
 import { ConnectionError, type Message } from "./connection.ts";
-import { Pool } from "./pool.ts";
+import { Pool, type Reuse } from "./pool.ts";
 import type { SocketReply } from "./socket-reply.ts";
 
 const servers: RawServer[] = [];
@@ -11,12 +11,12 @@ afterEach(() => {
 });
 
 /** A pool in front of a server, at a time that the test moves. */
-function poolOf(server: RawServer) {
+function poolOf(server: RawServer, reuse?: Reuse) {
   servers.push(server);
   const clock = { nowMs: 1_000_000 };
   const { port } = server;
   const place = { hostname: "127.0.0.1", port, serverName: undefined, unix: undefined };
-  return { pool: new Pool(place, () => clock.nowMs), clock, server };
+  return { pool: new Pool(place, { reuse, nowMs: () => clock.nowMs }), clock, server };
 }
 
 function message({ body, signal }: { body?: string; signal?: CallSignal } = {}): Message {
@@ -109,6 +109,26 @@ describe("a connection is closed and not used again", () => {
     expect(server.connections).toHaveLength(2);
   });
 
+  test("whose reply began while the request was still being written, though both ended", async () => {
+    const server = new RawServer({
+      onOpen(connection) {
+        connection.socket.pause();
+        connection.send("HTTP/1.1 413 Too Large\r\ncontent-length: 5\r\n\r\n");
+      },
+    });
+    const { pool } = poolOf(server);
+    const body = "x".repeat(20_000_000);
+    for (const count of [1, 2]) {
+      const early = await pool.send(message({ body }));
+      const connection = server.connections.at(-1);
+      connection?.socket.resume();
+      while ((connection?.received.length ?? 0) < body.length) await new Promise(setImmediate);
+      connection?.send("large");
+      expect((await early.whole(100)).text).toBe("large");
+      expect(server.connections).toHaveLength(count);
+    }
+  });
+
   test("whose caller left, in the middle of a reply", async () => {
     const { pool, server } = poolOf(
       startAnswering(({ number }) => (number === 1 ? reply("hello").slice(0, -1) : reply("again"))),
@@ -145,13 +165,46 @@ describe("a connection is closed and not used again", () => {
   });
 });
 
-test("bytes that nobody asked for close an idle connection, and answer no request", async () => {
-  const { pool, server } = poolOf(startAnswering(({ number }) => reply(`from ${number}`)));
-  expect(await ask(pool)).toBe("from 1");
-  const [first] = server.connections;
-  first?.send(reply("evil"));
-  await first?.closed;
-  expect(await ask(pool)).toBe("from 2");
+describe("a second reply to a request", () => {
+  const numbered = () => startAnswering(({ number }) => reply(`from ${number}`));
+
+  test("closes the connection, and further requests have one each for ten minutes", async () => {
+    const { pool, server, clock } = poolOf(numbered());
+    const [first] = await Promise.all([ask(pool), ask(pool)]);
+    expect(first).toBe("from 1");
+    server.connections[0]?.send(reply("evil"));
+    await Promise.all(server.connections.map(({ closed }) => closed));
+    expect([await ask(pool), await ask(pool)]).toEqual(["from 3", "from 4"]);
+    clock.nowMs += 600_000;
+    expect([await ask(pool), await ask(pool)]).toEqual(["from 5", "from 5"]);
+  });
+
+  test("that comes a second later closes only its connection: it is a timeout", async () => {
+    const { pool, server, clock } = poolOf(numbered());
+    await Promise.all([ask(pool), ask(pool)]);
+    clock.nowMs += 1_001;
+    server.connections[1]?.send("HTTP/1.1 408 Request Timeout\r\n\r\n");
+    await server.connections[1]?.closed;
+    expect([await ask(pool), await ask(pool)]).toEqual(["from 1", "from 1"]);
+  });
+
+  test("is seen while a connection rests, which is for a whole tick at least", async () => {
+    const { pool, server } = poolOf(numbered(), "rested");
+    expect([await ask(pool), await ask(pool)]).toEqual(["from 1", "from 2"]);
+    expect(pool.tickRest()).toBe(true);
+    expect(await ask(pool)).toBe("from 3");
+    expect(pool.tickRest()).toBe(true);
+    expect(await ask(pool)).toBe("from 2");
+    server.connections[2]?.send(reply("evil"));
+    await server.connections[2]?.closed;
+    expect([await ask(pool), await ask(pool)]).toEqual(["from 4", "from 5"]);
+  });
+
+  test("answers nothing where connections are never used again", async () => {
+    const { pool, server } = poolOf(numbered(), "never");
+    for (let turn = 1; turn <= 3; turn++) expect(await ask(pool)).toBe(`from ${turn}`);
+    await Promise.all(server.connections.map(({ closed }) => closed));
+  });
 });
 
 test("a large reply that waits to be read does not keep the next one from coming", async () => {

@@ -17,25 +17,48 @@ const seenForMs = 600_000;
 /** A request must not meet a server that is about to close. */
 const idleShare = 0.75;
 const maxIdle = 1_024;
+/** Bytes behind a reply that come later than this are not part of it: some servers send a 408. */
+const strayMs = 1_000;
+const distrustMs = 600_000;
+
+/**
+ * When a connection serves the next request: as soon as its reply has ended, after a rest in which
+ * bytes behind that reply would be seen, or never.
+ */
+export type Reuse = "at-once" | "rested" | "never";
+
+export interface PoolOptions {
+  readonly reuse?: Reuse | undefined;
+  readonly nowMs?: () => number;
+}
 
 /**
  * The connections to one place. Those that are free are used again, the latest first, and closed
  * after a while without work: sooner than the server does, as far as it says or is seen to. There is
  * no limit to those in use, because calls are limited before they get here.
+ *
+ * HTTP/1.1 replies carry no name of their request, so a second reply to one request would answer the
+ * next. A place that has sent bytes behind a reply gets a connection per request for a while.
  */
 export class Pool {
   readonly #place: Place;
   readonly #nowMs: () => number;
+  readonly #reuse: Reuse;
   /** The latest last. */
   readonly #idle: Connection[] = [];
+  /** Freed since the last tick, and before it. */
+  #resting: Connection[] = [];
+  #rested: Connection[] = [];
+  #distrustedUntilMs = 0;
   /** How long they may stay free, by what the server says. */
   #toldMs = usualIdleMs;
   /** By what it was seen to do, until it is forgotten. */
   #seenMs = usualIdleMs;
   #seenUntilMs = 0;
 
-  constructor(place: Place, nowMs: () => number = monotonicMs) {
+  constructor(place: Place, { reuse = "at-once", nowMs = monotonicMs }: PoolOptions = {}) {
     this.#place = place;
+    this.#reuse = reuse;
     this.#nowMs = nowMs;
   }
 
@@ -59,16 +82,33 @@ export class Pool {
   }
 
   free(connection: Connection): void {
-    if (this.#idle.length >= maxIdle) return connection.end();
-    connection.idleSinceMs = this.#nowMs();
+    const nowMs = this.#nowMs();
+    const isRefused = this.#reuse === "never" || nowMs < this.#distrustedUntilMs;
+    if (isRefused || this.#freeCount >= maxIdle) return connection.end();
+    connection.idleSinceMs = nowMs;
+    if (this.#reuse === "rested") {
+      this.#resting.push(connection);
+      watchRest(this);
+      return;
+    }
     this.#idle.push(connection);
     watch(this);
   }
 
+  stray(connection: Connection): void {
+    const nowMs = this.#nowMs();
+    const isFree = this.#forget(connection);
+    connection.end();
+    if (isFree && nowMs - connection.idleSinceMs > strayMs) return;
+    this.#distrustedUntilMs = nowMs + distrustMs;
+    for (const free of [...this.#idle, ...this.#rested, ...this.#resting]) {
+      this.#forget(free);
+      free.end();
+    }
+  }
+
   drop(connection: Connection): void {
-    const at = this.#idle.lastIndexOf(connection);
-    if (at === -1) return;
-    this.#idle.splice(at, 1);
+    if (!this.#forget(connection)) return;
     const nowMs = this.#nowMs();
     const seenMs = Math.max(leastSeenMs, (nowMs - connection.idleSinceMs) * idleShare);
     this.#seenMs = nowMs < this.#seenUntilMs ? Math.min(this.#seenMs, seenMs) : seenMs;
@@ -87,6 +127,35 @@ export class Pool {
     const stale = this.#idle.splice(0, fresh === -1 ? this.#idle.length : fresh);
     for (const connection of stale) connection.end();
     return this.#idle.length > 0;
+  }
+
+  /**
+   * Ends the rest of connections that were freed before the last tick; whether any rests on. Two
+   * ticks are turns of the event loop of their own, so whatever has arrived was read between them.
+   */
+  tickRest(): boolean {
+    if (this.#rested.length > 0) {
+      this.#idle.push(...this.#rested);
+      watch(this);
+    }
+    this.#rested = this.#resting;
+    this.#resting = [];
+    return this.#rested.length > 0;
+  }
+
+  get #freeCount(): number {
+    return this.#idle.length + this.#rested.length + this.#resting.length;
+  }
+
+  /** False if it was not free. */
+  #forget(connection: Connection): boolean {
+    for (const list of [this.#idle, this.#rested, this.#resting]) {
+      const at = list.lastIndexOf(connection);
+      if (at === -1) continue;
+      list.splice(at, 1);
+      return true;
+    }
+    return false;
   }
 
   /** The timer may be late, so its work is not relied on. */
@@ -127,4 +196,21 @@ function watch(pool: Pool): void {
     sweeper = undefined;
   }, sweepMs);
   sweeper.unref();
+}
+
+const restTickMs = 20;
+const restingPools = new Set<Pool>();
+let restTicker: ReturnType<typeof setInterval> | undefined;
+
+/** Runs only while a connection rests: for one to two ticks each. */
+function watchRest(pool: Pool): void {
+  restingPools.add(pool);
+  if (restTicker !== undefined) return;
+  restTicker = setInterval(() => {
+    for (const one of restingPools) if (!one.tickRest()) restingPools.delete(one);
+    if (restingPools.size > 0) return;
+    clearInterval(restTicker);
+    restTicker = undefined;
+  }, restTickMs);
+  restTicker.unref();
 }

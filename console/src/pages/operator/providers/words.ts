@@ -96,4 +96,8 @@ export const optionTexts: Readonly<Record<string, { readonly label: string; abou
     about:
       "Whether the provider may fetch images from callers' URLs. Default: yes, unless a private address is allowed.",
   },
+  reuse: {
+    label: "Reuse connections",
+    about: "Whether connections serve further requests. Default: yes.",
+  },
 };

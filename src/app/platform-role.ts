@@ -63,6 +63,7 @@ export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
     trustsIdentity: configuration.settings.oidcSecondFactor !== "require",
     localSignIn: configuration.settings.oidcPasswords,
     identityName: configuration.settings.oidcName,
+    identityIssuer: URL.parse(configuration.settings.oidcIssuer ?? "")?.href,
   };
   const passwords = new Passwords(passwordCost);
   const people = new People(opened.store.people, clock, { passwords, limits, policy });

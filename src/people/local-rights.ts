@@ -1,4 +1,4 @@
-import { mayEnterLocally, type SessionPolicy } from "./session-policy.ts";
+import { isOfProvider, mayEnterLocally, type SessionPolicy } from "./session-policy.ts";
 import type { Membership, Session, User } from "./store.ts";
 
 /** What a user may do in a session. */
@@ -54,6 +54,7 @@ export function goesOn(
   user: User,
   { policy, nowMs }: { readonly policy: SessionPolicy; readonly nowMs: number },
 ): boolean {
+  if (!isOfProvider(session, policy)) return false;
   if (isTrusted(session) || mayEnterLocally(user, policy)) return true;
   return session.link === "person" && nowMs - (session.createdAtMs ?? 0) < linkMs;
 }

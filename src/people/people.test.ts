@@ -10,6 +10,7 @@ import type { Store } from "../store/store.ts";
 import { Invites } from "./invites.ts";
 import { Passwords } from "./passwords.ts";
 import { People, type Visitor } from "./people.ts";
+import { usualPolicy } from "./session-policy.ts";
 
 const password = "a long enough password";
 const home = { userAgent: "", address: "192.0.2.1" };
@@ -47,6 +48,20 @@ async function signIn(given: typeof ada, visitor: Visitor): Promise<string> {
   return secret;
 }
 const guess = (at: number) => ({ email: `guess-${at}@example.com`, password: "guess" });
+
+test.each([
+  ["the same", "https://login.example", "https://login.example/", true],
+  ["another one", "https://login.example", "https://new.example/", false],
+  ["none", "https://login.example", undefined, false],
+  ["another tenant", "https://login.example/a", "https://login.example/b", false],
+])("a session of a provider goes on while it is set up: %s", async (_, issuer, now, goesOn) => {
+  const { id: userId } = await people.authenticate(ada, home);
+  const { secret, session } = people.newSession({ userId, visitor: home, isBound: true, issuer });
+  await store.people.addSession(session, auditOf());
+  const policy = { ...usualPolicy, identityIssuer: now };
+  const later = new People(store.people, clock, { policy });
+  expect((await later.find(secret)) !== undefined).toBe(goesOn);
+});
 
 test("a session that is used every day ends after ninety days all the same", async () => {
   const secret = await signIn(ada, home);

@@ -23,6 +23,8 @@ export interface SessionPolicy {
   readonly localSignIn: (typeof localRules)[number];
   /** Of the identity provider, for messages. */
   readonly identityName: string;
+  /** Of the identity provider that is set up, as a normalized URL; undefined: there is none. */
+  readonly identityIssuer: string | undefined;
 }
 
 export const usualPolicy: SessionPolicy = {
@@ -32,6 +34,7 @@ export const usualPolicy: SessionPolicy = {
   trustsIdentity: true,
   localSignIn: "on",
   identityName: "single sign-on",
+  identityIssuer: undefined,
 };
 
 export function sessionEndMs(
@@ -55,6 +58,12 @@ export const provesFactor = (session: Session, policy: SessionPolicy): boolean =
 
 export const mayEnterLocally = ({ isOperator }: User, { localSignIn }: SessionPolicy): boolean =>
   localSignIn === "on" || (localSignIn === "operators" && isOperator);
+
+/** False: a provider began the session that has been replaced, perhaps because it was broken into. */
+export const isOfProvider = (
+  { issuer }: Partial<Pick<Session, "issuer">>,
+  { identityIssuer }: SessionPolicy,
+): boolean => issuer === undefined || URL.parse(issuer)?.href === identityIssuer;
 
 /** How long a person who has just proved who they are may change how they sign in. */
 const recentMs = 10 * 60_000;

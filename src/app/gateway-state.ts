@@ -1,6 +1,6 @@
-import type { Clock } from "../base/clock.ts";
+import { type Clock, nextTurn } from "../base/clock.ts";
 import type { UpstreamReason } from "../base/errors.ts";
-import { FeedFollower } from "../base/feed.ts";
+import { FeedFollower, type FeedTopic } from "../base/feed.ts";
 import type { Log } from "../base/log.ts";
 import { socketPath } from "../base/network/listen.ts";
 import type { Signal } from "../call/signal.ts";
@@ -132,27 +132,52 @@ export async function loadState({
     engine?.need(engineModelsOf(catalog));
   };
   const follower = new FeedFollower(store.feed, {
-    async changed({ topic, subject }) {
-      if (topic === "keys") {
-        await keys.reload(subject);
-        if (!keys.has(subject)) money.limiter.forget(subject);
-      }
-      if (topic === "accounts") await money.purses.reload(subject);
-      if (topic === "catalog") await reloadCatalog();
-      if (topic === "temporary-keys") await reloadEnded();
-      if (topic === "targets") hearOfTarget(router, subject);
+    async changed(changes) {
+      const subjectsOf = (wanted: FeedTopic) =>
+        new Set(changes.flatMap(({ topic, subject }) => (topic === wanted ? [subject] : [])));
+      await inSteps(subjectsOf("accounts"), (ids) => money.purses.reload(ids));
+      await inSteps(subjectsOf("keys"), async (ids) => {
+        await keys.reload(ids);
+        for (const id of ids) if (!keys.has(id)) money.limiter.forget(id);
+      });
+      if (subjectsOf("catalog").size > 0) await reloadCatalog();
+      if (subjectsOf("temporary-keys").size > 0) await reloadEnded();
+      for (const { topic, subject } of changes)
+        if (topic === "targets") hearOfTarget(router, subject);
     },
     async reloadAll() {
-      await money.purses.reloadAll();
-      await keys.reloadAll();
+      await Promise.all([money.purses.reloadAll(), keys.reloadAll()]);
       await reloadEnded();
       await reloadCatalog();
     },
+    // Alone on its database, a process is never behind for long, and its purses are all the money.
+    ...(shared && {
+      async endStale() {
+        await keys.endUnusable(clock.nowMs());
+        await money.purses.endSuspended();
+        await reloadEnded();
+        await reloadCatalog();
+      },
+    }),
   });
   await follower.start();
   const whenKeysPrinted = () => watch.started();
   await whenKeysPrinted();
   return { keys, catalog, providers, router, follower, origins: new Set(), whenKeysPrinted };
+}
+
+/** Read at once. */
+const rowsAtOnce = 500;
+
+async function inSteps(
+  subjects: ReadonlySet<string>,
+  work: (some: readonly string[]) => Promise<void>,
+): Promise<void> {
+  const all = [...subjects];
+  for (let at = 0; at < all.length; at += rowsAtOnce) {
+    await work(all.slice(at, at + rowsAtOnce));
+    await nextTurn();
+  }
 }
 
 /** Another process put targets back in service, or tested one. */

@@ -88,7 +88,8 @@ export async function openMoney({
   const node = shared?.node;
   const lender = node && new Lender(node.leases);
   const purses = new Purses(accounts, ledger, lender);
-  await purses.start(clock.nowMs());
+  // The accounts are read with the keys, once the place in the change feed is known.
+  await purses.readSpends(clock.nowMs());
   const receiptWatchers = new Set<(receipt: Receipt) => void>([
     (receipt) => rollups.add(receipt),
     (receipt) => minutes.add(receipt),

@@ -34,15 +34,11 @@ export function followFleet({ shared, state, money, calls, log }: FollowOptions)
   const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>();
   let server: DrainedServer | undefined;
   let isDraining = false;
-  let sequence = -1;
   let reports: number | undefined;
   const onTick = async (reply: TickReply) => {
     isDraining = reply.isDraining;
     server?.setDraining(isDraining);
-    if (reply.sequence !== sequence) {
-      await state.follower.catchUp();
-      sequence = reply.sequence;
-    }
+    if (!state.follower.isAt(reply)) await state.follower.catchUp();
     // Beside the tick: calls do not wait for it.
     money.lender?.tick(reply.recalls, server?.drain === "closed").catch(() => {});
     const isLookedAt = reply.reports !== reports;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDatabase, dropDatabase } from "../../test/setup/postgres.ts";
 import { systemClock } from "../base/clock.ts";
-import { FeedFollower } from "../base/feed.ts";
+import { type Change, FeedFollower } from "../base/feed.ts";
 import { fromTargetSubject, type TargetHealth } from "../catalog/health.ts";
 import { loadConfiguration } from "../config/load.ts";
 import { migrate } from "../store/postgres/migrations/migrations.ts";
@@ -72,8 +72,10 @@ test("what an operator resets reaches every gateway that follows the feed", asyn
     await migrate(postgres.db);
     const heard: unknown[] = [];
     const followers = Array.from({ length: 2 }, () => {
-      const changed = async ({ topic, subject }: { topic: string; subject: string }) =>
-        void heard.push(topic === "targets" ? fromTargetSubject(subject) : topic);
+      const changed = async (changes: readonly Change[]) => {
+        for (const { topic, subject } of changes)
+          heard.push(topic === "targets" ? fromTargetSubject(subject) : topic);
+      };
       return new FeedFollower(createFeedStore(postgres.db), { changed, reloadAll: async () => {} });
     });
     for (const follower of followers) await follower.start();

@@ -292,7 +292,7 @@ export async function applyAtStart(options: FileOptions): Promise<ApplyView | un
 
 /** Who sets the address of a new database may expect to find the old accounts in it. */
 async function warnOfSqlite({ configuration, opened, log }: FileOptions): Promise<void> {
-  if ((await opened.store.accounts.list()).length > 0) return;
+  for await (const accounts of opened.store.accounts.pages()) if (accounts.length > 0) return;
   const path = join(configuration.settings.dataDir, "svc.db");
   if (!existsSync(path)) return;
   try {

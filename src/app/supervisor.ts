@@ -162,7 +162,8 @@ async function followCatalog(options: {
     engine.need(engineModelsOf(catalog));
   };
   const follower = new FeedFollower(opened.store.feed, {
-    changed: async ({ topic }) => (topic === "catalog" ? reload() : undefined),
+    changed: async (changes) =>
+      changes.some(({ topic }) => topic === "catalog") ? reload() : undefined,
     reloadAll: reload,
   });
   await follower.start();

@@ -1,8 +1,17 @@
 export const feedTopics = ["accounts", "keys", "catalog", "targets", "temporary-keys"] as const;
 export type FeedTopic = (typeof feedTopics)[number];
 
-export interface Change {
+/** A place in the feed. */
+export interface FeedPosition {
   readonly sequence: number;
+  /**
+   * Tells the change from another one with its number: after a failover that lost changes, numbers
+   * are given again. Undefined where a database does not lose any, or the change is no longer kept.
+   */
+  readonly stamp?: string | undefined;
+}
+
+export interface Change extends FeedPosition {
   readonly topic: FeedTopic;
   readonly subject: string;
 }
@@ -13,36 +22,56 @@ export interface Change {
  */
 export interface ChangeFeed {
   latest(): Promise<number>;
-  /** Changes after `sequence` in order, or undefined when some of them are no longer kept. */
-  since(sequence: number): Promise<readonly Change[] | undefined>;
+  newest(): Promise<FeedPosition>;
+  /**
+   * Changes after a place in order. Undefined when some of them are no longer kept, when there are
+   * too many, or when the database has lost the change at that place.
+   */
+  since(sequence: number, stamp?: string): Promise<readonly Change[] | undefined>;
 }
 
 export interface FeedListener {
-  changed(change: Change): Promise<void>;
+  changed(changes: readonly Change[]): Promise<void>;
   /** Too far behind to catch up by changes: read everything anew. */
   reloadAll(): Promise<void>;
+  /**
+   * Ends all that may not be served any more, so that `reloadAll` can run beside calls and beside
+   * `changed`. Absent: it runs before anything else.
+   */
+  endStale?(): Promise<void>;
 }
 
 /** Carries what any process changed into this process's memory. */
 export class FeedFollower {
   readonly #feed: ChangeFeed;
   readonly #listener: FeedListener;
-  #seen = 0;
+  #position: FeedPosition = { sequence: 0 };
   #running: Promise<void> = Promise.resolve();
+  /** Memory lacks changes from before the position. */
+  #isPartial = false;
+  #skips = 0;
+  #isReloading = false;
 
   constructor(feed: ChangeFeed, listener: FeedListener) {
     this.#feed = feed;
     this.#listener = listener;
   }
 
-  /** The number of the newest change that is in memory. */
+  /** All changes up to this number are in memory. */
   get seen(): number {
-    return this.#seen;
+    return this.#isPartial ? 0 : this.#position.sequence;
+  }
+
+  /** Whether a process that is told of this place has nothing to do. */
+  isAt({ sequence, stamp }: FeedPosition): boolean {
+    if (this.#isPartial || sequence !== this.#position.sequence) return false;
+    const own = this.#position.stamp;
+    return own === undefined || stamp === undefined || own === stamp;
   }
 
   /** Reads everything. The number is taken first: what changes meanwhile is read again, not missed. */
   async start(): Promise<void> {
-    this.#seen = await this.#feed.latest();
+    this.#position = await this.#feed.newest();
     await this.#listener.reloadAll();
   }
 
@@ -54,11 +83,43 @@ export class FeedFollower {
   }
 
   async #step(): Promise<void> {
-    const changes = await this.#feed.since(this.#seen);
-    if (changes === undefined) return this.start();
-    for (const change of changes) {
-      await this.#listener.changed(change);
-      this.#seen = change.sequence;
+    const changes = await this.#feed.since(this.#position.sequence, this.#position.stamp);
+    if (changes === undefined) return this.#skip();
+    const last = changes.at(-1);
+    if (last !== undefined) {
+      await this.#listener.changed(changes);
+      this.#position = last;
     }
+    // One that failed is tried again.
+    if (this.#isPartial) this.#reload();
+  }
+
+  /** Goes on with the newest change; what lies between is read beside. */
+  async #skip(): Promise<void> {
+    if (this.#listener.endStale === undefined) return this.start();
+    const newest = await this.#feed.newest();
+    await this.#listener.endStale();
+    this.#position = newest;
+    this.#isPartial = true;
+    this.#skips++;
+    this.#reload();
+  }
+
+  #reload(): void {
+    if (this.#isReloading) return;
+    this.#isReloading = true;
+    const skips = this.#skips;
+    this.#listener
+      .reloadAll()
+      .then(
+        () => {
+          // What it has read may be from before the last skip.
+          if (skips === this.#skips) this.#isPartial = false;
+        },
+        () => {},
+      )
+      .finally(() => {
+        this.#isReloading = false;
+      });
   }
 }

@@ -50,6 +50,8 @@ export interface TickReply {
   readonly isDraining: boolean;
   /** The number of the newest change in the feed. */
   readonly sequence: number;
+  /** Of that change; see `FeedPosition`. */
+  readonly stamp?: string | undefined;
   /** Nodes that run, this one included. */
   readonly nodes: number;
   /** Accounts, and as `budget ID` budgets, whose idle money another node waits for. */

@@ -72,6 +72,10 @@ export interface KeyStore {
   /** The newest revoked keys, the oldest of them first. */
   revoked(most: number): Promise<readonly KeyRecord[]>;
   get(id: string): Promise<KeyRecord | undefined>;
+  /** Of those that there are, by their ids. */
+  getMany(ids: readonly string[]): Promise<readonly KeyRecord[]>;
+  /** The hashes of all secrets that a key can be used with now, many at a time. */
+  usableHashes(nowMs: number): AsyncIterable<readonly string[]>;
   /** By name, id and hint, the best first; of one account, or of all. */
   search(wanted: TextSearch & { readonly accountId?: string }): Promise<readonly KeyRecord[]>;
   /** Of those that there are, by their ids. */
@@ -153,6 +157,11 @@ export class KeyDirectory {
   /** By hash, in the order in which they were issued and expire. */
   readonly #temporary = new Map<string, TemporaryRecord>();
 
+  /** While all are read: the ids of those that have been read again meanwhile. */
+  #readAgain: Set<string> | undefined;
+  /** Until all have been read: fingerprints of those that are usable; undefined: all that are here. */
+  #usable: Set<string> | undefined;
+
   readonly #shared: SharedTemporaryKeys | undefined;
 
   constructor(store: KeyStore, hashKey: Uint8Array, shared?: SharedTemporaryKeys) {
@@ -162,22 +171,51 @@ export class KeyDirectory {
     this.#packed = new PackedKeys((line) => store.fromLine(line));
   }
 
-  /** What was known before stays in use until all of it is replaced at once. */
+  /**
+   * What was known before stays in use until all of it is replaced at once. `reload` may run beside
+   * it: what it has read is newer. After `endUnusable`, it has to run again.
+   */
   async reloadAll(): Promise<void> {
+    const readAgain = new Set<string>();
+    this.#readAgain = readAgain;
+    const usable = this.#usable;
     const packed = new PackedKeys((line) => this.#store.fromLine(line));
     for await (const lines of this.#store.pages()) packed.add(lines);
     const revoked = await this.#store.revoked(maxRevokedKeys);
+    // Keys have ended that it may have read before.
+    if (this.#usable !== usable) return;
+    const newer = [...this.#byId.values(), ...this.#revoked.values()];
     this.#packed = packed;
+    for (const id of readAgain) packed.take(id);
     for (const map of [this.#opened, this.#openedBefore, this.#byHash, this.#byId, this.#revoked])
       map.clear();
     for (const record of revoked) this.#putRevoked(record);
+    for (const record of newer) if (readAgain.has(record.id)) this.#put(record);
+    this.#readAgain = undefined;
+    this.#usable = undefined;
   }
 
-  async reload(id: string): Promise<void> {
-    const record = await this.#store.get(id);
-    const known = this.#byId.get(id) ?? this.#packed.take(id);
-    if (known !== undefined) this.#forget(known);
-    if (record !== undefined) this.#put(record);
+  async reload(ids: readonly string[]): Promise<void> {
+    for (const id of ids) this.#readAgain?.add(id);
+    const records = await this.#store.getMany(ids);
+    for (const id of ids) {
+      const known = this.#byId.get(id) ?? this.#packed.take(id);
+      if (known !== undefined) this.#forget(known);
+    }
+    for (const record of records) this.#put(record);
+  }
+
+  /**
+   * Of the keys that are here, none opens anything any more that has been revoked, paused or replaced
+   * meanwhile. What else has changed, and new keys, are left to `reloadAll`.
+   */
+  async endUnusable(nowMs: number): Promise<void> {
+    const usable = new Set<string>();
+    for await (const hashes of this.#store.usableHashes(nowMs))
+      for (const hash of hashes) usable.add(toFingerprint(hash));
+    for (const map of [this.#opened, this.#openedBefore, this.#byHash])
+      for (const hash of map.keys()) if (!usable.has(toFingerprint(hash))) map.delete(hash);
+    this.#usable = usable;
   }
 
   /** The key that this secret opens now, or undefined without saying why. */
@@ -285,6 +323,7 @@ export class KeyDirectory {
   }
 
   #unpack(hash: string): KeyRecord | undefined {
+    if (this.#usable?.has(toFingerprint(hash)) === false) return undefined;
     const record = this.#packed.find(hash);
     return record?.previous?.hash === hash ? asPrevious(record, record.previous) : record;
   }
@@ -313,6 +352,9 @@ export class KeyDirectory {
       else break;
   }
 }
+
+/** Hashes are keyed, so that none is made to have the same beginning as another. */
+const toFingerprint = (hash: string) => hash.slice(0, 16);
 
 export function isUsable({ revokedAtMs, expiresAtMs }: KeyRecord, nowMs: number): boolean {
   return revokedAtMs === undefined && (expiresAtMs === undefined || expiresAtMs > nowMs);

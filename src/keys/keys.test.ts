@@ -70,6 +70,12 @@ function storeOf(records: KeyRecord[]): KeyStore & { reads: number } {
       this.reads++;
       return records.find((record) => record.id === id);
     },
+    getMany: async (ids) => records.filter(({ id }) => ids.includes(id)),
+    async *usableHashes() {
+      yield records.flatMap(({ hash, revokedAtMs, pausedAtMs }) =>
+        revokedAtMs === undefined && pausedAtMs === undefined ? [hash] : [],
+      );
+    },
     search: () => Promise.reject(new Error("not here")),
     insert: () => Promise.reject(new Error("not here")),
     update: () => Promise.reject(new Error("not here")),
@@ -118,8 +124,76 @@ test("a revoked key is gone after its reload", async () => {
   await directory.reloadAll();
   records[0] = { ...record, revokedAtMs: 5 };
   expect(directory.verify(secret, 9)?.id).toBe("key_1");
-  await directory.reload("key_1");
+  await directory.reload(["key_1"]);
   expect(directory.verify(secret, 9)).toBeUndefined();
+});
+
+describe("while all keys are read again", () => {
+  const secrets = Array.from({ length: 4 }, newKeySecret);
+  const recordOf = (at: number): KeyRecord => ({
+    id: `key_${at}`,
+    accountId: "acct_1",
+    name: "",
+    hash: hashKeySecret(secrets[at] ?? "", hashKey),
+    hint: "",
+    createdAtMs: 0,
+  });
+
+  async function load(looked: boolean) {
+    const records = secrets.map((_, at) => recordOf(at));
+    const store = storeOf(records);
+    const directory = new KeyDirectory(store, hashKey);
+    await directory.reloadAll();
+    // One is a record of its own, because it has changed since.
+    await directory.reload(["key_3"]);
+    const opened = () => secrets.map((one) => directory.verify(one, 1) !== undefined);
+    if (looked) opened();
+    return { records, store, directory, opened };
+  }
+
+  test.each([true, false])(
+    "none opens anything that was revoked, paused or replaced (looked up before: %p)",
+    async (looked) => {
+      const { records, directory, opened } = await load(looked);
+      records[0] = { ...recordOf(0), revokedAtMs: 5 };
+      records[1] = { ...recordOf(1), pausedAtMs: 5 };
+      records[3] = { ...recordOf(3), hash: "of another secret" };
+      await directory.endUnusable(1);
+      expect(opened()).toEqual([false, false, true, false]);
+      await directory.reloadAll();
+      // A pause is reported by what refuses the call.
+      expect(opened()).toEqual([false, true, true, false]);
+    },
+  );
+
+  test("what is read one by one meanwhile is newer", async () => {
+    const { records, store, directory, opened } = await load(true);
+    const { pages } = store;
+    store.pages = async function* () {
+      yield* pages.call(store);
+      records[0] = { ...recordOf(0), revokedAtMs: 5 };
+      records[3] = { ...recordOf(3), revokedAtMs: 5 };
+      await directory.reload(["key_0", "key_3"]);
+      expect(opened()).toEqual([false, true, true, false]);
+    };
+    await directory.reloadAll();
+    expect(opened()).toEqual([false, true, true, false]);
+  });
+
+  test("what has ended after it was read stays ended", async () => {
+    const { records, store, directory, opened } = await load(true);
+    const { pages } = store;
+    store.pages = async function* () {
+      yield* pages.call(store);
+      records[0] = { ...recordOf(0), revokedAtMs: 5 };
+      await directory.endUnusable(1);
+    };
+    await directory.reloadAll();
+    expect(opened()).toEqual([false, true, true, true]);
+    store.pages = pages;
+    await directory.reloadAll();
+    expect(opened()).toEqual([false, true, true, true]);
+  });
 });
 
 describe("a key whose secret was rotated", () => {
@@ -142,7 +216,7 @@ describe("a key whose secret was rotated", () => {
     await directory.reloadAll();
     const change = async (changed: KeyRecord) => {
       records[0] = changed;
-      await directory.reload(changed.id);
+      await directory.reload([changed.id]);
     };
     return { directory, change };
   }

@@ -17,9 +17,18 @@ export interface Account {
   readonly receiptsDays?: number;
 }
 
+export interface AccountFilter {
+  /** True: those that may not call, and no others. */
+  readonly isSuspended?: boolean;
+}
+
 /** Implemented by the store. Every write is an entry of the change feed and of the audit log. */
 export interface AccountStore {
   list(): Promise<readonly Account[]>;
+  /** All accounts, many at a time, in the order of their ids. */
+  pages(filter?: AccountFilter): AsyncIterable<readonly Account[]>;
+  /** Of those that exist, by their ids. */
+  getMany(ids: readonly string[]): Promise<readonly Account[]>;
   find(idOrName: string): Promise<Account | undefined>;
   /** By name and id, the best first. */
   search(wanted: TextSearch): Promise<readonly Account[]>;

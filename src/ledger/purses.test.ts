@@ -18,6 +18,10 @@ function ledgerOf(spends: readonly BudgetSpend[] = []) {
   const purses = new Purses(
     {
       list: async () => accounts,
+      pages: async function* () {
+        yield accounts;
+      },
+      getMany: async (ids) => accounts.filter(({ id }) => ids.includes(id)),
       find: async (id) => accounts.find((one) => one.id === id),
       search: absent,
       insert: absent,
@@ -65,7 +69,7 @@ test("a purse has what the store says at the start, and later follows only money
   Hold.take(5n, purse.pot, []);
   leases[0] = { accountId: "acct_1", granted: 200n, spent: 30n };
   accounts[0] = { ...account, suspendedAtMs: 5 };
-  await purses.reload("acct_1");
+  await purses.reload(["acct_1"]);
   expect(purses.find("acct_1")).toBe(purse);
   expect(purse.account.suspendedAtMs).toBe(5);
   expect([purse.pot.limit, purse.pot.spent, purse.pot.held]).toEqual([200n, 70n, 5n]);
@@ -77,10 +81,10 @@ test("an account that is new comes with its reload, and one without a lease has 
   accounts.push({ id: "acct_2", name: "b", createdAtMs: 1 });
   accounts.push({ id: "acct_3", name: "c", createdAtMs: 1 });
   leases.push({ accountId: "acct_2", granted: 9n, spent: 2n });
-  await purses.reload("acct_2");
+  await purses.reload(["acct_2"]);
   expect(purses.find("acct_2")?.pot.free).toBe(7n);
   expect(purses.find("acct_3")).toBeUndefined();
-  await purses.reload("acct_9");
+  await purses.reload(["acct_9"]);
   await purses.reloadAll();
   expect(purses.find("acct_3")?.pot.free).toBe(0n);
   expect([...purses.all].map(({ account: { id } }) => id)).toEqual(["acct_1", "acct_2", "acct_3"]);
@@ -160,7 +164,7 @@ describe("a budget", () => {
     expect(ask("key_1", {})).toEqual([]);
     expect(ask("key_2", daily(5n))).toEqual([["key_2", 5n]]);
     accounts[0] = { ...account, limits: { budget: { nano: 9n, period: "month" } } };
-    await purses.reload("acct_1");
+    await purses.reload(["acct_1"]);
     expect(ask("key_1", {})).toEqual([["acct_1", 9n]]);
     expect(ask("key_2", daily(5n))).toEqual([
       ["acct_1", 9n],

@@ -56,6 +56,8 @@ export class Purses {
   /** What budgets had used up when this process began; taken out as they are first asked for. */
   readonly #spentBefore = new Map<string, { periodStartMs: number; spent: bigint }[]>();
 
+  /** While all are read: those that have been read again meanwhile. */
+  #readAgain: Set<string> | undefined;
   readonly #lender: Lender | undefined;
   /** What budgets are, where pots have a part of them. */
   readonly #announced = new WeakMap<Pot, bigint>();
@@ -75,6 +77,12 @@ export class Purses {
 
   /** Before the first call: reads everything. */
   async start(nowMs = 0): Promise<void> {
+    await this.readSpends(nowMs);
+    await this.reloadAll();
+  }
+
+  /** What budgets have used up. */
+  async readSpends(nowMs: number): Promise<void> {
     // Calls of yesterday, and of last month, may still be on their way in.
     const fromMs = periodStartMs("month", nowMs - dayMs);
     const spends = this.isLeased ? [] : await this.#store.budgetSpends(fromMs);
@@ -83,21 +91,37 @@ export class Purses {
       const known = this.#spentBefore.get(ownerId) ?? [];
       this.#spentBefore.set(ownerId, [...known, { periodStartMs: startMs, spent }]);
     }
-    await this.reloadAll();
   }
 
+  /** Where accounts are shared, `reload` may run beside it: what it has read is newer. */
   async reloadAll(): Promise<void> {
+    const readAgain = new Set<string>();
+    this.#readAgain = readAgain;
     const stored = this.isLeased ? [] : await this.#store.leases();
     const leases = new Map(stored.map((lease) => [lease.accountId, lease]));
-    for (const account of await this.#accounts.list())
-      this.#put(account, leases.get(account.id) ?? { granted: 0n, spent: 0n });
+    for await (const accounts of this.#accounts.pages())
+      for (const account of accounts)
+        if (!readAgain.has(account.id))
+          this.#put(account, leases.get(account.id) ?? { granted: 0n, spent: 0n });
+    this.#readAgain = undefined;
   }
 
-  async reload(accountId: string): Promise<void> {
-    const account = await this.#accounts.find(accountId);
-    if (account === undefined) return;
-    const stored = this.isLeased ? undefined : await this.#store.lease(accountId);
-    this.#put(account, stored ?? { granted: 0n, spent: 0n });
+  async reload(ids: readonly string[]): Promise<void> {
+    for (const id of ids) this.#readAgain?.add(id);
+    for (const account of await this.#accounts.getMany(ids)) {
+      const stored = this.isLeased ? undefined : await this.#store.lease(account.id);
+      this.#put(account, stored ?? { granted: 0n, spent: 0n });
+    }
+  }
+
+  /** Accounts that may not call any more; those that may call again are left to `reloadAll`. */
+  async endSuspended(): Promise<void> {
+    for await (const accounts of this.#accounts.pages({ isSuspended: true }))
+      for (const account of accounts) {
+        this.#readAgain?.add(account.id);
+        const known = this.#purses.get(account.id);
+        if (known !== undefined) known.account = account;
+      }
   }
 
   find(accountId: string): Purse | undefined {

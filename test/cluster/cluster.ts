@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { Client } from "pg";
 import { openStore, withLedger, withStore } from "../../src/app/store.ts";
 import { newId } from "../../src/base/ids.ts";
 import { loadConfiguration } from "../../src/config/load.ts";
@@ -240,6 +241,17 @@ export class Cluster {
     };
     await opened.store.keys.revoke(id, Date.now(), audit);
     await opened.close();
+  }
+
+  /** Straight to the database, past all that gateways and commands know. */
+  async query<Row>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    const client = new Client({ connectionString: this.#postgres.url });
+    await client.connect();
+    try {
+      return (await client.query(text, [...values])).rows;
+    } finally {
+      await client.end();
+    }
   }
 
   async restartDatabase(): Promise<void> {

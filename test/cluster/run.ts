@@ -2,6 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { Cluster, type ClusterProcess, callNano, callOnce } from "./cluster.ts";
+import { addChanges, addMany } from "./many-rows.ts";
 import { killGateways, Load, raceForMoney, untilRefused, untilServed } from "./scenarios.ts";
 
 const help = `npm run test:cluster [-- OPTIONS]
@@ -16,6 +17,7 @@ withdrawn, prices change; many callers race for little money. Afterwards the led
   --callers N    callers in each race (500)
   --pause S      seconds that one gateway is stopped (60)
   --revokes N    keys that are revoked under load (100)
+  --accounts N   accounts, with two keys each, that gateways fall behind with (50000)
   --json         the results as JSON
   --help         this text
 `;
@@ -35,6 +37,7 @@ function readOptions(words: readonly string[]) {
       callers: { type: "string", default: "500" },
       pause: { type: "string", default: "60" },
       revokes: { type: "string", default: "100" },
+      accounts: { type: "string", default: "50000" },
       json: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
@@ -80,6 +83,7 @@ async function main(words: readonly string[]): Promise<number> {
     results.figures["calls served under faults"] = load.served.length;
     for (const [name, count] of load.refused) results.figures[`refused: ${name}`] = count;
     await runRaces(cluster, options, results);
+    await runBehind(cluster, options, results);
     await judge(cluster, [...load.served, ...withdrawals.served], results);
   } finally {
     await cluster.stop();
@@ -208,6 +212,38 @@ async function runRaces(
   }
   figures["races for money"] = races;
   figures["races that served fewer than they could"] = fewer;
+}
+
+/** Gateways miss so many changes that they read everything again, under load. */
+async function runBehind(cluster: Cluster, { accounts }: Options, results: Results): Promise<void> {
+  const { figures, problems } = results;
+  const { key } = await cluster.openAccount("behind", "1000");
+  const { key: ended, id } = await cluster.openAccount("ended", "1");
+  await addMany(cluster, { accounts, keys: 2 * accounts });
+  const [first] = cluster.gateways as [ClusterProcess];
+  await first.stop();
+  const startMs = performance.now();
+  await first.start();
+  figures["ms of a start with many keys"] = Math.round(performance.now() - startMs);
+  const load = new Load(cluster, key, 6);
+  for (const changes of [900, 1_500, 10_000]) {
+    await Bun.sleep(1_000);
+    load.longestMs = 0;
+    if (changes === 10_000)
+      await cluster.query("update keys set revoked_at_ms = 1 where account_id = $1", [id]);
+    await addChanges(cluster, changes);
+    const times = await untilRefused(
+      cluster,
+      changes === 10_000 ? ended : "sk-svc-unknown",
+      async () => {},
+    );
+    if (changes === 10_000)
+      figures["a key revoked among them was served for ms"] = Math.round(Math.max(...times));
+    await Bun.sleep(10_000);
+    figures[`longest call, ms, ${changes} changes behind`] = Math.round(load.longestMs);
+  }
+  await load.end();
+  for (const name of load.refused.keys()) problems.push(`while behind: ${name}`);
 }
 
 async function judge(

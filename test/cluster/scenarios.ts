@@ -6,6 +6,8 @@ export class Load {
   readonly served: string[] = [];
   /** How often each refusal came, by status and code. */
   readonly refused = new Map<string, number>();
+  /** Of those since it was set back. */
+  longestMs = 0;
   readonly #loops: Promise<void>[];
   #isOver = false;
 
@@ -17,7 +19,9 @@ export class Load {
     for (let at = start; !this.#isOver; at++) {
       const gateway = gateways[at % gateways.length];
       if (gateway === undefined) return;
+      const startMs = performance.now();
       const called = await callOnce(gateway, key);
+      this.longestMs = Math.max(this.longestMs, performance.now() - startMs);
       if (called.status === 200) this.served.push(called.requestId);
       else {
         const name = `${called.status} ${called.code}`;

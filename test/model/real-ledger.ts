@@ -329,10 +329,12 @@ function followerOf(
   catalog: Catalog,
 ): FeedFollower {
   return new FeedFollower(store.feed, {
-    async changed({ topic, subject }) {
-      if (topic === "keys") await keys.reload(subject);
-      if (topic === "accounts") await purses.reload(subject);
-      if (topic === "catalog") await catalog.reload();
+    async changed(changes) {
+      for (const { topic, subject } of changes) {
+        if (topic === "keys") await keys.reload([subject]);
+        if (topic === "accounts") await purses.reload([subject]);
+        if (topic === "catalog") await catalog.reload();
+      }
     },
     async reloadAll() {
       await purses.reloadAll();

@@ -72,9 +72,7 @@ export async function openOperations(): Promise<OperationsHome> {
   });
   await purses.start(clock.ms);
   const follower = new FeedFollower(store.feed, {
-    changed: async ({ topic, subject }) => {
-      if (topic === "accounts") await purses.reload(subject);
-    },
+    changed: (changes) => purses.reload(changes.map(({ subject }) => subject)),
     reloadAll: () => purses.reloadAll(),
   });
   await follower.start();

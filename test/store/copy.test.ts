@@ -75,7 +75,7 @@ async function contentOf(store: Store) {
     checks: await targetChecks.list(),
     audit: await audit.list({ limit: 100 }),
     feed: await feed.latest(),
-    changes: await feed.since(1),
+    changes: (await feed.since(1))?.map(({ topic, subject }) => ({ topic, subject })),
     entries: await ledger.entries("acct_1"),
     budgets: await ledger.budgetSpends(0),
     claim: await ledger.findClaim("claim_done"),

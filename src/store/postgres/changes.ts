@@ -2,7 +2,7 @@ import type { PoolClient } from "pg";
 import type { AuditRecord } from "../../base/audit.ts";
 import type { FeedTopic } from "../../base/feed.ts";
 import { fromRecord } from "../sql/audit.ts";
-import { keptChanges } from "../sql/feed.ts";
+import { forgetChangesSql } from "../sql/feed.ts";
 
 /** The last step of a transaction: whoever takes a number holds up all others until it commits. */
 export async function announceChange(
@@ -11,9 +11,9 @@ export async function announceChange(
 ): Promise<void> {
   await client.query(
     `with next as (update feed set sequence = sequence + 1 where id = 1 returning sequence),
-      dropped as (delete from changes where sequence <= (select sequence from next) - $3)
+      dropped as (${forgetChangesSql("(select sequence from next)")})
       insert into changes (sequence, topic, subject) select sequence, $1, $2 from next`,
-    [topic, subject, keptChanges],
+    [topic, subject],
   );
 }
 

@@ -11,6 +11,7 @@ import {
   type TickReply,
 } from "../../fleet/store.ts";
 import { addAudit } from "../sql/audit.ts";
+import { stampSql } from "../sql/feed.ts";
 import type { Db } from "../sql/schema.ts";
 import { deadlines } from "./deadlines.ts";
 import { closeEpoch } from "./ledger/close-epoch.ts";
@@ -116,6 +117,7 @@ export class PostgresFleet implements FleetStore {
       isOpen: row.is_open,
       isDraining: row.is_draining,
       sequence: row.sequence,
+      stamp: row.stamp ?? undefined,
       nodes: Math.max(1, row.nodes),
       recalls: row.recalls,
       reports: row.reports,
@@ -273,6 +275,7 @@ interface TickRow {
   readonly is_open: boolean;
   readonly is_draining: boolean;
   readonly sequence: number;
+  readonly stamp: string | null;
   readonly nodes: number;
   readonly recalls: readonly string[];
   readonly reports: number;
@@ -286,7 +289,8 @@ const tickSql = `with renewed as (
       where epoch = $1 and not is_closed returning epoch)
   select exists (select 1 from renewed) as is_open,
     coalesce((select is_draining from nodes where name = $2 and epoch = $1), false) as is_draining,
-    (select sequence from feed where id = 1) as sequence,
+    newest.sequence,
+    (select ${stampSql} from changes where changes.sequence = newest.sequence) as stamp,
     (select count(*) from epochs join heartbeats on epoch = id
       where is_open and renewed_at > clock_timestamp() - $4::interval) as nodes,
     array(select owner_id from recalls where until > clock_timestamp() and (
@@ -295,7 +299,8 @@ const tickSql = `with renewed as (
       or exists (select 1 from budget_leases b
         where 'budget ' || b.owner_id = recalls.owner_id and b.epoch = $1 and b.granted > b.spent))) as recalls,
     (select wanted from report_requests where id = 1) as reports,
-    ${ms("clock_timestamp()")} as now_ms`;
+    ${ms("clock_timestamp()")} as now_ms
+  from (select sequence from feed where id = 1) as newest`;
 
 const pruneSql = [
   "delete from recalls where until < clock_timestamp() - interval '1 minute'",

@@ -1,5 +1,6 @@
 import { sql, type UpdateObject } from "kysely";
 import type { AuditRecord } from "../../base/audit.ts";
+import { nextTurn } from "../../base/clock.ts";
 import type { Limits } from "../../call/limits.ts";
 import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
 import { addAudit } from "./audit.ts";
@@ -31,6 +32,12 @@ export function createKeyStore(db: Db): KeyStore {
       const row = await db.selectFrom("keys").selectAll().where("id", "=", id).executeTakeFirst();
       return row === undefined ? undefined : toRecord(row);
     },
+    async getMany(ids) {
+      if (ids.length === 0) return [];
+      const rows = await db.selectFrom("keys").selectAll().where("id", "in", ids).execute();
+      return rows.map(toRecord);
+    },
+    usableHashes: (nowMs) => readUsableHashes(db, nowMs),
     search: (wanted) => searchKeys(db, wanted),
     async names(ids) {
       const found = ids.length === 0 ? [] : await readNames(db, [...new Set(ids)]);
@@ -185,6 +192,33 @@ async function searchKeys(
     .limit(wanted.limit)
     .execute();
   return rows.map(toRecord);
+}
+
+/** Read in one turn of the event loop. */
+const hashesAtOnce = 5_000;
+
+async function* readUsableHashes(db: Db, nowMs: number): AsyncGenerator<readonly string[]> {
+  for (let after = ""; ; ) {
+    const rows = await db
+      .selectFrom("keys")
+      .select(["id", "hash", "previous_hash", "previous_expires_at_ms"])
+      .where("id", ">", after)
+      .where("revoked_at_ms", "is", null)
+      .where("paused_at_ms", "is", null)
+      .where((where) =>
+        where.or([where("expires_at_ms", "is", null), where("expires_at_ms", ">", nowMs)]),
+      )
+      .orderBy("id")
+      .limit(hashesAtOnce)
+      .execute();
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows.flatMap(({ hash, previous_hash: previous, previous_expires_at_ms: endsMs }) =>
+      previous !== null && (endsMs ?? 0) > nowMs ? [hash, previous] : [hash],
+    );
+    after = last.id;
+    await nextTurn();
+  }
 }
 
 function revoke(

@@ -45,6 +45,7 @@ async function openShared(configuration: Parameters<typeof openStore>[0]): Promi
     ...opened.store,
     feed: {
       latest: () => feed.latest(),
+      newest: () => feed.newest(),
       async since(sequence: number) {
         const changes = await feed.since(sequence);
         const told = news.splice(0).map((one) => ({ sequence, ...one }));

@@ -73,7 +73,18 @@ export const migrations: Steps = {
       "Adds the identities of users at an identity provider, and the rights that come from it. Locks users, memberships and sessions for a moment.",
     compatibleFrom: "0001-foundation",
   },
+  "0009-change-times": {
+    up: changeTimes,
+    about:
+      "Adds the time to the entries of the change feed. Locks them for a moment: commands that change something wait.",
+    compatibleFrom: "0001-foundation",
+  },
 };
+
+async function changeTimes(db: Db): Promise<void> {
+  await sql`alter table changes
+    add column changed_at timestamptz not null default clock_timestamp()`.execute(db);
+}
 
 /** Seconds of audio on receipts, and in their holds; null where a call has none. */
 async function transcription(db: Db): Promise<void> {

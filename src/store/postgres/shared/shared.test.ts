@@ -87,7 +87,8 @@ test("ended owners are known to all and announced; those whose keys are dead any
   const { db, pool } = postgres();
   const heard: string[] = [];
   const follower = new FeedFollower(createFeedStore(db), {
-    changed: async ({ topic, subject }) => void heard.push(`${topic} ${subject}`),
+    changed: async (changes) =>
+      void heard.push(...changes.map(({ topic, subject }) => `${topic} ${subject}`)),
     reloadAll: async () => {},
   });
   await follower.start();

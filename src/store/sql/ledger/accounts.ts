@@ -1,6 +1,7 @@
 import { sql, type Transaction } from "kysely";
 import type { AuditRecord } from "../../../base/audit.ts";
-import type { Account, AccountStore } from "../../../ledger/account.ts";
+import { nextTurn } from "../../../base/clock.ts";
+import type { Account, AccountFilter, AccountStore } from "../../../ledger/account.ts";
 import { addAudit } from "../audit.ts";
 import { announce } from "../feed.ts";
 import type { Db, Tables } from "../schema.ts";
@@ -14,6 +15,12 @@ export function createAccountStore(db: Db, openPurse: OpenPurse): AccountStore {
   return {
     async list() {
       const rows = await db.selectFrom("accounts").selectAll().orderBy("id").execute();
+      return rows.map(toAccount);
+    },
+    pages: (filter) => readPages(db, filter),
+    async getMany(ids) {
+      if (ids.length === 0) return [];
+      const rows = await db.selectFrom("accounts").selectAll().where("id", "in", ids).execute();
       return rows.map(toAccount);
     },
     async find(idOrName) {
@@ -61,6 +68,25 @@ export function createAccountStore(db: Db, openPurse: OpenPurse): AccountStore {
     setReceiptsDays: (id, days, audit) =>
       update(db, { id, set: { receipts_days: days ?? null }, audit }),
   };
+}
+
+/** Read in one turn of the event loop. */
+const accountsAtOnce = 2_000;
+
+async function* readPages(
+  db: Db,
+  { isSuspended = false }: AccountFilter = {},
+): AsyncGenerator<readonly Account[]> {
+  for (let after = ""; ; ) {
+    let query = db.selectFrom("accounts").selectAll().where("id", ">", after);
+    if (isSuspended) query = query.where("suspended_at_ms", "is not", null);
+    const rows = await query.orderBy("id").limit(accountsAtOnce).execute();
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows.map(toAccount);
+    after = last.id;
+    await nextTurn();
+  }
 }
 
 async function update(

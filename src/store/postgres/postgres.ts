@@ -5,6 +5,7 @@ import type { Db } from "../sql/schema.ts";
 import { BoundedClient, type BoundedClientConfig, setDeadline } from "./client.ts";
 import { deadlines, keepAliveAfterMs, serverStatementMs } from "./deadlines.ts";
 import { abandon } from "./query.ts";
+import { beginSession, refuseSharedSessions } from "./session.ts";
 import { takeTls } from "./tls.ts";
 
 export interface Postgres {
@@ -44,6 +45,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Postgres> 
     max: options.connections ?? defaultConnections,
     idleTimeoutMillis: 60_000,
     Client: BoundedClient as unknown as NonNullable<PoolConfig["Client"]>,
+    verify: beginSession(options.statementMs ?? serverStatementMs),
   });
   const open = new Set<BoundedClient>();
   // Without a listener, a connection that breaks while idle would end the process.
@@ -58,6 +60,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Postgres> 
   pool.on("release", (_, client) => isBounded(client) && client.resetDeadline());
   try {
     await checkServer(pool);
+    await refuseSharedSessions(pool, config);
   } catch (error) {
     await pool.end().catch(() => {});
     throw error;
@@ -144,8 +147,7 @@ function parserOf(oid: number, format?: "text" | "binary") {
 }
 
 async function toConfig(options: PostgresOptions): Promise<BoundedClientConfig> {
-  const { url, name = "svc", answerMs } = options;
-  const { connectMs = deadlines.connect, statementMs = serverStatementMs } = options;
+  const { url, name = "svc", answerMs, connectMs = deadlines.connect } = options;
   const parsed = parseUrl(url);
   const { isOptional, options: ssl } = takeTls(parsed);
   const config: BoundedClientConfig = {
@@ -153,8 +155,6 @@ async function toConfig(options: PostgresOptions): Promise<BoundedClientConfig> 
     connectionString: parsed.toString(),
     application_name: name,
     connectionTimeoutMillis: connectMs,
-    statement_timeout: statementMs,
-    idle_in_transaction_session_timeout: statementMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveAfterMs,
     types: { getTypeParser: parserOf as typeof types.getTypeParser },

@@ -1,4 +1,5 @@
 import { type ClientBase, DatabaseError, type Pool, type QueryResultRow } from "pg";
+import { processOf } from "./session.ts";
 
 export interface Query {
   readonly text: string;
@@ -59,10 +60,10 @@ async function send<Row extends QueryResultRow>(
   }
 }
 
-/** The server may still be at work for the connection: it is told to stop, as soon as it answers. */
+/** The server may still be at work for the connection, so it ends the process when it answers again. */
 export function abandon(pool: Pool, client: ClientBase, isOrdered = false): void {
-  const { processID } = client as ClientBase & { readonly processID?: number | null };
-  if (typeof processID !== "number") return;
+  const processID = processOf(client);
+  if (processID === undefined) return;
   const known = abandonedBy.get(pool) ?? { all: new Set(), ordered: new Set(), ending: undefined };
   abandonedBy.set(pool, known);
   known.all.add(processID);

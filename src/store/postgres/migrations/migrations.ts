@@ -160,11 +160,16 @@ function migrateAlone(db: Db, schema: Schema): Promise<readonly string[]> {
   const patient = withDeadline(db, deadlines.unlimited);
   return patient.connection().execute(async (connection) => {
     // A migration takes as long as it takes, and so does waiting for the process that migrates.
+    const { rows: before } = await sql<{ name: string; value: string }>`
+      select name, current_setting(name) as value from unnest(${timeouts}::text[]) as name`.execute(
+      connection,
+    );
     for (const name of timeouts) await sql.raw(`set ${name} = 0`).execute(connection);
     try {
       return await migrateBesideCalls(connection, schema);
     } finally {
-      for (const name of timeouts) await sql.raw(`reset ${name}`).execute(connection);
+      for (const { name, value } of before)
+        await sql`select set_config(${name}, ${value}, false)`.execute(connection);
     }
   });
 }

@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { isReserved } from "../base/reserved-variable.ts";
 import { readSecretFile, SecretFileTrouble } from "../base/secret-file.ts";
 
 import type { Environment } from "./child-environment.ts";
@@ -17,6 +18,8 @@ export function valueOf(
   { environment, commands }: ReferenceSources,
 ): string | undefined {
   if (isCommand(reference)) return commands.valueOf(reference);
+  // A row that is already stored, or that comes from a backup, may name one.
+  if (isReserved(reference)) return undefined;
   if (!reference.startsWith(ofFiles)) return environment[reference];
   const found = read(reference.slice(ofFiles.length));
   return typeof found === "string" ? found : undefined;

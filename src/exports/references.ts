@@ -39,7 +39,8 @@ export function readReference(
 }
 
 function fromEnvironment(name: string, variable: (name: string) => string | undefined): string {
-  const text = variable(name)?.trim() ?? "";
+  // A row that is already stored may name one.
+  const text = isReserved(name) ? "" : (variable(name)?.trim() ?? "");
   if (text !== "") return checkText(text, name);
   throw new DeliveryFailure(`the environment of the gateway has no ${name}`, { isFinal: true });
 }

@@ -1,4 +1,5 @@
 import { removedKind, removedKindWords } from "../base/removed-kind.ts";
+import { isReserved, reservedReference } from "../base/reserved-variable.ts";
 import { engineProvider } from "../catalog/model.ts";
 import { defaultKey, keyNameText, mostKeys, mostKeyWeight } from "../catalog/provider-keys.ts";
 import {
@@ -8,7 +9,7 @@ import {
   providerKinds,
 } from "../catalog/provider-kinds.ts";
 import { findVendor, type Vendor, vendors } from "../catalog/vendors.ts";
-import { storedReference } from "../secrets/secrets.ts";
+import { referencedName, storedReference } from "../secrets/secrets.ts";
 import type { Fields } from "./fields.ts";
 import { storedMark } from "./literals.ts";
 
@@ -185,5 +186,7 @@ function readReference(fields: Fields, name: string): string | undefined {
         ? `must be exactly \${command:/PATH WORDS}, with an absolute path and words between spaces: no shell runs it, so quotes, $, {, |, <, > and \\ are not possible. Write a script for them, and name the script`
         : `must be exactly \${NAME} for an environment variable, \${file:/PATH} for a file, \${command:/PATH WORDS} for a command, or the ${name.endsWith("key") ? "key" : "value"} itself`,
     );
+  const variable = text === undefined ? undefined : referencedName(text);
+  if (isReserved(variable ?? "")) fields.wrong(name, reservedReference);
   return text;
 }

@@ -7,6 +7,7 @@ import {
   type ProviderDraft,
 } from "../../manifest/draft.ts";
 import { fromLitellm, type LitellmImport } from "../../manifest/litellm/litellm.ts";
+import { type OutsideUse, outsideUses, outsideUseText } from "../../manifest/outside-uses.ts";
 import type { AddedView, EntryName } from "../../platform/manifest/change.ts";
 import { isSamePlace, toDraft } from "../../platform/providers/place.ts";
 import { type Command, type Invocation, jsonFlag, type Wiring } from "../command.ts";
@@ -39,12 +40,21 @@ const importLitellm: Command = {
     const dryRun = switches.has("dry-run") || isPrinted;
     const imported = await readSource({ source, keepKeys: switches.has("keep-keys"), wiring });
     const { draft, literals } = imported;
-    const view = await wiring
-      .withOperations((operations) => operations.manifest.add({ draft, literals, dryRun }))
-      .catch((error: unknown) => {
-        throw inFile(nameOf(source), error);
-      });
-    show({ imported, view, isPrinted, dryRun, invocation });
+    const add = (isTrial: boolean) =>
+      wiring
+        .withOperations((operations) =>
+          operations.manifest.add({ draft, literals, dryRun: isTrial }),
+        )
+        .catch((error: unknown) => {
+          throw inFile(nameOf(source), error);
+        });
+    const planned = await add(true);
+    const uses = outsideUses(newPart(draft, planned.added).providers);
+    // Before anything is written, because the file may be another person's.
+    const stream = isPrinted ? process.stderr : process.stdout;
+    if (!switches.has("json")) for (const use of uses) stream.write(`${outsideUseText(use)}\n`);
+    const view = dryRun ? planned : await add(false);
+    show({ imported, uses, view, isPrinted, dryRun, invocation });
   },
 };
 
@@ -98,12 +108,13 @@ const isNewRoute = (added: readonly EntryName[], id: string, route: Record<strin
 
 function show(options: {
   readonly imported: LitellmImport;
+  readonly uses: readonly OutsideUse[];
   readonly view: AddedView;
   readonly isPrinted: boolean;
   readonly dryRun: boolean;
   readonly invocation: Invocation;
 }): void {
-  const { imported, view, isPrinted, dryRun, invocation } = options;
+  const { imported, uses, view, isPrinted, dryRun, invocation } = options;
   const { notes, draft } = imported;
   const { added, kept } = view;
   if (invocation.switches.has("json"))
@@ -114,6 +125,7 @@ function show(options: {
       added_list: added,
       kept: kept.map(entryText),
       kept_list: kept,
+      uses,
       notes: notes.map(({ line, text }) => ({ line, note: text })),
       ...(dryRun ? { yaml: draftText(newPart(draft, added)) } : {}),
     });

@@ -1,7 +1,8 @@
+import { isReserved, reservedReference } from "../../base/reserved-variable.ts";
 import type { Endpoint, InputKind } from "../../call/endpoint.ts";
 import { type PriceTexts, readCosts } from "./price.ts";
 import type { Remarks, Source } from "./source.ts";
-import { readTarget, type Target, type TargetOptions } from "./target.ts";
+import { readTarget, type Target, type TargetOptions, variableOf } from "./target.ts";
 import { splitModel } from "./vendors.ts";
 
 /** One entry of `model_list` that this gateway can serve. */
@@ -41,6 +42,7 @@ export function readEntry(source: Source, options: EntryOptions): Entry | undefi
     return undefined;
   }
   const params = withCredentials(own, options);
+  if (!checkReferences(params, remarks)) return undefined;
   const named = splitModel(written, params.text("custom_llm_provider"));
   const use = readUse({ name, model: named.model, info, line, remarks });
   if (use === undefined) return undefined;
@@ -66,6 +68,25 @@ function withCredentials(params: Source, { credentials, remarks }: EntryOptions)
   const merged = found === undefined ? params : params.with(found);
   merged.use("model", field);
   return merged;
+}
+
+/**
+ * The file may be another person's. A text in it is text, and never a reference of svc.yaml, which
+ * could read a file or run a command; and it names no variable of the gateway's own.
+ */
+function checkReferences(params: Source, remarks: Remarks): boolean {
+  const problems = params.ownTexts().flatMap(([field, text]) => {
+    const line = params.line(field);
+    const name = variableOf(text);
+    if (text.includes("${"))
+      return { line, text: `${field} must not contain \${: write os.environ/NAME for a variable` };
+    if (name === undefined) return [];
+    if (!/^[A-Za-z_]\w*$/.test(name))
+      return { line, text: `${field} contains an invalid variable name` };
+    return isReserved(name) ? { line, text: `${field} ${reservedReference}` } : [];
+  });
+  for (const { line, text } of problems) remarks.problem(line, text);
+  return problems.length === 0;
 }
 
 type Use = Pick<Entry, "endpoint" | "input">;

@@ -73,6 +73,13 @@ export class Source {
     return Object.hasOwn(this.#value, name);
   }
 
+  /** Every text of this map, whether it is used or not. */
+  ownTexts(): readonly (readonly [name: string, text: string])[] {
+    return Object.entries(this.#value).flatMap(([name, value]) =>
+      typeof value === "string" ? [[name, value.trim()] as const] : [],
+    );
+  }
+
   /** Undefined also where it is a list or a map. */
   text(name: string): string | undefined {
     const value = this.#raw(name);

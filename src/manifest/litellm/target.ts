@@ -250,10 +250,8 @@ export class KeyReader {
     if (!source.has(field)) return undefined;
     const line = source.line(field);
     const name = variableOf(text);
-    if (name !== undefined) {
-      if (/^[A-Za-z_]\w*$/.test(name)) return `\${${name}}`;
-      this.#remarks.problem(line, `${field} contains an invalid variable name`);
-    } else if (text === undefined) this.#remarks.problem(line, `${field} must be a string`);
+    if (name !== undefined) return `\${${name}}`;
+    if (text === undefined) this.#remarks.problem(line, `${field} must be a string`);
     else if (field === "api_key" && placeholder.test(text))
       this.#remarks.note(line, `${field} is a placeholder and is omitted`);
     else if (this.#keepKeys) {
@@ -268,7 +266,7 @@ export class KeyReader {
   }
 }
 
-const variableOf = (text = "") =>
+export const variableOf = (text = "") =>
   text.startsWith("os.environ/") ? text.slice("os.environ/".length) : undefined;
 
 /** `os.environ/NAME` is `${NAME}` here. */

@@ -98,12 +98,7 @@ function sending(vendor: Vendor): string {
       "`POST /v1/completions`",
       vendor.noCompletions === true ? "400; the vendor has no such endpoint" : "sent",
     ],
-    [
-      "`cache_control`",
-      vendor.noCacheControl === true
-        ? "dropped"
-        : "sent without `ttl`, which would change the price",
-    ],
+    ["`cache_control`", cacheControlRow(vendor)],
     ...Object.entries(vendor.renames ?? {}).map(([name, to]) => [
       code(name),
       `sent as ${code(to)}`,
@@ -147,6 +142,14 @@ function capRow({ capName, capBesidePrediction }: Vendor): string {
       ? ""
       : `; with \`prediction\`, as ${code(capBesidePrediction)}`;
   return `the lower one is sent as ${code(capName)}${beside}`;
+}
+
+function cacheControlRow({ cacheControl, kind }: Vendor): string {
+  const sent = "sent without `ttl`, which would change the price";
+  if (cacheControl === "dropped") return "dropped";
+  return cacheControl === "taken" || kind !== "openai"
+    ? sent
+    : `${sent}; if the vendor refuses it, the call is repeated without it`;
 }
 
 function reasoningRow({ reasoningBack }: Vendor): string {

@@ -98,7 +98,9 @@ export type UpstreamRemedy =
   | "no-encrypted-reasoning"
   /** The model has no reasoning to encrypt, or the account may see no summaries of it. */
   | "no-reasoning-include"
-  | "no-reasoning-summary";
+  | "no-reasoning-summary"
+  /** The server does not know `cache_control`. */
+  | "no-cache-control";
 
 export interface UpstreamTrouble {
   readonly reason: UpstreamReason;

@@ -48,8 +48,11 @@ export interface Quirks {
   readonly reasoningField?: ReasoningField;
   /** Knows no role `developer`: it goes as `system`, which means the same. */
   readonly onlySystem?: true;
-  /** Refuses `cache_control`: it is left out. */
-  readonly noCacheControl?: true;
+  /**
+   * Whether it takes `cache_control`; where it does not, or has no use for it, it is left out. Absent:
+   * unknown, so that its refusal is believed.
+   */
+  readonly cacheControl?: "taken" | "dropped";
   /** Has no legacy completions. */
   readonly noCompletions?: true;
   /** Has the Responses endpoint: requests in that format reach it as they are. */

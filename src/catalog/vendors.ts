@@ -25,6 +25,7 @@ export interface Vendor extends Quirks, VendorNotes {
 }
 
 const first: Quirks & VendorNotes = {
+  cacheControl: "dropped",
   capName: "max_completion_tokens",
   // Its docs name max_completion_tokens among what a prediction cannot be used with.
   capBesidePrediction: "max_tokens",
@@ -60,7 +61,7 @@ const groq: Quirks & VendorNotes = {
   reasoningBack: "reasoning",
   reasoningField: "reasoning_effort",
   onlySystem: true,
-  noCacheControl: true,
+  cacheControl: "dropped",
   ignoresInSpeech: [{ modelPrefix: "", options: ["instructions"] }],
   refuses: ["logprobs", "top_logprobs", "logit_bias", "n above 1"],
   counting: ["Cached input is `prompt_tokens_details.cached_tokens`."],
@@ -78,7 +79,7 @@ const mistral: Quirks & VendorNotes = {
   drops: ["user"],
   reasoningBack: "parts",
   reasoningField: "reasoning_effort",
-  noCacheControl: true,
+  cacheControl: "dropped",
   refuses: ["logprobs", "top_logprobs", "logit_bias", "top_k"],
   counting: [
     "Cached input is `num_cached_tokens`, or `prompt_tokens_details.cached_tokens`.",
@@ -89,6 +90,7 @@ const mistral: Quirks & VendorNotes = {
 
 const xai: Quirks & VendorNotes = {
   ...likeSystem,
+  cacheControl: "dropped",
   reasoningBack: "reasoning_content",
   reasoningField: "reasoning_effort",
   counting: [
@@ -99,6 +101,7 @@ const xai: Quirks & VendorNotes = {
 
 const openrouter: Quirks & VendorNotes = {
   ...plain,
+  cacheControl: "taken",
   takesBack: { details: true },
   reasoningBack: "reasoning",
   reasoningField: "reasoning",
@@ -114,7 +117,7 @@ const cerebras: Quirks & VendorNotes = {
   takes: ["prediction"],
   reasoningBack: "reasoning",
   reasoningField: "reasoning_effort",
-  noCacheControl: true,
+  cacheControl: "dropped",
   refuses: ["logit_bias"],
   counting: ["`completion_tokens` includes reasoning and rejected prediction tokens."],
   replies: ["Reasoning arrives as `reasoning`."],
@@ -126,13 +129,14 @@ const moonshot: Quirks & VendorNotes = {
   takes: ["prompt_cache_key"],
   reasoningBack: "reasoning_content",
   reasoningField: "thinking",
-  noCacheControl: true,
+  cacheControl: "dropped",
   refuses: ['tool_choice "required"', "temperature above 1"],
   counting: ["Cached input is `usage.cached_tokens`."],
 };
 
 const perplexity: Quirks & VendorNotes = {
   ...likeSystem,
+  cacheControl: "dropped",
   noCompletions: true,
   reasoningBack: "none",
   counting: [
@@ -215,6 +219,7 @@ export const vendors: readonly Vendor[] = [
   hosted("groq", "Groq", "https://api.groq.com/openai/v1", ["GROQ_API_KEY"], groq),
   hosted("together", "Together AI", "https://api.together.xyz/v1", ["TOGETHER_API_KEY"], {
     ...likeSystem,
+    cacheControl: "dropped",
     replies: ["Reasoning arrives as `reasoning`."],
   }),
   hosted(
@@ -224,6 +229,8 @@ export const vendors: readonly Vendor[] = [
     ["FIREWORKS_API_KEY"],
     {
       ...likeSystem,
+      // It refuses fields that it does not know.
+      cacheControl: "dropped",
       takes: ["prediction"],
       reasoningBack: "reasoning_content",
       reasoningField: "reasoning_effort",
@@ -232,6 +239,7 @@ export const vendors: readonly Vendor[] = [
   hosted("mistral", "Mistral AI", "https://api.mistral.ai/v1", ["MISTRAL_API_KEY"], mistral),
   hosted("deepseek", "DeepSeek", "https://api.deepseek.com/v1", ["DEEPSEEK_API_KEY"], {
     ...likeSystem,
+    cacheControl: "dropped",
     // Its beta address has them.
     noCompletions: true,
     reasoningBack: "reasoning_content",
@@ -249,8 +257,15 @@ export const vendors: readonly Vendor[] = [
     openrouter,
   ),
   hosted("cerebras", "Cerebras", "https://api.cerebras.ai/v1", ["CEREBRAS_API_KEY"], cerebras),
-  hosted("sambanova", "SambaNova", "https://api.sambanova.ai/v1", ["SAMBANOVA_API_KEY"]),
-  hosted("nvidia", "NVIDIA NIM", "https://integrate.api.nvidia.com/v1", ["NVIDIA_API_KEY"]),
+  hosted("sambanova", "SambaNova", "https://api.sambanova.ai/v1", ["SAMBANOVA_API_KEY"], {
+    ...likeSystem,
+    cacheControl: "dropped",
+  }),
+  hosted("nvidia", "NVIDIA NIM", "https://integrate.api.nvidia.com/v1", ["NVIDIA_API_KEY"], {
+    ...likeSystem,
+    // It refuses fields that it does not know.
+    cacheControl: "dropped",
+  }),
   hosted("deepinfra", "DeepInfra", "https://api.deepinfra.com/v1/openai", ["DEEPINFRA_API_KEY"]),
   hosted("nebius", "Nebius", "https://api.studio.nebius.com/v1", ["NEBIUS_API_KEY"]),
   hosted("hyperbolic", "Hyperbolic", "https://api.hyperbolic.xyz/v1", ["HYPERBOLIC_API_KEY"]),

@@ -1,5 +1,5 @@
 import type { ContextSizes } from "../../base/context-length.ts";
-import { isJsonObject, type JsonObject } from "../../call/chat.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
 
 /** Of whichever client. */
 export interface ReplyHeaders {
@@ -83,10 +83,22 @@ function fromError(error: JsonObject, headers: ReplyHeaders | undefined): Said {
 /** Under one of the names that vendors give it, or one level further down. */
 function sentenceIn({ message, error, Message, detail }: JsonObject): string {
   for (const value of [message, error, Message, detail]) {
+    if (Array.isArray(value)) return sentencesIn(value);
     const words = isJsonObject(value) ? (value["error"] ?? value["message"]) : value;
     if (typeof words === "string") return words;
   }
   return "";
+}
+
+/** Frameworks list each field that they refuse, by its path. */
+function sentencesIn(list: readonly Json[]): string {
+  return list
+    .slice(0, 8)
+    .filter(isJsonObject)
+    .map(
+      ({ loc, msg }) => `${Array.isArray(loc) ? loc.slice(0, 16).join(".") : ""}: ${String(msg)}`,
+    )
+    .join("; ");
 }
 
 /** Some vendors pass on the error of another one: as text, or as JSON in a text. */

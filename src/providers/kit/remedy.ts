@@ -11,6 +11,8 @@ interface Rule {
   readonly opening?: RegExp;
   /** The field that the vendor names. */
   readonly param?: RegExp;
+  /** Found anywhere in the sentence: for what is learned only if the remedy helps. */
+  readonly anywhere?: RegExp;
 }
 
 const rules: readonly Rule[] = [
@@ -46,6 +48,8 @@ const rules: readonly Rule[] = [
   { remedy: "no-reasoning-include", from: "openai", param: /^include\b/ },
   // Of organizations that have not been verified.
   { remedy: "no-reasoning-summary", from: "openai", param: /^reasoning\.summary$/ },
+  { remedy: "no-cache-control", from: "vllm", param: /\bcache_control\b/ },
+  { remedy: "no-cache-control", from: "fireworks zai", anywhere: /\bcache_control\b/ },
 ];
 
 /** What the words of a refusal say would be served instead. */
@@ -54,7 +58,8 @@ export function remedyOf({ code, message, param }: Said): UpstreamRemedy | undef
     (rule) =>
       (rule.code === undefined || rule.code.test(code)) &&
       (rule.opening === undefined || rule.opening.test(message)) &&
-      (rule.param === undefined || rule.param.test(param ?? "")),
+      (rule.param === undefined || rule.param.test(param ?? "")) &&
+      (rule.anywhere === undefined || rule.anywhere.test(message)),
   )?.remedy;
 }
 

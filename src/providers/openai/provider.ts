@@ -14,6 +14,7 @@ import type { Dialer } from "../kit/dial.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { baseHeaders, send as sendTo, toBody, toNetworkError } from "../kit/http.ts";
 import { readJson, type UpstreamReply } from "../kit/reply.ts";
+import { CacheMarks } from "./cache-marks.ts";
 import { fromOpenAiReply, wholeAsStream } from "./chat-reply.ts";
 import { OpenAiChatStream } from "./chat-stream.ts";
 import { createCompletions } from "./completions.ts";
@@ -44,6 +45,8 @@ export interface OpenAiOptions {
 type Sending = Pick<ProviderCall<unknown>, "signal" | "onAccepted" | "onDial">;
 type Send = (path: string, body: string, sending: Sending) => Promise<UpstreamReply>;
 
+const streamed = ',"stream":true,"stream_options":{"include_usage":true}';
+
 /** Any server that speaks the chat-completions format. */
 export function createOpenAiProvider(options: OpenAiOptions): Provider {
   const { name, isOwn = false } = options;
@@ -51,7 +54,7 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
   const { send, sendForm, get } = createSenders(options, quirks);
   const { takesUrls = false } = options;
   const rules = toFieldRules(quirks);
-  const chatBody = createChatBody({ quirks, rules, takesUrls });
+  const chats = createChats({ quirks, rules, takesUrls, isOwn, send });
   const native = createNative({ name, quirks, isOwn, rules, takesUrls, send });
   const mark = markOf(options.baseUrl);
   const byResponses =
@@ -68,28 +71,31 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
       const own = call.original === undefined ? undefined : native.find(call);
       if (own !== undefined) return own.whole(options);
       if (byResponses?.isFor(options) === true) return byResponses.whole(options);
-      return send("/chat/completions", chatBody(options, ""), options).then(
-        (reply) => {
-          const json = readJson(reply, { provider: name, signal });
-          return json instanceof Promise
-            ? json.then((value) => fromOpenAiReply(value, name))
-            : fromOpenAiReply(json, name);
-        },
-        byResponses && ((refusal: unknown) => byResponses.whole(options, refusal)),
-      );
+      const read = (reply: UpstreamReply) => {
+        const json = readJson(reply, { provider: name, signal });
+        return json instanceof Promise
+          ? json.then((value) => fromOpenAiReply(value, name))
+          : fromOpenAiReply(json, name);
+      };
+      return chats
+        .send(options, "")
+        .then(read, (refusal: unknown) =>
+          byResponses === undefined
+            ? chats.sendAgain(options, "", refusal).then(read)
+            : byResponses.whole(options, refusal),
+        );
     },
     async streamChat(options) {
       const { signal, call } = options;
       const own = call.original === undefined ? undefined : native.find(call);
       if (own !== undefined) return own.stream(options);
       if (byResponses?.isFor(options) === true) return byResponses.stream(options);
-      const body = chatBody(options, ',"stream":true,"stream_options":{"include_usage":true}');
       let reply: UpstreamReply;
       try {
-        reply = await send("/chat/completions", body, options);
+        reply = await chats.send(options, streamed);
       } catch (refusal) {
-        if (byResponses === undefined) throw refusal;
-        return byResponses.stream(options, refusal);
+        if (byResponses !== undefined) return byResponses.stream(options, refusal);
+        reply = await chats.sendAgain(options, streamed, refusal);
       }
       const type = (reply.headers.get("content-type") ?? "").toLowerCase();
       if (type.startsWith("text/event-stream"))
@@ -199,21 +205,49 @@ function detailOf({ plainTranscripts = [] }: Quirks, model: string): TranscriptD
   return plainTranscripts.some((prefix) => model.startsWith(prefix)) ? "text" : "words";
 }
 
+interface ChatsOptions {
+  readonly quirks: Quirks;
+  readonly rules: readonly FieldRule[];
+  readonly takesUrls: boolean;
+  readonly isOwn: boolean;
+  readonly send: Send;
+}
+
+/** Sends chats. `further`: what their bodies have beside the call, as JSON. */
+function createChats(options: ChatsOptions) {
+  const { quirks, isOwn, send } = options;
+  const path = "/chat/completions";
+  const body = createChatBody(options);
+  const marks = quirks.cacheControl === undefined && !isOwn ? new CacheMarks() : undefined;
+  return {
+    send: (call: ProviderCall<ChatCall>, further: string) => {
+      const isPlain = marks?.areRefusedFor(call.target.model) === true;
+      return send(path, body(call, further, isPlain), call);
+    },
+    /** What was refused, once more without marks for a cache, if the refusal names them. */
+    sendAgain: async (call: ProviderCall<ChatCall>, further: string, refusal: unknown) => {
+      if (marks === undefined) throw refusal;
+      const again = () => send(path, body(call, further, true), call);
+      return marks.repeat(call, { refusal, send: again });
+    },
+  };
+}
+
 /** The body of a chat, by what the server takes. That is looked up here, once, for all requests. */
 function createChatBody({
   quirks,
   rules,
   takesUrls,
-}: {
-  readonly quirks: Quirks;
-  readonly rules: readonly FieldRule[];
-  readonly takesUrls: boolean;
-}) {
+}: Pick<ChatsOptions, "quirks" | "rules" | "takesUrls">) {
   const { capName, capBesidePrediction = capName, reasoningBack, onlySystem } = quirks;
-  const { takesBack, noCacheControl, reasoningField } = quirks;
-  const sending = { takesBack, takesUrls, reasoningBack, onlySystem, noCacheControl };
+  const { takesBack, cacheControl, reasoningField } = quirks;
+  const isDropped = cacheControl === "dropped";
+  const usual = { takesBack, takesUrls, reasoningBack, onlySystem, noCacheControl: isDropped };
+  const plain = { ...usual, noCacheControl: true };
   /** Text put together piece by piece: a copy of the options costs more than all the rest. */
-  return ({ call, target }: ProviderCall<ChatCall>, further: string): string => {
+  return ({ call, target }: ProviderCall<ChatCall>, further: string, isPlain: boolean): string => {
+    const sending = isPlain ? plain : usual;
+    const { noCacheControl } = sending;
     const { messages, maxOutputTokens: cap, options } = call;
     const rest = toBody(toOptions(options, { cap, rules, noCacheControl, reasoningField }));
     const tail = rest === "{}" ? "}" : `,${rest.slice(1)}`;

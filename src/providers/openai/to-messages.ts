@@ -140,7 +140,10 @@ function withCallerUrls(part: JsonObject, options: PartOptions, depth: number): 
   return changed ?? part;
 }
 
-/** To keep what was read for longer costs more than our prices know of. */
+/**
+ * To keep what was read for longer costs more than our prices know of, and a form that no server knows
+ * would look like a server that refuses all of them.
+ */
 function withPlainCaching(owner: JsonObject, noCacheControl: boolean): JsonObject {
   const wish = owner["cache_control"];
   if (wish === undefined) return owner;
@@ -148,7 +151,8 @@ function withPlainCaching(owner: JsonObject, noCacheControl: boolean): JsonObjec
     const { cache_control: _wish, ...rest } = owner;
     return rest;
   }
-  if (!isJsonObject(wish) || wish["ttl"] === undefined) return owner;
+  if (isJsonObject(wish) && wish["type"] === "ephemeral" && Object.keys(wish).length === 1)
+    return owner;
   return { ...owner, cache_control: { type: "ephemeral" } };
 }
 

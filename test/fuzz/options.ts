@@ -4,6 +4,8 @@ import { parseArgs } from "node:util";
 export interface Options {
   readonly cases: number;
   readonly schemathesisCases: number;
+  /** Of audio files. */
+  readonly mutants: number;
   readonly seed: number;
   /** Replays this case alone. */
   readonly caseNumber: number | undefined;
@@ -17,11 +19,12 @@ export interface Options {
   readonly json: boolean;
 }
 
-const campaigns = ["ours", "schemathesis", "stalls", "strays"] as const;
+const campaigns = ["ours", "schemathesis", "audio", "stalls", "strays"] as const;
 type Campaign = (typeof campaigns)[number];
 
 const defaultCases = 100_000;
 const defaultSchemathesisCases = 10_000;
+const defaultMutants = 12_000;
 const defaultSeed = 1;
 const defaultBoundMs = 50;
 const defaultRepeats = 3;
@@ -30,15 +33,20 @@ export const help = `npm run test:fuzz -- [options]
 
 Sends broken, odd and good requests to a gateway of its own in front of a fake upstream, over
 127.0.0.1 only: first our cases, then those that schemathesis makes from docs/openapi.json, then
-the stalls: worst cases that fit the limits, while a thread of its own measures how long /healthz
-of the gateway and of the platform goes without an answer; then an upstream that sends replies twice. The best of the runs counts, without
-the usual round trip and without waiting for a processor (on Linux). Run the stalls on a machine
-that does nothing else: they take about ten minutes.
-schemathesis needs python3 of at least 3.10 with venv, and PyPI by pip's own configuration; it is
+audio, then the stalls: worst cases that fit the limits, while a thread of its own measures how long
+/healthz of the gateway and of the platform goes without an answer; then an upstream that sends
+replies twice. Of the runs of a stall, the best counts, without the usual round trip and without
+waiting for a processor (on Linux). Run the stalls on a machine that does nothing else: they take
+about ten minutes.
+Audio: files of many encoders, files that hold another one, and mutants of both are measured as an
+upload is; what is accepted is played by ffmpeg, PyAV and libsndfile, and none may play it for
+longer than 1.05 times the seconds that are billed, and a quarter of a second.
+Both need python3 of at least 3.10 with venv, and PyPI by pip's own configuration; they are
 installed into .fuzz/ of the project. Cases that fail are written to .fuzz/failures/.
 
   --cases N                 our cases (${defaultCases})
   --schemathesis-cases N    cases that schemathesis must have run at least (${defaultSchemathesisCases})
+  --mutants N               mutants of audio files (${defaultMutants})
   --seed S                  the same seed makes the same cases (${defaultSeed})
   --case N                  runs case N of that seed alone, and shows it
   --case NAME               measures this case of the stalls alone
@@ -46,6 +54,7 @@ installed into .fuzz/ of the project. Cases that fail are written to .fuzz/failu
   --repeats N               runs of a stall case above the bound, at most (${defaultRepeats})
   --only ours               our cases alone
   --only schemathesis       schemathesis alone
+  --only audio              audio alone
   --only stalls             the stalls alone
   --only strays             second replies of an upstream alone
   --json                    the result as JSON on stdout
@@ -59,6 +68,7 @@ export function fromCommandLine(args: readonly string[]): Options | undefined {
     options: {
       cases: { type: "string" },
       "schemathesis-cases": { type: "string" },
+      mutants: { type: "string" },
       seed: { type: "string" },
       case: { type: "string" },
       bound: { type: "string" },
@@ -84,6 +94,7 @@ export function fromCommandLine(args: readonly string[]): Options | undefined {
       values["schemathesis-cases"],
       defaultSchemathesisCases,
     ),
+    mutants: read("mutants", values.mutants, defaultMutants),
     seed: read("seed", values.seed, defaultSeed),
     caseNumber,
     stallCase: isNamed ? values.case : undefined,

@@ -1,5 +1,6 @@
-/** npm run test:fuzz: our cases, schemathesis, the stalls. Ends with 1 when anything was found. */
+/** npm run test:fuzz: our cases, schemathesis, audio, the stalls. Ends with 1 when anything was found. */
 import { join, resolve } from "node:path";
+import { type AudioResult, runAudio } from "./audio/audio.ts";
 import { fromCommandLine, help, type Options } from "./options.ts";
 import { type OursResult, runOurs, showCase } from "./ours.ts";
 import { Progress } from "./progress.ts";
@@ -14,6 +15,7 @@ const progress = new Progress();
 interface Results {
   readonly ours?: OursResult;
   readonly schemathesis?: SchemathesisResult;
+  readonly audio?: AudioResult;
   readonly stalls?: StallsResult;
   readonly strays?: StrayTrials;
 }
@@ -28,7 +30,8 @@ async function main(words: readonly string[]): Promise<number> {
       return 0;
     }
     const results = await runAll(options);
-    const problems = [results.ours, results.schemathesis, results.stalls, results.strays].flatMap(
+    const { ours, schemathesis, audio, stalls, strays } = results;
+    const problems = [ours, schemathesis, audio, stalls, strays].flatMap(
       (one) => one?.problems ?? [],
     );
     process.stdout.write(
@@ -62,6 +65,16 @@ async function runAll({ seed, caseNumber, cases, only, ...options }: Options): P
       cases: options.schemathesisCases,
       tell: (line) => progress.tell(line),
     });
+  if (only === undefined || only === "audio") {
+    results.audio = await runAudio({
+      root,
+      seed,
+      mutants: options.mutants,
+      tell: (line) => progress.tell(line),
+      onFile: (done, all) => progress.update(done, all),
+    });
+    progress.end();
+  }
   if (only === undefined || only === "stalls") {
     results.stalls = await runStalls({
       ...(stallCases === undefined ? {} : { cases: stallCases }),
@@ -75,7 +88,7 @@ async function runAll({ seed, caseNumber, cases, only, ...options }: Options): P
   return results;
 }
 
-function told({ ours, schemathesis, stalls, strays }: Results): string {
+function told({ ours, schemathesis, audio, stalls, strays }: Results): string {
   const lines: string[] = [];
   if (ours !== undefined)
     lines.push(
@@ -96,6 +109,18 @@ function told({ ours, schemathesis, stalls, strays }: Results): string {
         .join(", ")}`,
       `  memory: ${megabytes(schemathesis.residentBytesAtEnd)} at the end`,
       ...schemathesis.problems.map((problem) => `  ✗ ${problem}`),
+    );
+  if (audio !== undefined)
+    lines.push(
+      `audio: ${audio.corpus} files of encoders, ${audio.polyglots} polyglots, ${audio.mutants} mutants, ${audio.problems.length} problems`,
+      `  accepted and played: ${audio.accepted}; ${Object.entries(audio.played)
+        .map(([decoder, count]) => `${decoder} ${count}`)
+        .join(", ")}`,
+      `  played by billed seconds, at most: ${audio.worst.ratio.toFixed(3)}, ${audio.worst.name}`,
+      `  ${Object.entries(audio.versions)
+        .map((version) => version.join(" "))
+        .join(", ")}`,
+      ...audio.problems.map((problem) => `  ✗ ${problem}`),
     );
   if (stalls !== undefined) lines.push(...stallTable(stalls));
   if (strays !== undefined)

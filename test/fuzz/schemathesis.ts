@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { leaksIn } from "./campaign.ts";
+import { ensurePython } from "./python.ts";
 import { startFuzzTarget } from "./target.ts";
 
 /** Runs schemathesis, which makes requests from the OpenAPI document and judges replies by it. */
@@ -54,7 +55,9 @@ export async function runSchemathesis(options: SchemathesisOptions): Promise<Sch
   const { root, tell } = options;
   const folder = join(root, ".fuzz");
   mkdirSync(folder, { recursive: true });
-  const program = await ensureInstalled({ folder, tell });
+  const home = join(folder, "venv");
+  await ensurePython({ home, requirements: join(import.meta.dir, "requirements.txt"), tell });
+  const program = join(home, "bin", "schemathesis");
   const documentPath = join(folder, "openapi.json");
   const reportPath = join(folder, "schemathesis.json");
   rmSync(reportPath, { force: true });
@@ -192,41 +195,4 @@ export function problemsOf(options: {
     if (accepted === 0) problems.push(`no valid request to ${operation} was served`);
   if (code !== 0 && problems.length === 0) problems.push(`schemathesis ended with ${code}`);
   return problems;
-}
-
-/** Into a folder of its own, by exact versions; once, until these change. */
-async function ensureInstalled({
-  folder,
-  tell,
-}: {
-  readonly folder: string;
-  readonly tell: (line: string) => void;
-}): Promise<string> {
-  const requirements = join(import.meta.dir, "requirements.txt");
-  const wanted = readFileSync(requirements, "utf8");
-  const home = join(folder, "venv");
-  const stamp = join(home, "installed.txt");
-  const program = join(home, "bin", "schemathesis");
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return program;
-  tell("installing schemathesis into .fuzz/venv (python3 of at least 3.10 with venv, and PyPI)");
-  rmSync(home, { recursive: true, force: true });
-  await command(["python3", "-c", "import sys, venv; sys.exit(sys.version_info < (3, 10))"]);
-  await command(["python3", "-m", "venv", home]);
-  await command([join(home, "bin", "pip"), "install", "--quiet", "--requirement", requirements]);
-  writeFileSync(stamp, wanted);
-  return program;
-}
-
-const installWithinMs = 600_000;
-
-async function command(words: readonly string[]): Promise<void> {
-  const [program = ""] = words;
-  const isThere = Bun.which(program) !== null;
-  const child = isThere
-    ? Bun.spawn([...words], { stdin: "ignore", stdout: 2, stderr: 2, timeout: installWithinMs })
-    : undefined;
-  if ((await child?.exited) !== 0)
-    throw new Error(
-      `"${words.join(" ")}" failed. schemathesis needs python3 of at least 3.10 with venv, and PyPI as pip is set up on this machine; --only ours runs without it.`,
-    );
 }

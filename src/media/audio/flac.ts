@@ -23,12 +23,16 @@ export function* flacDurationS(bytes: Uint8Array): Reading {
   for (let at = start; at !== -1 && at + 6 <= bytes.length; at = bytes.indexOf(0xff, at)) {
     steps.scan(bytesPerLook);
     if (steps.endsTurn()) yield;
+    if (((bytes[at + 1] ?? 0) & 0xfe) !== 0xf8) {
+      at += 1;
+      continue;
+    }
+    steps.add(1);
     const frame = frameAt(bytes, at);
     if (frame === undefined) {
       at += 1;
       continue;
     }
-    steps.add(1);
     frames += 1;
     samples += frame.samples;
     if (!isLike(frame, info) && ++strays > maxStrays)

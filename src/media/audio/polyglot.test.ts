@@ -87,7 +87,13 @@ function flacWith(type: number, content: Uint8Array): Uint8Array {
   first[4] = 0;
   const head = Uint8Array.from([type, content.length >> 16, content.length >> 8, content.length]);
   const rest = flac.slice(42);
-  return join(first, head, content, flac[4] === 0x80 ? Uint8Array.from([0x81, 0, 0, 0]) : new Uint8Array(), rest);
+  return join(
+    first,
+    head,
+    content,
+    flac[4] === 0x80 ? Uint8Array.from([0x81, 0, 0, 0]) : new Uint8Array(),
+    rest,
+  );
 }
 
 const blocks = (count: number) => cluster(repeated(block(opusPacket), count));

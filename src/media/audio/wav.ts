@@ -6,6 +6,9 @@ const maxChannels = 8;
 /** Names and dates. More could be audio that some decoder plays and we do not count. */
 const maxTrailerBytes = 1024 * 1024;
 
+/** Real files have up to about ten. */
+const maxChunks = 1_024;
+
 /** Chunks that describe the samples. Recorders and editors write them; none holds sound. */
 const knownChunks: ReadonlySet<string> = new Set([
   ..."fact LIST bext iXML axml cue  plst smpl inst PEAK cart chna umid levl link mext".split(" "),
@@ -48,17 +51,18 @@ function checkTrailer(view: DataView, start: number): void {
   const end = view.byteLength;
   if (end - start > maxTrailerBytes) throw hidden();
   if (isZero(view, { start, end })) return;
-  for (const first of [start, start + 1])
-    for (const isEven of [true, false]) checkSkipping(view, { start: first, isEven });
   // Some writers leave out the byte that makes chunks begin at even offsets.
   const isPadded = start % 2 === 1 && view.getUint8(start) === 0;
   checkChunks(view, { start: isPadded ? start + 1 : start, end });
+  for (const first of [start, start + 1])
+    for (const isEven of [true, false]) checkSkipping(view, { start: first, isEven });
 }
 
 /** A decoder may go on with a second list of samples, or search chunks that it does not know. */
 function checkChunks(view: DataView, { start, end }: Span): void {
   let at = start;
-  while (at + 8 <= end) {
+  for (let chunks = 0; at + 8 <= end; chunks++) {
+    if (chunks === maxChunks) throw hidden();
     const name = nameAt(view, at);
     const sizeBytes = view.getUint32(at + 4, true);
     if (name !== "fmt " && !knownChunks.has(name.trimEnd())) throw hidden();
@@ -83,8 +87,9 @@ function checkSkipping(
   view: DataView,
   { start, isEven }: { readonly start: number; readonly isEven: boolean },
 ): void {
-  for (let at = start; at + 8 <= view.byteLength; ) {
-    if (soundChunks.includes(nameAt(view, at))) throw hidden();
+  let at = start;
+  for (let chunks = 0; at + 8 <= view.byteLength; chunks++) {
+    if (chunks === maxChunks || soundChunks.includes(nameAt(view, at))) throw hidden();
     const sizeBytes = view.getUint32(at + 4, true);
     at += 8 + sizeBytes + (isEven ? sizeBytes % 2 : 0);
   }

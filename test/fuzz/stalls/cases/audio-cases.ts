@@ -1,4 +1,13 @@
-import { oggOfOpenHeaders, webmOfEmptyLaces } from "../../../fixtures/media/audio-bytes.ts";
+import {
+  box,
+  join,
+  oggOfOpenHeaders,
+  oggPage,
+  repeated,
+  webmOf,
+  webmOfEmptyLaces,
+} from "../../../fixtures/media/audio-bytes.ts";
+import { fixtureBytes } from "../../../fixtures/media/fixture.ts";
 import { type StallCase, transcriptionRequest } from "./stall-case.ts";
 
 const oneFile = (name: string, toBytes: () => Uint8Array): StallCase => ({
@@ -8,16 +17,58 @@ const oneFile = (name: string, toBytes: () => Uint8Array): StallCase => ({
 });
 
 const mebibyte = 2 ** 20;
+const mostBytes = 24 * mebibyte;
+
+/** As many as fit. */
+const filled = (unit: Uint8Array, sizeBytes = mostBytes) =>
+  repeated(unit, Math.floor(sizeBytes / unit.length));
+
+const webmOfVoids = () => join(webmOf(), filled(Uint8Array.from([0xec, 0x80])));
+
+/** The pages that hold headers, and then pages of 255 packets of one byte. */
+function oggOfBytes(): Uint8Array {
+  const opus = fixtureBytes("speech-opus.ogg");
+  const page = oggPage({
+    body: new Uint8Array(255).fill(0x78),
+    segments: Array<number>(255).fill(1),
+    serial: Buffer.from(opus).readUInt32LE(14),
+  });
+  return join(opus, repeated(page, Math.floor((mostBytes - opus.length) / page.length)));
+}
+
+function wavOfChunks(): Uint8Array {
+  const wav = fixtureBytes("speech.wav");
+  const chunk = Uint8Array.from([...Buffer.from("JUNK"), 0, 0, 0, 0]);
+  return join(wav, filled(chunk, mebibyte));
+}
+
+/** Frames of FLAC follow each other where each byte could begin one. */
+const flacOfMarks = () => join(fixtureBytes("speech.flac"), filled(Uint8Array.from([0xff, 0xf8])));
 
 /** Audio that is dear to measure. */
 export const audioCases: readonly StallCase[] = [
   oneFile("webm-of-empty-laces-1mb", () => webmOfEmptyLaces(mebibyte)),
   oneFile("webm-of-empty-laces-24mb", () => webmOfEmptyLaces(24 * mebibyte)),
+  oneFile("webm-of-voids-24mb", webmOfVoids),
+  { ...oneFile("ten-webms-of-voids-24mb", webmOfVoids), times: 10, atOnce: 10 },
   oneFile("ogg-of-64-open-headers", () => oggOfOpenHeaders(64)),
+  oneFile("ogg-of-packets-of-a-byte-24mb", oggOfBytes),
+  oneFile("wav-of-empty-chunks-1mb", wavOfChunks),
+  oneFile("wav-of-marks-24mb", () =>
+    join(fixtureBytes("speech.wav").slice(0, 40), filled(Uint8Array.from([255, 0xfb, 0x47, 0x56]))),
+  ),
+  oneFile("flac-of-marks-24mb", flacOfMarks),
+  oneFile("m4a-of-empty-boxes-24mb", () => join(fixtureBytes("speech.m4a"), filled(box("free")))),
   oneFile("mp3-of-sync-bytes-24mb", () => {
     const bytes = new Uint8Array(24 * mebibyte).fill(0xff);
     // Two frames of MPEG 1, layer III, 32 kbit/s, 48 kHz: 96 bytes each.
     for (const at of [0, 96]) bytes.set([0xff, 0xfb, 0x14, 0xc0], at);
     return bytes;
+  }),
+  oneFile("mp3-of-short-frames-24mb", () => {
+    // MPEG 2, layer III, 8 kbit/s, 24 kHz: 24 bytes each.
+    const frame = new Uint8Array(24);
+    frame.set([0xff, 0xf3, 0x14, 0xc0]);
+    return filled(frame);
   }),
 ];

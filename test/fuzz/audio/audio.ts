@@ -1,0 +1,186 @@
+/**
+ * Plays every file that our measure accepts with decoders that are not ours: libav (PyAV), ffmpeg
+ * and libsndfile. None may play it for longer than it is billed.
+ */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { billedAudioSeconds } from "../../../src/call/transcribe.ts";
+import { inspectAudio } from "../../../src/media/audio/audio.ts";
+import { Dice } from "../cases/dice.ts";
+import { ensurePython } from "../python.ts";
+import { Decoders } from "./decoders.ts";
+import { mutantOf, type Sample } from "./mutants.ts";
+import { polyglotsOf } from "./polyglots.ts";
+
+export interface AudioOptions {
+  /** The project's folder. */
+  readonly root: string;
+  readonly seed: number;
+  readonly mutants: number;
+  readonly tell: (line: string) => void;
+  readonly onFile: (done: number, all: number) => void;
+}
+
+export interface AudioResult {
+  readonly versions: Readonly<Record<string, string>>;
+  readonly corpus: number;
+  readonly polyglots: number;
+  readonly mutants: number;
+  /** Files that the measure accepted; all of them were played. */
+  readonly accepted: number;
+  /** By decoder, how many of those it played at all. */
+  readonly played: Readonly<Record<string, number>>;
+  /** Played seconds by billed seconds, at most, and of which file. */
+  readonly worst: { readonly ratio: number; readonly name: string };
+  readonly problems: readonly string[];
+}
+
+const corpusSeconds = 2;
+/** Longer than billed by more than this, a file is found. */
+const share = 1.05;
+const graceS = 0.25;
+const perBatch = 64;
+/** The program is slow to start: it plays all files but mutants, and every so many of those. */
+const cliEvery = 16;
+
+interface Accepted extends Sample {
+  readonly isCli: boolean;
+  readonly billedS: number;
+}
+
+export async function runAudio(options: AudioOptions): Promise<AudioResult> {
+  const folder = join(options.root, ".fuzz", "audio");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const requirements = join(import.meta.dir, "requirements.txt");
+  const python = await ensurePython({
+    home: join(options.root, ".fuzz", "audio-venv"),
+    requirements,
+    tell: options.tell,
+  });
+  const decoders = new Decoders(python);
+  try {
+    return await new AudioRun(options, folder, decoders).run();
+  } finally {
+    await decoders.stop();
+  }
+}
+
+class AudioRun {
+  readonly #options: AudioOptions;
+  readonly #folder: string;
+  readonly #decoders: Decoders;
+  readonly #problems: string[] = [];
+  readonly #played: Record<string, number> = {};
+  #batch: Accepted[] = [];
+  #worst = { ratio: 0, name: "" };
+  #accepted = 0;
+  #seen = 0;
+
+  constructor(options: AudioOptions, folder: string, decoders: Decoders) {
+    this.#options = options;
+    this.#folder = folder;
+    this.#decoders = decoders;
+  }
+
+  async run(): Promise<AudioResult> {
+    const { seed, mutants, tell, onFile } = this.#options;
+    tell("audio: encoders make the corpus");
+    const { made, versions } = await this.#decoders.make(
+      join(this.#folder, "corpus"),
+      corpusSeconds,
+    );
+    const all: Sample[] = made.map((name) => ({
+      name,
+      bytes: new Uint8Array(readFileSync(join(this.#folder, "corpus", name))),
+    }));
+    const inner = all.filter(({ name }) => name.startsWith("inner-"));
+    const outer = all.filter((sample) => !inner.includes(sample));
+    for (const sample of outer)
+      if (!(await this.#add(sample, true)))
+        this.#problems.push(`${sample.name}: an encoder's own file is refused`);
+    const polyglots = outer.flatMap((own) =>
+      inner.flatMap((other) =>
+        polyglotsOf(own.name, own.bytes, other.bytes).map(({ place, bytes }) => ({
+          name: `${other.name} as ${place} of ${own.name}`,
+          bytes,
+        })),
+      ),
+    );
+    const total = outer.length + polyglots.length + mutants;
+    const keep: Sample[] = [...outer, ...outer, ...outer];
+    for (const polyglot of polyglots) {
+      if (await this.#add(polyglot, true)) keep.push(polyglot);
+      onFile(this.#seen, total);
+    }
+    for (let number = 0; number < mutants; number++) {
+      const dice = new Dice(seed, number);
+      const mutant = mutantOf(dice, dice.pick(keep), dice.pick(all));
+      await this.#add(
+        { ...mutant, name: `mutant ${number} of ${mutant.name}` },
+        number % cliEvery === 0,
+      );
+      onFile(this.#seen, total);
+    }
+    await this.#play();
+    return {
+      versions,
+      corpus: outer.length,
+      polyglots: polyglots.length,
+      mutants,
+      accepted: this.#accepted,
+      played: this.#played,
+      worst: this.#worst,
+      problems: this.#problems,
+    };
+  }
+
+  async #add(sample: Sample, isCli: boolean): Promise<boolean> {
+    this.#seen += 1;
+    const audio = await inspectAudio(sample.bytes);
+    if (!audio.ok) return false;
+    this.#accepted += 1;
+    this.#batch.push({ ...sample, isCli, billedS: billedAudioSeconds(audio.durationS) });
+    if (this.#batch.length >= perBatch) await this.#play();
+    return true;
+  }
+
+  async #play(): Promise<void> {
+    const batch = this.#batch;
+    this.#batch = [];
+    for (const isCli of [true, false]) {
+      const files = batch.filter((file) => file.isCli === isCli);
+      if (files.length === 0) continue;
+      const listed = files.map(({ name, bytes, billedS }, at) => {
+        const extension = name.split(".").at(-1) ?? "";
+        const [path, bare] = [`${at}.${extension}`, `${at}`].map((file) =>
+          join(this.#folder, file),
+        ) as [string, string];
+        writeFileSync(path, bytes);
+        if (isCli) writeFileSync(bare, bytes);
+        return [path, bare, billedS * 3 + 2] as const;
+      });
+      const results = await this.#decoders.play(listed, isCli);
+      for (const [at, played] of results.entries()) {
+        const file = files[at];
+        if (file !== undefined) this.#judge(file, played);
+      }
+    }
+  }
+
+  #judge(file: Accepted, played: Readonly<Record<string, number>>): void {
+    for (const [decoder, seconds] of Object.entries(played)) {
+      if (seconds > 0) this.#played[decoder] = (this.#played[decoder] ?? 0) + 1;
+      const ratio = seconds / file.billedS;
+      if (ratio > this.#worst.ratio) this.#worst = { ratio, name: `${file.name} (${decoder})` };
+      if (seconds <= file.billedS * share + graceS) continue;
+      const kept = join(this.#options.root, ".fuzz", "failures");
+      mkdirSync(kept, { recursive: true });
+      const path = join(kept, file.name.replaceAll(/[^\w.-]+/g, "-"));
+      writeFileSync(path, file.bytes);
+      this.#problems.push(
+        `${file.name}: ${decoder} plays ${seconds} s, and ${file.billedS} s are billed; ${path}`,
+      );
+    }
+  }
+}

@@ -245,16 +245,43 @@ describe("while the store fails", () => {
     await failNext();
     const probe = await next();
     expect(state.now).toBe("taken back");
-    expect(probe.ids).toEqual([]);
+    expect(probe.ids).toEqual(["probe"]);
     expect(journal.isFailing).toBe(true);
     probe.fail(diskFull);
     const second = await next();
-    expect(second.ids).toEqual([]);
+    expect(second.ids).toEqual(["probe"]);
     second.succeed();
+    const end = await next();
+    expect(end.ids).toEqual(["end of the probe"]);
+    expect(journal.isFailing).toBe(true);
+    end.succeed();
     await turn();
     expect(journal.isFailing).toBe(false);
     await turn();
     expect(commits).toEqual([]);
+  });
+
+  test("a store that only takes probes gets one call per second, until a receipt stands", async () => {
+    const { journal, next, failNext, clock } = setUp();
+    for (let at = 0; at < 2; at++) {
+      expect(journal.admits()).toBe(true);
+      const call = watch(journal.append(receiptWrite(`r${at}`), true));
+      await failNext();
+      expect(journal.admits()).toBe(false);
+      clock.ms += 100;
+      await failNext();
+      expect(call.now).toBe("taken back");
+      (await next()).succeed();
+      (await next()).succeed();
+      await turn();
+      expect([journal.isFailing, journal.admits(), journal.admits()]).toEqual([false, true, false]);
+      clock.ms += 1_000;
+    }
+    expect(journal.admits()).toBe(true);
+    const last = watch(journal.append(receiptWrite("last")));
+    (await next()).succeed();
+    await turn();
+    expect([last.now, journal.admits(), journal.admits()]).toEqual(["written", true, true]);
   });
 
   test("the patience begins anew with each failure", async () => {

@@ -1,4 +1,5 @@
 import type { Log } from "../base/log.ts";
+import { probeStore, Reopening } from "./reopening.ts";
 import {
   ClaimsLostError,
   FencedError,
@@ -58,7 +59,8 @@ const defaultRetryMs = 50;
  * When the store fails (disk full, read-only), nothing is lost: what was to be written stays in
  * line and is tried again until it succeeds, no new call is let in meanwhile (`isFailing`), and
  * who waits longer than the patience gets an error in place of the last bytes. What is in line is
- * bounded by the calls that were under way.
+ * bounded by the calls that were under way. reopening.ts says when it is tried again, and which
+ * calls find out.
  *
  * When another process has taken the store over (FencedError), nothing is charged any more: what is
  * in line is offered once, because a shared store keeps receipts of such calls without a charge, then
@@ -72,6 +74,7 @@ export class Journal {
   #isRetrying = false;
   #isClosed = false;
   #failingSinceMs: number | undefined;
+  readonly #reopening: Reopening;
   #fenced: FencedError | undefined;
   #whenIdle: (() => void)[] = [];
 
@@ -83,10 +86,16 @@ export class Journal {
       maxBatch,
       ...options,
     };
+    this.#reopening = new Reopening(this.#options);
   }
 
   get isFailing(): boolean {
     return this.#failingSinceMs !== undefined;
+  }
+
+  /** Whether one more call may begin: its receipt can be written, or it is the one that finds out. */
+  admits(): boolean {
+    return !this.isFailing && this.#reopening.admits();
   }
 
   /** Resolves when it is durable. */
@@ -99,7 +108,7 @@ export class Journal {
 
   /** Asks whether the store can be written, when there is reason to doubt it. */
   probe(): void {
-    if (!this.isFailing && !this.#isClosed) this.#commit([]);
+    if (!this.isFailing && !this.#isClosed) this.#probe();
   }
 
   /** Resolves when nothing is in line any more, or after `withinMs`, with what still is. */
@@ -123,8 +132,10 @@ export class Journal {
 
   readonly #flush = (): void => {
     this.#isScheduled = false;
-    // While the store fails, an empty batch asks whether it still does.
-    if (this.#line.length === 0 && !this.isFailing) return;
+    if (this.#line.length === 0) {
+      if (this.isFailing) this.#probe();
+      return;
+    }
     const count = batchLength(this.#line, this.#options.maxBatch);
     const batch = count === this.#line.length ? this.#line : this.#line.slice(0, count);
     this.#line = batch === this.#line ? [] : this.#line.slice(count);
@@ -153,11 +164,22 @@ export class Journal {
     );
   }
 
+  /** With nothing in line, the journal asks whether the store still fails. */
+  #probe(): void {
+    this.#inFlight++;
+    const { store, nowMs } = this.#options;
+    probeStore(store, nowMs()).then(
+      () => this.#written([]),
+      (error: unknown) => this.#failed([], error),
+    );
+  }
+
   #written(batch: readonly Pending[], error?: ClaimsLostError): void {
     this.#inFlight--;
     for (const { write, resolve, reject } of batch)
       if (error?.lost.includes(write) === true) reject(error);
       else resolve();
+    this.#reopening.succeeded(batch.some(({ write }) => write.type === "receipt"));
     this.#recover();
     this.#schedule();
     this.#tellIdle();
@@ -178,6 +200,7 @@ export class Journal {
     if (this.#fenced !== undefined) return this.#giveUp(batch, this.#fenced, error);
     if (error instanceof UnwritableError) return this.#isolate(batch, error);
     const { log, nowMs, patienceMs } = this.#options;
+    this.#reopening.failed(!(error instanceof UnconfirmedError));
     const isWritten = error instanceof NotSyncedError;
     const now = nowMs();
     if (this.#failingSinceMs === undefined) {
@@ -206,7 +229,7 @@ export class Journal {
     setTimeout(() => {
       this.#isRetrying = false;
       if (!this.#isClosed) this.#flush();
-    }, this.#options.retryMs);
+    }, this.#reopening.pauseMs);
   }
 
   /** None of it will ever be charged, except what is on disk already; that may have to be undone. */
@@ -234,6 +257,7 @@ export class Journal {
       this.#options.log.error("ledger write dropped", { id, detail: error.message });
       reject(new JournalError(true, error));
       // That the store refuses a value shows that it is well.
+      this.#reopening.succeeded(true);
       this.#recover();
       this.#schedule();
       return this.#tellIdle();

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Client } from "pg";
@@ -10,6 +10,7 @@ import type { Operations } from "../../src/platform/operations.ts";
 import { embeddingsReply } from "../fake/recordings.ts";
 import { type FakeUpstream, type RecordedRequest, startFakeUpstream } from "../fake/upstream.ts";
 import { fixtureBytes } from "../fixtures/media/fixture.ts";
+import type { ForgettingProxy } from "../setup/forgetting-proxy.ts";
 import { freePort } from "../setup/platform-home.ts";
 import { createFolder, type PostgresServer, startPostgres } from "../setup/postgres.ts";
 
@@ -109,6 +110,10 @@ export class ClusterProcess {
 export interface ClusterOptions {
   readonly gateways: number;
   readonly environment?: Readonly<Record<string, string>>;
+  /** What stands between the gateways and the database; commands go straight to it. */
+  readonly through?: (url: string) => Promise<ForgettingProxy>;
+  /** Where the database has its files. */
+  readonly databaseIn?: string;
 }
 
 /** Gateways and a platform on one real PostgreSQL, in front of one fake vendor. */
@@ -119,6 +124,7 @@ export class Cluster {
   readonly #folder: string;
   readonly #environment: Readonly<Record<string, string>>;
   #postgres: PostgresServer;
+  readonly proxy: ForgettingProxy | undefined;
 
   private constructor(options: {
     readonly folder: string;
@@ -126,8 +132,10 @@ export class Cluster {
     readonly upstream: FakeUpstream;
     readonly gateways: number;
     readonly environment: Readonly<Record<string, string>>;
+    readonly proxy: ForgettingProxy | undefined;
   }) {
-    const { folder, postgres, upstream, gateways, environment } = options;
+    const { folder, postgres, upstream, gateways, environment, proxy } = options;
+    this.proxy = proxy;
     this.#folder = folder;
     this.#postgres = postgres;
     this.#environment = environment;
@@ -140,6 +148,7 @@ export class Cluster {
         port,
         environment: {
           ...environment,
+          ...(proxy === undefined ? {} : { SVC_DATABASE_URL: proxy.url }),
           SVC_NODE: name,
           SVC_DATA_DIR: join(folder, name),
           [role === "gateway" ? "SVC_PORT" : "SVC_PLATFORM_PORT"]: port,
@@ -151,9 +160,16 @@ export class Cluster {
     this.platform = open("platform", "platform");
   }
 
-  static async start({ gateways, environment = {} }: ClusterOptions): Promise<Cluster> {
+  static async start({
+    gateways,
+    environment = {},
+    through,
+    databaseIn,
+  }: ClusterOptions): Promise<Cluster> {
     const folder = mkdtempSync(join(tmpdir(), "svc-cluster-"));
-    const postgres = await startPostgres({ folder: createFolder(), settings: durable });
+    const databaseFolder = createFolder(databaseIn);
+    const postgres = await startPostgres({ folder: databaseFolder, settings: durable });
+    const proxy = await through?.(postgres.url);
     const upstream = await startFakeUpstream();
     upstream.replyWith(oneVectorEach);
     writeFileSync(join(folder, "svc.yaml"), manifest(upstream.baseUrl));
@@ -162,6 +178,7 @@ export class Cluster {
       postgres,
       upstream,
       gateways,
+      proxy,
       environment: {
         SVC_DATABASE_URL: postgres.url,
         SVC_SECRET: "a secret that all machines of a cluster share",
@@ -255,18 +272,44 @@ export class Cluster {
   }
 
   async restartDatabase(): Promise<void> {
-    const { folder, port } = this.#postgres;
+    await this.stopDatabase();
+    await this.startDatabase();
+  }
+
+  async stopDatabase(): Promise<void> {
     await this.#postgres.stop();
+  }
+
+  async startDatabase(): Promise<void> {
+    const { folder, port } = this.#postgres;
     this.#postgres = await startPostgres({ folder, port, settings: durable });
+  }
+
+  get databaseFolder(): string {
+    return this.#postgres.folder;
+  }
+
+  /** To all its processes. */
+  signalDatabase(signal: "SIGSTOP" | "SIGCONT"): void {
+    for (const pid of serverProcesses(this.#postgres.folder)) process.kill(pid, signal);
   }
 
   async stop(): Promise<void> {
     await Promise.all([...this.gateways, this.platform].map((one) => one.kill()));
+    await this.proxy?.close();
     await this.#postgres.stop();
     await this.upstream.stop();
     for (const folder of [this.#folder, this.#postgres.folder])
       rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The postmaster, and what it has started. */
+function serverProcesses(folder: string): readonly number[] {
+  const [first] = readFileSync(join(folder, "data", "postmaster.pid"), "utf8").split("\n");
+  const postmaster = Number(first);
+  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, "utf8");
+  return [postmaster, ...children.trim().split(" ").filter(Boolean).map(Number)];
 }
 
 function oneVectorEach(request: RecordedRequest) {

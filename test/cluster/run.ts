@@ -2,6 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { Cluster, type ClusterProcess, callNano, callOnce } from "./cluster.ts";
+import { faults, runFault } from "./faults.ts";
 import { addChanges, addMany } from "./many-rows.ts";
 import { killGateways, Load, raceForMoney, untilRefused, untilServed } from "./scenarios.ts";
 
@@ -18,6 +19,8 @@ withdrawn, prices change; many callers race for little money. Afterwards the led
   --pause S      seconds that one gateway is stopped (60)
   --revokes N    keys that are revoked under load (100)
   --accounts N   accounts, with two keys each, that gateways fall behind with (50000)
+  --faults       only the faults of the database, one after another, each on a cluster of its own
+  --only NAME    only this fault: NAMES
   --json         the results as JSON
   --help         this text
 `;
@@ -38,15 +41,17 @@ function readOptions(words: readonly string[]) {
       pause: { type: "string", default: "60" },
       revokes: { type: "string", default: "100" },
       accounts: { type: "string", default: "50000" },
+      faults: { type: "boolean", default: false },
+      only: { type: "string" },
       json: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
-  const { json, help: isHelp, ...rest } = values;
+  const { json, help: isHelp, faults: hasFaults, only, ...rest } = values;
   const numbers = Object.fromEntries(
     Object.entries(rest).map(([name, text]) => [name, Number(text)]),
   ) as Record<keyof typeof rest, number>;
-  return { json, isHelp, ...numbers };
+  return { json, isHelp, faults: hasFaults ? Object.keys(faults) : only?.split(","), ...numbers };
 }
 
 type Options = ReturnType<typeof readOptions>;
@@ -65,9 +70,10 @@ function progress(name: string, of: number): (done: number) => void {
 async function main(words: readonly string[]): Promise<number> {
   const options = readOptions(words);
   if (options.isHelp) {
-    process.stdout.write(help);
+    process.stdout.write(help.replace("NAMES", Object.keys(faults).join(", ")));
     return 0;
   }
+  if (options.faults !== undefined) return runFaults(options.faults);
   const results: Results = { problems: [], figures: {} };
   const cluster = await Cluster.start({ gateways: options.gateways });
   try {
@@ -90,6 +96,19 @@ async function main(words: readonly string[]): Promise<number> {
   }
   process.stdout.write(options.json ? `${JSON.stringify(results)}\n` : told(results));
   return results.problems.length === 0 ? 0 : 1;
+}
+
+/** Fails when a reply lacks its receipt, or the ledger is wrong; the rest are figures. */
+async function runFaults(names: readonly string[]): Promise<number> {
+  let isBad = false;
+  for (const name of names) {
+    const row = await runFault(name);
+    process.stdout.write(`${JSON.stringify(row)}\n`);
+    const odd = Object.keys(row.replies).filter((reply) => !/^(200|503 \w+)$/.test(reply));
+    isBad ||=
+      row.lost > 0 || row.problems.length > 0 || odd.some((reply) => !reply.startsWith("0"));
+  }
+  return isBad ? 1 : 0;
 }
 
 async function runKills(cluster: Cluster, { kills }: Options, { figures }: Results): Promise<void> {

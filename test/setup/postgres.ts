@@ -173,8 +173,8 @@ async function whenReady(
 }
 
 /** For the data of a server that is started more than once. */
-export function createFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "svc-postgres-"));
+export function createFolder(parent = tmpdir()): string {
+  const folder = mkdtempSync(join(parent, "svc-postgres-"));
   if (process.getuid?.() === 0) chownSync(folder, nobody, nobody);
   return folder;
 }

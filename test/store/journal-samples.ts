@@ -57,7 +57,9 @@ export function setUp(options: Partial<JournalOptions> = {}) {
 function idOf(of: LedgerWrite): string {
   if (of.type === "receipt") return of.receipt.id;
   if (of.type === "void") return `void ${of.of.receipt.id}`;
-  return of.type === "claim" ? of.claim.id : of.id;
+  const id = of.type === "claim" ? of.claim.id : of.id;
+  if (!id.startsWith("probe ")) return id;
+  return of.type === "claim" ? "probe" : "end of the probe";
 }
 
 export const release = (id: string): LedgerWrite => ({ type: "claim-release", id });

@@ -96,7 +96,7 @@ export class LedgerBilling implements Billing {
     const { exchange, key, purse } = options;
     const { journal, limiter, clock } = this.#dependencies;
     checkStanding(purse);
-    if (journal.isFailing) throw storeUnavailable();
+    if (!journal.admits()) throw storeUnavailable();
     if (!isLimited(key, purse)) return this.#hold(options, need);
     // Not the request's own moment: its body may have taken a minute.
     const wanted = limitRequest({ key, purse, tokens, nowMs: clock.nowMs() });

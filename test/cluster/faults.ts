@@ -1,0 +1,234 @@
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startForgettingProxy } from "../setup/forgetting-proxy.ts";
+import { type Called, Cluster, type ClusterProcess, callOnce } from "./cluster.ts";
+
+/** One fault of the database, and what callers saw of it. */
+export interface FaultRow {
+  readonly fault: string;
+  /** Replies by status and code, while the fault lasted and until calls were served again. */
+  readonly replies: Readonly<Record<string, number>>;
+  readonly vendorCalls: number;
+  readonly longestCallMs: number;
+  /** From the end of the fault to the first second in which every call was served. */
+  readonly recoveredMs: number;
+  readonly probes: string;
+  readonly lost: number;
+  readonly problems: readonly string[];
+}
+
+interface Scene {
+  readonly cluster: Cluster;
+  readonly key: string;
+  readonly gateway: ClusterProcess;
+}
+
+interface Fault {
+  readonly headers?: () => Readonly<Record<string, string>>;
+  /** Does the damage; resolves when the database could be reached again. */
+  readonly run: (scene: Scene) => Promise<void>;
+  /** How many milliseconds a gateway may take to end afterwards. */
+  readonly stops?: boolean;
+  /** A disk of its own for the database, of so many megabytes. */
+  readonly diskMb?: number;
+}
+
+const seconds = (count: number) => Bun.sleep(count * 1_000);
+let asked = 0;
+const withIdempotencyKey = () => ({ "idempotency-key": `fault-${process.pid}-${++asked}` });
+
+export const faults: Readonly<Record<string, Fault>> = {
+  "forget-feed": {
+    async run({ cluster }) {
+      cluster.proxy?.forgetOn('from "changes"');
+      await cluster.openAccount(`feed-${++asked}`, "1");
+    },
+  },
+  "forget-claims": {
+    headers: withIdempotencyKey,
+    async run({ cluster }) {
+      for (let at = 0; at < 2; at++) {
+        cluster.proxy?.stall();
+        await seconds(1);
+        cluster.proxy?.forget();
+        cluster.proxy?.pass();
+        await seconds(3);
+      }
+    },
+  },
+  "forget-commit": {
+    run: async ({ cluster }) => cluster.proxy?.forgetAnswerTo("svc_commit"),
+  },
+  "forget-all": {
+    run: async ({ cluster }) => cluster.proxy?.forget(),
+  },
+  "stop-while-silent": {
+    stops: true,
+    run: async ({ cluster }) => cluster.proxy?.stall(),
+  },
+  stopped: {
+    async run({ cluster }) {
+      await cluster.stopDatabase();
+      await seconds(10);
+      await cluster.startDatabase();
+    },
+  },
+  frozen: {
+    async run({ cluster }) {
+      cluster.signalDatabase("SIGSTOP");
+      await seconds(15);
+      cluster.signalDatabase("SIGCONT");
+    },
+  },
+  "disk-full": {
+    diskMb: 400,
+    async run({ cluster }) {
+      const filler = join(cluster.databaseFolder, "filler");
+      const { bavail, bsize } = statfsSync(cluster.databaseFolder);
+      const blocks = Math.ceil((bavail * bsize) / 65_536) + 16;
+      await new Promise((resolve) =>
+        spawn("dd", ["if=/dev/zero", `of=${filler}`, "bs=64k", `count=${blocks}`], {
+          stdio: "ignore",
+        }).once("close", resolve),
+      );
+      await seconds(12);
+      rmSync(filler);
+    },
+  },
+};
+
+const callers = 12;
+
+/** One gateway on a database behind a proxy, under load. */
+export async function runFault(name: string): Promise<FaultRow> {
+  const fault = faults[name];
+  if (fault === undefined)
+    throw new Error(`--only must be one of ${Object.keys(faults).join(", ")}, not ${name}.`);
+  const disk = fault.diskMb === undefined ? undefined : mountDisk(fault.diskMb);
+  const cluster = await Cluster.start({
+    gateways: 1,
+    through: (url) => startForgettingProxy(url),
+    ...(disk === undefined ? {} : { databaseIn: disk }),
+    environment: { SVC_OFFLINE_S: "60", SVC_GRACE_S: "4", SVC_LOG_LEVEL: "info" },
+  });
+  try {
+    const [gateway] = cluster.gateways as [ClusterProcess];
+    const { key } = await cluster.openAccount("faults", "1000");
+    return await measure({ name, fault, scene: { cluster, key, gateway } });
+  } finally {
+    await cluster.stop();
+    if (disk !== undefined) execFileSync("umount", ["-l", disk]);
+  }
+}
+
+async function measure(of: {
+  readonly name: string;
+  readonly fault: Fault;
+  readonly scene: Scene;
+}): Promise<FaultRow> {
+  const { fault, scene } = of;
+  const { cluster, gateway, key } = scene;
+  const calls: { readonly called: Called; readonly atMs: number; readonly tookMs: number }[] = [];
+  const state = { isOver: false };
+  const load = Array.from({ length: callers }, async () => {
+    while (!state.isOver) {
+      const atMs = performance.now();
+      const called = await callOnce(gateway, key, fault.headers?.());
+      calls.push({ called, atMs, tookMs: performance.now() - atMs });
+      await Bun.sleep(called.status === 200 ? 5 : 50);
+    }
+  });
+  const probes = watchProbes(gateway);
+  await seconds(2);
+  const vendorBefore = cluster.upstream.requests.length;
+  const faultMs = performance.now();
+  await fault.run(scene);
+  const endedMs = performance.now();
+  if (fault.stops === true) {
+    await gateway.stop();
+    const recoveredMs = performance.now() - endedMs;
+    state.isOver = true;
+    cluster.proxy?.pass();
+    await gateway.start();
+    await Promise.all(load);
+    return toRow({ ...of, calls, faultMs, recoveredMs, vendorBefore, probes: probes.stop() });
+  }
+  await seconds(15);
+  state.isOver = true;
+  await Promise.all(load);
+  const bad = calls.filter(({ called, atMs }) => called.status !== 200 && atMs >= faultMs);
+  const lastBad = Math.max(endedMs, ...bad.map(({ atMs, tookMs }) => atMs + tookMs));
+  const slow = calls.filter(({ atMs, tookMs }) => atMs >= faultMs && tookMs > 1_000);
+  const lastSlow = Math.max(endedMs, ...slow.map(({ atMs, tookMs }) => atMs + tookMs));
+  const recoveredMs = Math.max(lastBad, lastSlow) - endedMs;
+  return toRow({ ...of, calls, faultMs, recoveredMs, vendorBefore, probes: probes.stop() });
+}
+
+async function toRow(of: {
+  readonly name: string;
+  readonly scene: Scene;
+  readonly calls: readonly { called: Called; atMs: number; tookMs: number }[];
+  readonly faultMs: number;
+  readonly recoveredMs: number;
+  readonly vendorBefore: number;
+  readonly probes: string;
+}): Promise<FaultRow> {
+  const { name, scene, calls, faultMs, recoveredMs, vendorBefore, probes } = of;
+  const { cluster } = scene;
+  const during = calls.filter(({ atMs, tookMs }) => atMs + tookMs >= faultMs);
+  const replies: Record<string, number> = {};
+  for (const { called } of during) {
+    const { status, code, retryAfter } = called;
+    const after = status === 503 && retryAfter === null ? " without Retry-After" : "";
+    const reply = `${status} ${code}${after}`.trim();
+    replies[reply] = (replies[reply] ?? 0) + 1;
+  }
+  const served = calls.filter(({ called }) => called.status === 200).map(({ called }) => called);
+  const ids = served.map(({ requestId }) => requestId);
+  const charged = await cluster.charged(ids);
+  const findings = await cluster.verify();
+  return {
+    fault: name,
+    replies,
+    vendorCalls: cluster.upstream.requests.length - vendorBefore,
+    longestCallMs: Math.round(Math.max(0, ...during.map(({ tookMs }) => tookMs))),
+    recoveredMs: Math.round(recoveredMs),
+    probes,
+    lost: charged.filter((nano) => nano === undefined).length + ids.length - new Set(ids).size,
+    problems: findings.problems.map(({ kind, subject }) => `${kind} ${subject}`),
+  };
+}
+
+/** Asked as an orchestrator does: whether it ever seemed dead, and how long an answer took. */
+function watchProbes({ origin }: ClusterProcess): { stop(): string } {
+  let longestMs = 0;
+  let dead = 0;
+  let unready = 0;
+  const timer = setInterval(async () => {
+    const startedMs = performance.now();
+    const ask = (path: string) =>
+      fetch(`${origin}${path}`).then(
+        ({ status }) => status,
+        () => 0,
+      );
+    const [alive, ready] = await Promise.all([ask("/healthz"), ask("/readyz")]);
+    longestMs = Math.max(longestMs, performance.now() - startedMs);
+    if (alive !== 200) dead++;
+    if (ready !== 200) unready++;
+  }, 250);
+  return {
+    stop() {
+      clearInterval(timer);
+      return `healthz not 200: ${dead}, readyz not 200: ${unready}, longest ${Math.round(longestMs)} ms`;
+    },
+  };
+}
+
+/** As root alone. */
+function mountDisk(sizeMb: number): string {
+  const folder = mkdtempSync(join(tmpdir(), "svc-disk-"));
+  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${sizeMb}m,mode=0777`, "tmpfs", folder]);
+  return folder;
+}

@@ -66,7 +66,6 @@ const runtimeOptions = {
 /** The whole data plane: these paths and nothing else. Versions stand side by side, each below its prefix. */
 export function startGateway(options: GatewayServerOptions): GatewayServer {
   const { dependencies, versions, host, port, sharesPort, certificate, checkReady } = options;
-  const ungated = { ...dependencies, gate: undefined };
   let isStopping = false;
   const connections = new EndedConnections();
   // A process that is alone never ends a connection, so its replies are not looked at.
@@ -84,21 +83,7 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
     }),
     ...mount(versions, dependencies),
   };
-  const run =
-    (endpoint: Endpoint | undefined, rest = "") =>
-    (request: Request, server: BunServer) =>
-      answer(endpoint?.isUngated === true ? ungated : dependencies, request, server, (exchange) => {
-        if (request.method === "OPTIONS") return exchange.preflight();
-        if (endpoint === undefined) {
-          identify(exchange, dependencies.keys);
-          throw notFound(request.url, Object.keys(endpoints));
-        }
-        if (!endpoint.methods.includes(request.method))
-          return refuseMethod(dependencies, exchange, endpoint);
-        if (isStopping && request.method === "POST") throw shuttingDown();
-        exchange.rest = rest;
-        return endpoint.work(exchange, server);
-      });
+  const run = runnerOf({ dependencies, endpoints, answer, isStopping: () => isStopping });
   const listener = new Listener({
     place: { host, port, setting: "SVC_PORT" },
     sharesPort,
@@ -150,6 +135,32 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
       await listener.close();
     },
   };
+}
+
+interface RunnerOptions {
+  readonly dependencies: GatewayDependencies;
+  readonly endpoints: Endpoints;
+  readonly answer: typeof respond;
+  readonly isStopping: () => boolean;
+}
+
+/** What the listener calls for a request, once its path is matched. */
+function runnerOf({ dependencies, endpoints, answer, isStopping }: RunnerOptions) {
+  const ungated = { ...dependencies, gate: undefined };
+  return (endpoint: Endpoint | undefined, rest = "") =>
+    (request: Request, server: BunServer) =>
+      answer(endpoint?.isUngated === true ? ungated : dependencies, request, server, (exchange) => {
+        if (request.method === "OPTIONS") return exchange.preflight();
+        if (endpoint === undefined) {
+          identify(exchange, dependencies.keys);
+          throw notFound(request.url, Object.keys(endpoints));
+        }
+        if (!endpoint.methods.includes(request.method))
+          return refuseMethod(dependencies, exchange, endpoint);
+        if (isStopping() && request.method === "POST") throw shuttingDown();
+        exchange.rest = rest;
+        return endpoint.work(exchange, server);
+      });
 }
 
 function exactPaths<T>(

@@ -149,6 +149,7 @@ class ForeignScan {
   /** A chunk of Nullsoft video tells where its next mark is. */
   #nullsoft(at: number): void {
     const bytes = this.#bytes;
+    this.#text(at, nutMark, "NUT");
     if (!holds(bytes, at, nullsoftMark)) return;
     const byte = (offset: number) => bytes[at + offset] ?? 0;
     const video = ((byte(21) << 16) | (byte(20) << 8) | byte(19)) >> 4;
@@ -170,6 +171,7 @@ const maxPackets = 7;
 
 const textBytes = (text: string) => [...Buffer.from(text, "latin1")];
 const mxfKey = [6, 0x0e, 0x2b, 0x34, 2, 5, 1, 1, 0x0d, 1, 2, 1, 1, 2];
+const nutMark = [0x4e, 0x4d, 0x7a, 0x56, 0x1f, 0x5f, 0x04, 0xad];
 const nullsoftMark = textBytes("NSVs");
 const bonkMark = textBytes("\0BONK\0");
 /** The chunk of sound in a stream of 3DO, and what it holds eight bytes on. */

@@ -63,6 +63,7 @@ const foreign = {
   ),
   Bonk: join(noise(100), text("\0BONK\0"), noise(100)),
   NSV: join(text("NSVs"), new Uint8Array(20), Uint8Array.from([0xef, 0xbe])),
+  NUT: Uint8Array.from([0x4e, 0x4d, 0x7a, 0x56, 0x1f, 0x5f, 0x04, 0xad]),
   "3DO": join(text("SNDS"), noise(12), text("SHDR")),
 };
 

@@ -9,7 +9,7 @@ import type { Steps } from "./reading.ts";
  * repeat, or by frames that follow each other. Where such a stream outweighs the format that a file
  * begins with, the file is played as something that we did not count. So it is refused.
  *
- * Each rule asks for so many repetitions that chance does not meet it in the largest file. One pass.
+ * Each rule asks for several repetitions, so that chance does not meet it in the largest file. One pass.
  */
 export function* checkForeign(
   bytes: Uint8Array,

@@ -77,7 +77,7 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
   const { configuration, opened, engine, version, certificate, clock, log, otlp, undo, lookup } =
     options;
   const { settings } = configuration;
-  await checkLedger(opened.store, log);
+  await checkLedger(opened, log);
   opened.store.startUpkeep((detail) => log.error("database upkeep failed", { detail }));
   const money = await openMoney({
     store: opened.store,
@@ -96,7 +96,8 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
   const calls = new ActiveCalls(settings);
   const telemetry = otlp?.counts;
   const { router } = state;
-  const metrics = new Metrics({ version, calls, router, ...money, telemetry, certificate });
+  const sources = { ...money, losses: opened.shared?.node?.losses, telemetry, certificate };
+  const metrics = new Metrics({ version, calls, router, ...sources });
   if (otlp !== undefined) otlp.writeMetrics = (to) => metrics.write(to);
   undo.push(async () => metrics.close());
   money.receiptWatchers.add(metrics.traffic.watch);

@@ -9,7 +9,7 @@ import { Purses } from "../ledger/purses.ts";
 import type { Receipt } from "../ledger/receipt.ts";
 import type { LedgerReports } from "../ledger/reports.ts";
 import { Rollups } from "../ledger/rollups.ts";
-import { FencedError, type LedgerWrite } from "../ledger/store.ts";
+import { FencedError, type LedgerWrite, type LostTail } from "../ledger/store.ts";
 import { ReasoningUse } from "../ledger/tokens/reasoning.ts";
 import { TokenCounter } from "../ledger/tokens/token-counter.ts";
 import { Limiter } from "../limits/limiter.ts";
@@ -17,7 +17,7 @@ import type { RequestLimiter } from "../limits/request-limiter.ts";
 import { SharedLimiter } from "../limits/shared/shared-limiter.ts";
 import type { RejectionReports } from "../rejections/rejection.ts";
 import type { Store } from "../store/store.ts";
-import type { SharedProcesses } from "./opened.ts";
+import type { Opened, SharedProcesses } from "./opened.ts";
 import { openRejections, type RunningRejections } from "./rejections.ts";
 import { refuseBelowZero } from "./store.ts";
 
@@ -214,17 +214,26 @@ function tellLost(left: readonly LedgerWrite[], log: Log): void {
 }
 
 /** Before anything is served from it. */
-export async function checkLedger(store: Store, log: Log): Promise<void> {
+export async function checkLedger(
+  { store, shared }: Pick<Opened, "store" | "shared">,
+  log: Log,
+): Promise<void> {
   const { lostTail } = store;
-  if (lostTail !== undefined)
-    log.error(
-      "receipts that the disk had confirmed are missing from the database; compare it with a backup, and run svc ledger verify to see the loss",
-      {
-        ...(lostTail.receiptId === "" ? {} : { newest_receipt: lostTail.receiptId }),
-        ...(lostTail.sequence === 0 ? {} : { newest_change: lostTail.sequence }),
-      },
-    );
+  if (lostTail !== undefined) logLoss(lostTail, log);
+  shared?.node?.losses.watch((lost) => logLoss(lost, log));
   await refuseBelowZero(store);
+}
+
+function logLoss({ receiptId, sequence, receipts, fromMs }: LostTail, log: Log): void {
+  log.error(
+    "receipts that the disk had confirmed are missing from the database; compare it with a backup, and run svc ledger verify to see the loss",
+    {
+      ...(receiptId === "" ? {} : { newest_receipt: receiptId }),
+      ...(receipts === undefined ? {} : { receipts }),
+      ...(fromMs === undefined ? {} : { from: new Date(fromMs).toISOString() }),
+      ...(sequence === 0 ? {} : { newest_change: sequence }),
+    },
+  );
 }
 
 /** Resolves when the server has ended because it may charge nothing any more. */

@@ -10,6 +10,7 @@ import type { TryCounter } from "../people/tries.ts";
 import type { RunningGateway } from "../platform/gateway/operations.ts";
 import type { LiveOptions } from "../platform/live/live.ts";
 import type { Secrets } from "../secrets/secrets.ts";
+import type { Losses } from "../store/postgres/ledger/losses.ts";
 import type { DirectoryUser } from "../store/sqlite/data-dir.ts";
 import type { DataLock } from "../store/sqlite/lock.ts";
 import type { Store } from "../store/store.ts";
@@ -32,6 +33,8 @@ type StoreRole =
 
 /** What a process that charges calls has of a shared database. */
 export interface NodeParts {
+  /** Notices when the database has lost what it had confirmed. */
+  readonly losses: Pick<Losses, "watch" | "close" | "lost">;
   readonly leases: LeaseStore;
   readonly permits: PermitStore;
   readonly minutes: MinuteStore;

@@ -17,6 +17,7 @@ import type { LedgerReader } from "../ledger/store.ts";
 import { masterSecret } from "../secrets/master-secret.ts";
 import { deadlines } from "../store/postgres/deadlines.ts";
 import { PostgresFleet } from "../store/postgres/fleet.ts";
+import { Losses } from "../store/postgres/ledger/losses.ts";
 import { openLedgerReader } from "../store/postgres/ledger/reader.ts";
 import { createNodeStore, createPlainStore } from "../store/postgres/ledger-store.ts";
 import { PostgresPermits } from "../store/postgres/limits/permits.ts";
@@ -83,10 +84,19 @@ export async function openPostgresStore(
     await noteThisVersion(postgres.db, newestSchema);
     const { pool, db } = postgres;
     const clock = await openClock(pool);
-    const fleet = new PostgresFleet({ pool, db, goneAfterMs: goneAfterMs(settings) });
+    const nowMs = () => clock.nowMs();
+    const losses = new Losses({ postgres, nowMs, markPath: await markPathOf(db, place, user) });
+    const fleet = new PostgresFleet({
+      pool,
+      db,
+      goneAfterMs: goneAfterMs(settings),
+      onSequence: (sequence) => losses.changed(sequence),
+    });
     const isNode = user.kind === "server" || user.kind === "worker";
-    const options = { postgres, shared: base, nowMs: () => clock.nowMs() };
-    const node = isNode ? await joinFleet({ fleet, place, settings, ...options }) : undefined;
+    const options = { postgres, shared: base, nowMs };
+    const node = isNode
+      ? await joinFleet({ fleet, place, settings, losses, ...options })
+      : undefined;
     const store = node?.store ?? createPlainStore(options);
     const timer = isNode ? undefined : setInterval(() => void setClock(pool, clock), clockEveryMs);
     timer?.unref();
@@ -103,6 +113,7 @@ export async function openPostgresStore(
       },
       async close() {
         clearInterval(timer);
+        losses.close();
         // Where this fails, others close it when it has been silent for long enough.
         const leave = async () => {
           await shared.live.close();
@@ -118,6 +129,18 @@ export async function openPostgresStore(
     place.lock.release();
     throw error;
   }
+}
+
+/** Of each database apart: a node may be pointed at another one. */
+async function markPathOf(
+  db: Postgres["db"],
+  { dir }: ProcessPlace,
+  { kind }: StoreUser,
+): Promise<string | undefined> {
+  const id = await readMeta(db, "store_id");
+  return id === undefined || (kind !== "server" && kind !== "worker")
+    ? undefined
+    : join(dir, `postgres-${id}`);
 }
 
 /** Before a start migrates a database that others may be using. */
@@ -177,19 +200,22 @@ async function joinFleet(options: {
   readonly fleet: PostgresFleet;
   readonly place: ProcessPlace;
   readonly settings: Settings;
+  readonly losses: Losses;
   readonly postgres: Postgres;
   readonly shared: SharedStore;
   readonly nowMs: () => number;
 }): Promise<{ readonly store: Store; readonly parts: NodeParts }> {
-  const { fleet, place, settings, postgres, shared, nowMs } = options;
+  const { fleet, place, settings, losses, postgres, shared, nowMs } = options;
   const { name, instance } = place;
   const address = ownGatewayUrl(settings, settings.port);
   const { version } = packageJson;
   const { epoch } = await fleet.join({ name, instance, version, address, pid: process.pid });
-  const store = createNodeStore({ postgres, shared, epoch, nowMs });
+  const lostTail = await losses.findAtStart();
+  const store = createNodeStore({ postgres, shared, epoch, losses, lostTail, nowMs });
   const { leases, minutes } = store;
   const targets = new PostgresTargets(postgres.pool);
   const parts = {
+    losses,
     leases,
     minutes,
     permits: new PostgresPermits(postgres.pool, epoch),

@@ -247,6 +247,9 @@ export interface LostTail {
   /** The newest change that is known of; 0 where changes are all there. */
   readonly sequence: number;
   readonly foundAtMs: number;
+  /** As far as it is known: how many receipts, and when the first of them began. */
+  readonly receipts?: number;
+  readonly fromMs?: number;
 }
 
 /** One moment of the whole ledger, read beside the process that writes it and without its help. */

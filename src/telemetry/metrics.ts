@@ -21,6 +21,8 @@ interface MetricsSources {
   readonly telemetry: TelemetryCounts | undefined;
   /** Undefined where the listeners have none. */
   readonly certificate?: ServedCertificate | undefined;
+  /** Undefined where the database is this process's own. */
+  readonly losses?: { readonly lost: { readonly receipts: number } } | undefined;
 }
 
 export interface ServedCertificate {
@@ -49,7 +51,7 @@ export class Metrics {
   }
 
   write(text: MetricsWriter): void {
-    const { version, telemetry, certificate } = this.#sources;
+    const { version, telemetry, certificate, losses } = this.#sources;
     this.#addRequests(text);
     this.#addRejections(text);
     this.#addUnits(text);
@@ -60,6 +62,14 @@ export class Metrics {
     this.#addTargets(text);
     if (telemetry !== undefined) addTelemetry(text, telemetry);
     if (certificate !== undefined) addCertificate(text, certificate);
+    if (losses !== undefined)
+      text
+        .family({
+          name: "svc_lost_receipts_total",
+          type: "counter",
+          help: "Receipts that the database had confirmed and lost, such as in a failover.",
+        })
+        .add("", losses.lost.receipts);
     addProcess(text, version);
     text
       .family({

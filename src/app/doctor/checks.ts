@@ -80,6 +80,10 @@ export async function within<T>(ms: number, what: string, work: Promise<T>): Pro
   return Promise.race([work, promise]).finally(() => clearTimeout(timer));
 }
 
+export const lostReceipts = "Receipts that the disk had confirmed are missing from the database.";
+export const lostAdvice =
+  "svc ledger verify shows which; docs/operating.md (Lost receipts) says how to go on.";
+
 const mebibyte = 1024 * 1024;
 export const gibibyte = 1024 * mebibyte;
 

@@ -9,7 +9,14 @@ import { openForReading } from "../../store/sqlite/ledger/reader.ts";
 import { readMark } from "../../store/sqlite/mark.ts";
 import { migrateStore } from "../schema.ts";
 import { withLedger } from "../store.ts";
-import { type Checks, type DatabaseFindings, gibibyte, sizeText } from "./checks.ts";
+import {
+  type Checks,
+  type DatabaseFindings,
+  gibibyte,
+  lostAdvice,
+  lostReceipts,
+  sizeText,
+} from "./checks.ts";
 
 const nothing: DatabaseFindings = {
   isReady: false,
@@ -72,11 +79,7 @@ function checkSqlite(
     const meta = (key: string) =>
       raw.query<{ value: string }, [string]>("select value from meta where key = ?").get(key)
         ?.value;
-    if (meta("lost_tails") !== undefined)
-      checks.problem(
-        "Receipts that the disk had confirmed are missing from the database.",
-        "svc ledger verify shows which; docs/operating.md (Lost receipts) says how to go on.",
-      );
+    if (meta("lost_tails") !== undefined) checks.problem(lostReceipts, lostAdvice);
     if (isDeep) checkPages(checks, raw);
     const receiptId = readMark(path)?.receiptId ?? "";
     return {

@@ -4,8 +4,9 @@ import { wrappingsOf } from "../../secrets/data-keys.ts";
 import { openPostgres, type Postgres } from "../../store/postgres/postgres.ts";
 import { toPostgresProblem } from "../../store/postgres/store-problem.ts";
 import { createDataKeyStore } from "../../store/sql/data-keys.ts";
+import { readLostTails } from "../../store/sql/lost-tail.ts";
 import { readMeta } from "../../store/sql/meta.ts";
-import type { Checks, DatabaseFindings } from "./checks.ts";
+import { type Checks, type DatabaseFindings, lostAdvice, lostReceipts } from "./checks.ts";
 
 const slowReplyMs = 10;
 
@@ -17,6 +18,8 @@ interface Server {
   readonly used: number;
   readonly is_encrypted: boolean;
   readonly has_meta: boolean;
+  readonly standbys: number;
+  readonly synchronous_standby_names: string;
 }
 
 export async function checkPostgres(
@@ -35,6 +38,7 @@ export async function checkPostgres(
     if (server === undefined) return {};
     checks.ok(`PostgreSQL ${server.version} at ${databasePlace(url)}`);
     checkDurability(checks, server);
+    checkReplication(checks, server);
     checkConnections(checks, server, settings);
     checkEncryption(checks, server, url);
     const aheadMs = await measure(checks, postgres);
@@ -43,6 +47,7 @@ export async function checkPostgres(
       return { aheadMs };
     }
     const { db } = postgres;
+    if ((await readLostTails(db)).length > 0) checks.problem(lostReceipts, lostAdvice);
     const wrappings = await createDataKeyStore(db)
       .read()
       .then(wrappingsOf)
@@ -61,7 +66,9 @@ async function readServer({ pool }: Postgres): Promise<Server | undefined> {
       current_setting('max_connections')::int as max_connections,
       (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as used,
       coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false) as is_encrypted,
-      to_regclass('meta') is not null as has_meta`,
+      to_regclass('meta') is not null as has_meta,
+      (select count(*)::int from pg_stat_replication) as standbys,
+      current_setting('synchronous_standby_names') as synchronous_standby_names`,
   );
   return rows[0];
 }
@@ -73,6 +80,21 @@ function checkDurability(checks: Checks, server: Server): void {
         `The database server runs with ${name} = off, so a crash can lose receipts.`,
         `Set ${name} = on in its configuration.`,
       );
+}
+
+/** A standby that is behind lacks receipts that were confirmed. */
+function checkReplication(checks: Checks, server: Server): void {
+  if (server.standbys === 0) return;
+  if (server.synchronous_standby_names === "")
+    checks.warning(
+      "The database server has standbys, and none is synchronous: a failover can lose receipts.",
+      "Set synchronous_standby_names in its configuration; docs/deploy/postgresql.md says what each mode keeps.",
+    );
+  else if (server.synchronous_commit === "local")
+    checks.warning(
+      "The database server does not wait for its standbys (synchronous_commit = local): a failover can lose receipts.",
+      "Set synchronous_commit = on in its configuration.",
+    );
 }
 
 function checkConnections(

@@ -169,13 +169,16 @@ class AccountSums {
 
 /** What the disk had confirmed must be there. */
 function checkMark(lost: readonly LostTail[], problems: Problems): void {
-  for (const { receiptId, sequence, foundAtMs } of lost) {
+  for (const { receiptId, sequence, foundAtMs, receipts, fromMs } of lost) {
     const found = `none since ${new Date(foundAtMs).toISOString()}`;
     if (receiptId !== "")
       problems.add({
         kind: "lost-receipts",
         subject: receiptId,
-        expected: "this receipt and the ones before it",
+        expected:
+          receipts === undefined || fromMs === undefined
+            ? "this receipt and the ones before it"
+            : `this receipt and the ones before it, ${receipts} since ${new Date(fromMs).toISOString()}`,
         found,
       });
     if (sequence > 0)

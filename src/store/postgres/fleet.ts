@@ -30,6 +30,8 @@ export interface FleetStoreOptions {
   readonly goneAfterMs: number;
   /** Monotonic time of this process. */
   readonly elapsedMs?: (() => number) | undefined;
+  /** Told the number of the newest change. */
+  readonly onSequence?: ((sequence: number) => void) | undefined;
 }
 
 /** A tick that is not answered by then has failed. */
@@ -113,6 +115,7 @@ export class PostgresFleet implements FleetStore {
       answerMs,
     });
     if (row === undefined) throw new Error("the node is not registered");
+    this.#options.onSequence?.(row.sequence);
     return {
       isOpen: row.is_open,
       isDraining: row.is_draining,

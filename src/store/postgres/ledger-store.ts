@@ -1,10 +1,12 @@
 import type { LeaseStore } from "../../ledger/lease-store.ts";
 import type { MinuteStore } from "../../ledger/minutes.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
+import type { LostTail } from "../../ledger/store.ts";
 import type { SharedStore, Store } from "../store.ts";
 import { deadlines } from "./deadlines.ts";
 import { createLeaseStore } from "./ledger/leases.ts";
 import { createLedgerStore } from "./ledger/ledger.ts";
+import type { Losses } from "./ledger/losses.ts";
 import { LedgerWriter } from "./ledger/writer.ts";
 import { ensurePartitions } from "./partitions.ts";
 import { type Postgres, withDeadline } from "./postgres.ts";
@@ -23,6 +25,9 @@ export interface NodeStoreOptions {
   readonly postgres: Postgres;
   readonly shared: SharedStore;
   readonly epoch: number;
+  /** Keeps what was confirmed. */
+  readonly losses?: Pick<Losses, "confirmed"> | undefined;
+  readonly lostTail?: LostTail | undefined;
   readonly nowMs: () => number;
   /** So many rows of sums are added to their days in one transaction. */
   readonly foldedAtOnce?: number;
@@ -70,7 +75,7 @@ export function createPlainStore(options: Omit<NodeStoreOptions, "epoch">): Stor
 }
 
 export function createNodeStore(options: NodeStoreOptions): NodeStore {
-  const { postgres, epoch, nowMs, foldedAtOnce } = options;
+  const { postgres, epoch, nowMs, foldedAtOnce, losses, lostTail } = options;
   const { pool, db } = postgres;
   const { promise: fenced, resolve: onClosed } = Promise.withResolvers<void>();
   const rollups = new PostgresRollups({ db, pool, epoch, foldedAtOnce });
@@ -79,7 +84,10 @@ export function createNodeStore(options: NodeStoreOptions): NodeStore {
     pool,
     epoch,
     mark: rollups.mark,
-    onReceipt: (receipt) => watcher(receipt),
+    onReceipt(receipt) {
+      losses?.confirmed(receipt.id);
+      watcher(receipt);
+    },
     onClosed,
     nowMs,
   });
@@ -93,6 +101,7 @@ export function createNodeStore(options: NodeStoreOptions): NodeStore {
   });
   return {
     ...createPlainStore(options),
+    lostTail,
     ledger,
     fenced,
     leases: createLeaseStore(pool, epoch),

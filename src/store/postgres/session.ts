@@ -13,16 +13,20 @@ export const processOf = (client: object): number | undefined => processes.get(c
  */
 export const beginSession =
   (statementMs: number) =>
-  (client: PoolClient, done: (error?: Error) => void): void => {
+  async (client: PoolClient, done: (error?: Error) => void): Promise<void> => {
     const config = {
       text: `select pg_backend_pid() as pid, set_config('statement_timeout', $1, false),
         set_config('idle_in_transaction_session_timeout', $1, false)`,
       values: [String(statementMs)],
     };
-    client.query<{ pid: number }>(config).then(({ rows }) => {
+    let failure: Error | undefined;
+    try {
+      const { rows } = await client.query<{ pid: number }>(config);
       if (rows[0] !== undefined) processes.set(client, rows[0].pid);
-      done();
-    }, done);
+    } catch (error) {
+      failure = error instanceof Error ? error : new Error(String(error));
+    }
+    done(failure);
   };
 
 const sharedSessions =

@@ -24,6 +24,7 @@ type LockName =
   | "target checks"
   | "provider failures"
   | "exports"
+  | "lost tails"
   /** Members, operators, links and the end of sessions. */
   | "people"
   | `preferences ${string}`

@@ -1,13 +1,6 @@
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { createOwned } from "../../base/owned-file.ts";
-
-/** The newest of what the disk has confirmed; kept outside the database, to be compared with it. */
-export interface LedgerMark {
-  /** A receipt of the newest commit with receipts; "" where there was none. */
-  readonly receiptId: string;
-  /** The number of the newest change. */
-  readonly sequence: number;
-}
+import type { LedgerMark } from "../sql/lost-tail.ts";
 
 const layout = /^svc mark 1 (\S*) +(\d+) *\n/;
 /** Always the same, so that writing it needs no room on a full disk. */

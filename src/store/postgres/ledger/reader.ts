@@ -5,6 +5,7 @@ import type { Receipt } from "../../../ledger/receipt.ts";
 import type { LedgerReader, ReceiptFilter } from "../../../ledger/store.ts";
 import { readTables } from "../../sql/ledger/read-tables.ts";
 import { type ReceiptRow, toReceipt } from "../../sql/ledger/receipt-row.ts";
+import { readLostTails } from "../../sql/lost-tail.ts";
 import type { Db } from "../../sql/schema.ts";
 import { setDeadline } from "../client.ts";
 import { deadlines } from "../deadlines.ts";
@@ -43,8 +44,7 @@ export async function openLedgerReader({ pool }: Postgres): Promise<LedgerReader
     budgetSpends: () => readBudgetSpends(client),
     rollups: () => readSums(db),
     spentIs: "receipts",
-    // The server keeps what it has confirmed, or does not start.
-    lostTails: async () => [],
+    lostTails: () => readLostTails(db),
     async close() {
       setDeadline(client, deadlines.close);
       await client.query("rollback").catch(() => {});

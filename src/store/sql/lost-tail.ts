@@ -1,9 +1,16 @@
 import { sql } from "kysely";
 import { idFloor } from "../../base/ids.ts";
 import type { LostTail } from "../../ledger/store.ts";
-import { readMeta, writeMeta } from "../sql/meta.ts";
-import type { Db } from "../sql/schema.ts";
-import type { LedgerMark } from "./mark.ts";
+import { readMeta, writeMeta } from "./meta.ts";
+import type { Db } from "./schema.ts";
+
+/** The newest of what the database has confirmed; kept outside of it, to be compared with it. */
+export interface LedgerMark {
+  /** A receipt of the newest commit with receipts; "" where there was none. */
+  readonly receiptId: string;
+  /** The number of the newest change. */
+  readonly sequence: number;
+}
 
 /** More losses than that say nothing new. */
 const maxKept = 20;
@@ -16,7 +23,7 @@ export async function findLostTail(
 ): Promise<LostTail | undefined> {
   if (mark === undefined) return undefined;
   const { rows } = await sql<{
-    has_receipt: number;
+    has_receipt: number | boolean;
     kept_from_ms: number | null;
     sequence: number;
   }>`select
@@ -26,7 +33,7 @@ export async function findLostTail(
   const [found] = rows;
   const keptFromMs = found?.kept_from_ms ?? 0;
   const isKept = keptFromMs === 0 || mark.receiptId >= idFloor("req", keptFromMs);
-  const isReceiptLost = mark.receiptId !== "" && isKept && found?.has_receipt !== 1;
+  const isReceiptLost = mark.receiptId !== "" && isKept && Number(found?.has_receipt) !== 1;
   const isChangeLost = mark.sequence > (found?.sequence ?? 0);
   if (!isReceiptLost && !isChangeLost) return undefined;
   return {

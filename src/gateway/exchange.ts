@@ -18,7 +18,7 @@ import {
 } from "../limits/request-limiter.ts";
 import type { RejectionReason } from "../rejections/rejection.ts";
 import { setRetryHeaders, toErrorBody } from "../wire/v1/error-reply.ts";
-import { toMessagesError } from "../wire/v1/messages/error-reply.ts";
+import { messagesStatus, toMessagesError } from "../wire/v1/messages/error-reply.ts";
 import type { CallCharge } from "./billing/charge.ts";
 import type { StoredReply } from "./idempotency.ts";
 import type { HeldBody } from "./request/body-bytes.ts";
@@ -176,7 +176,8 @@ export class Exchange {
     const told = this.#renamed(error);
     const isMessages = this.asksInMessages;
     const body = isMessages ? toMessagesError(told, this.requestId) : toErrorBody(told);
-    const response = this.#plainReply(JSON.stringify(body), jsonType, error.status);
+    const status = isMessages ? messagesStatus(error) : error.status;
+    const response = this.#plainReply(JSON.stringify(body), jsonType, status);
     if (isMessages) response.headers.set("request-id", this.requestId);
     setRetryHeaders(response.headers, error);
     return response;

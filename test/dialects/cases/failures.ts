@@ -39,7 +39,9 @@ function earlyCases(stage: Stage, pair: Pair): void {
         const caller = await stage.caller(pair);
         stage.answer(pair, said);
         const refusal = await caller.refusal({}, form);
-        expect({ status: refusal.status, code: refusal.code }).toEqual({ status, code });
+        // Anthropic has a status of its own for it.
+        const own = pair.driver.name === "messages" && kind === "overloaded" ? 529 : status;
+        expect({ status: refusal.status, code: refusal.code }).toEqual({ status: own, code });
         expect(refusal.message).not.toContain(secret);
         const { outcome, charged } = await caller.payer.receipt();
         expect({ outcome, charged }).toEqual({ outcome: code, charged: 0n });

@@ -263,6 +263,6 @@ test("a failure before the first token keeps its status", async () => {
     }),
   );
   const reply = await gateway.call("/messages", { ...base, stream: true });
-  expect(reply.status).toBe(503);
+  expect(reply.status).toBe(529);
   expect(await reply.json()).toMatchObject({ error: { type: "overloaded_error" } });
 });

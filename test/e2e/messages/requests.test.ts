@@ -142,7 +142,7 @@ describe("errors have the format's own types", () => {
     for (const stream of [true, false]) {
       gateway.upstream.replyOnce(failures.overloaded());
       expect(await errorOf({ ...base, stream })).toMatchObject({
-        status: 503,
+        status: 529,
         type: "overloaded_error",
         code: "upstream_overloaded",
       });

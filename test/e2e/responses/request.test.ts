@@ -219,3 +219,14 @@ test("a model of another kind is refused", async () => {
   const reply = await gateway.call("/responses", { ...base, model: "svc-embedding-2" });
   expect((await reply.json()).error.code).toBe("wrong_endpoint");
 });
+
+test.each([
+  ["compact", "Ask the model for a summary"],
+  ["input_tokens", "POST /v1/messages/count_tokens"],
+])("the 404 of /responses/%s says that it is not supported, and what to use", async (name, use) => {
+  const reply = await gateway.call(`/responses/${name}`, { model: "svc-3-flash", input: "x" });
+  const { error } = (await reply.json()) as { error: { message: string } };
+  expect(reply.status).toBe(404);
+  expect(error.message).toStartWith(`/v1/responses/${name} is not supported. `);
+  expect(error.message).toContain(use);
+});

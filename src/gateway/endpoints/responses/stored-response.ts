@@ -23,6 +23,12 @@ export function manageResponse(dependencies: GatewayDependencies): Work {
     await billing.enter(exchange, key);
     const [id = "", action = "", ...others] = exchange.rest.split("/");
     const wanted = others.length === 0 ? actions.get(action) : undefined;
+    const instead = others.length === 0 && action === "" ? unserved.get(id) : undefined;
+    if (instead !== undefined)
+      throw new ApiError({
+        code: "not_found",
+        message: `/v1/responses/${id} is not supported. ${instead}`,
+      });
     if (wanted === undefined || id === "" || unserved.has(id))
       throw new ApiError({
         code: "not_found",
@@ -58,7 +64,10 @@ export function manageResponse(dependencies: GatewayDependencies): Work {
 const tooHeavy = "The response is too complex to be read.";
 
 /** Paths of OpenAI's that are not served; they would look like ids. */
-const unserved: ReadonlySet<string> = new Set(["input_tokens", "compact"]);
+const unserved: ReadonlyMap<string, string> = new Map([
+  ["input_tokens", "POST /v1/messages/count_tokens counts the tokens of a prompt."],
+  ["compact", "Ask the model for a summary with POST /v1/responses and send that as input."],
+]);
 
 interface Asked {
   readonly id: string;

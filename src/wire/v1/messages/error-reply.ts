@@ -34,6 +34,13 @@ const typesByStatus: Readonly<Record<number, string>> = {
   504: "timeout_error",
 };
 
+/**
+ * Anthropic's status for an overloaded model. SDKs have an error class for it, and Claude Code may take
+ * its fallback model. The gateway's own overload stays 503: another model would not help.
+ */
+export const messagesStatus = ({ code, status }: Pick<ApiError, "code" | "status">) =>
+  code === "upstream_overloaded" ? 529 : status;
+
 export function toMessagesError(
   { code, status, message, param }: Pick<ApiError, "code" | "status" | "message" | "param">,
   requestId: string,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { JsonObject } from "./chat.ts";
-import { hasMedia, textsOf } from "./chat-size.ts";
+import { hasMedia, mostInputTokens, textsOf } from "./chat-size.ts";
 
 const callOf = (part: JsonObject) => ({
   messages: [{ role: "user", content: [part] }],
@@ -27,4 +27,16 @@ test("what nobody has counted is at most a token a byte of a document, and far l
   const data = "A".repeat(chars);
   const sound = textsOf(callOf({ type: "input_audio", input_audio: { data, format: "mp3" } }));
   expect(sound.mediaTokens).toBeWithin(600, 610);
+});
+
+test("a long file is measured as it stands, and never written out", () => {
+  const data = `data:text/plain;base64,${"QUJD".repeat(100_000)}`;
+  const notes = file(data);
+  expect(textsOf(notes).texts).toContain(data);
+  const short = mostInputTokens(file("data:text/plain;base64,QUJD"), 0);
+  expect(mostInputTokens(notes, 0) - short).toBe(4 * 99_999);
+  const pdf = file(data.replace("text/plain", "application/pdf"));
+  expect(textsOf(pdf).mediaTokens).toBeWithin(300_000, 300_200);
+  // No text of the same length is made: what stands there is the caller's own string.
+  expect(textsOf(notes).texts.filter((text) => text.length > 1_000)).toEqual([data]);
 });

@@ -17,8 +17,9 @@ const readOptions = ["tools", "tool_choice", "response_format", "chat_template_k
 export function mostInputTokens(call: ChatCall, maxImageTokens: number): number {
   let bytes = 0;
   const bound = new TextBound();
-  const images = walk(call, (text) => {
+  const images = walk(call, (text, { data }) => {
     bytes += bound.bytesOf(text);
+    for (const long of data) bytes += bound.bytesOf(long);
   });
   const tools = call.options["tools"] === undefined ? 0 : tokensAroundTools;
   const around = tokensAroundCall + call.messages.length * tokensAroundMessage + tools;
@@ -35,9 +36,9 @@ export function textsOf(call: ChatCall): {
 } {
   const texts: string[] = [];
   let mediaTokens = 0;
-  const images = walk(call, (text, part) => {
-    if (part === undefined) texts.push(text);
-    else mediaTokens += mostMediaTokens(text, part);
+  const images = walk(call, (text, { media, data }) => {
+    if (media === undefined) texts.push(text, ...data);
+    else mediaTokens += mostMediaTokens(charsOf([text, ...data]), media);
   });
   return { texts, images, mediaTokens };
 }
@@ -52,15 +53,25 @@ export function hasMedia({ messages }: ChatCall): boolean {
   return false;
 }
 
-/** `media`: what the text is in place of, a document or a sound. */
-type OnText = (text: string, media: JsonObject | undefined) => void;
+interface TextSource {
+  /** What the text is in place of, a document or a sound. */
+  readonly media?: JsonObject | undefined;
+  /** Long strings that were left out of the text. */
+  readonly data: readonly string[];
+}
+
+type OnText = (text: string, source: TextSource) => void;
+
+const plain: TextSource = { data: [] };
+
+const charsOf = (texts: readonly string[]) => texts.reduce((sum, text) => sum + text.length, 0);
 
 /**
  * At most a token a byte, of documents whose text is packed. A second of sound is 32 tokens at most,
  * and 4,000 bytes or more.
  */
-function mostMediaTokens(text: string, { type }: JsonObject): number {
-  const bytes = Math.ceil((text.length * 3) / 4);
+function mostMediaTokens(chars: number, { type }: JsonObject): number {
+  const bytes = Math.ceil((chars * 3) / 4);
   return type === "input_audio" ? Math.ceil(bytes / 125) : bytes;
 }
 
@@ -71,14 +82,14 @@ function walk({ messages, options }: ChatCall, onText: OnText): number {
     for (const name in message) {
       if (name === "role") continue;
       const value = message[name];
-      if (typeof value === "string") onText(value, undefined);
+      if (typeof value === "string") onText(value, plain);
       else if (name === "content" && Array.isArray(value)) images += walkParts(value, onText);
-      else if (value !== undefined && value !== null) onText(JSON.stringify(value), undefined);
+      else if (value !== undefined && value !== null) onText(JSON.stringify(value), plain);
     }
   }
   for (const name of readOptions) {
     const value = options[name];
-    if (value !== undefined && value !== null) onText(JSON.stringify(value), undefined);
+    if (value !== undefined && value !== null) onText(JSON.stringify(value), plain);
   }
   return images;
 }
@@ -87,7 +98,11 @@ function walkParts(parts: readonly Json[], onText: OnText): number {
   let images = 0;
   for (const part of parts) {
     if (isImage(part)) images++;
-    else onText(textOf(part), isJsonObject(part) && isMedia(part) ? part : undefined);
+    else if (!isJsonObject(part)) onText(JSON.stringify(part), plain);
+    else {
+      const { rest, data } = withoutLong(part);
+      onText(textOf(rest), { media: isMedia(part) ? part : undefined, data });
+    }
   }
   return images;
 }
@@ -117,7 +132,22 @@ function isMedia(part: Json): boolean {
 const documentName = /\.(pdf|docx?|xlsx?|pptx?|odt|ods|odp|epub|rtf)$/i;
 const documentStart = /^data:text\/[^,]*,(JVBE|UEsD|0M8R|e1xyd)/i;
 
-function textOf(part: Json): string {
-  const text = isJsonObject(part) ? (part as JsonObject)["text"] : undefined;
+function textOf(part: JsonObject): string {
+  const { text } = part;
   return typeof text === "string" ? text : JSON.stringify(part);
+}
+
+/** Longer strings are files: to write one out, only to measure it, would take tens of milliseconds. */
+const longChars = 65_536;
+
+function withoutLong(part: JsonObject): { rest: JsonObject; data: readonly string[] } {
+  const name = typeof part["type"] === "string" ? part["type"] : "";
+  const inner = part[name];
+  if (!isJsonObject(inner)) return { rest: part, data: [] };
+  const isLong = (value: Json | undefined) => typeof value === "string" && value.length > longChars;
+  const long = Object.entries(inner).filter(([, value]) => isLong(value));
+  if (long.length === 0) return { rest: part, data: [] };
+  const cut = Object.fromEntries(long.map(([field]) => [field, ""]));
+  const data = long.map(([, value]) => String(value));
+  return { rest: { ...part, [name]: { ...inner, ...cut } }, data };
 }

@@ -1,48 +1,10 @@
-import { nextTurn } from "../base/clock.ts";
 import { JsonWeight } from "../base/json/weight.ts";
 import type { JsonObject } from "../call/chat.ts";
 import { bytesCost, type Pace } from "./pace.ts";
 
-/** Texts above it are worked on in several turns of the event loop. */
-const largeBytes = 1024 * 1024;
 /** Up to here nothing that can be in a text takes the parser longer than ten milliseconds. */
 const smallBytes = 64 * 1024;
 const weighedAtOnce = 256 * 1024;
-
-/** Its top-level fields, as JSON. */
-export async function piecesOf(
-  fields: Readonly<Record<string, unknown>>,
-): Promise<readonly Uint8Array[]> {
-  const pieces: Uint8Array[] = [];
-  let text = "";
-  for (const part of textsOf(fields)) {
-    text += part;
-    if (text.length < largeBytes) continue;
-    await nextTurn();
-    pieces.push(Buffer.from(text));
-    text = "";
-    await nextTurn();
-  }
-  pieces.push(Buffer.from(text));
-  return pieces;
-}
-
-/** The items of its lists one by one. */
-function* textsOf(fields: Readonly<Record<string, unknown>>): Generator<string> {
-  const known = Object.entries(fields).filter(([, value]) => value !== undefined);
-  yield "{";
-  for (const [at, [name, value]] of known.entries()) {
-    yield `${at === 0 ? "" : ","}${JSON.stringify(name)}:`;
-    if (!Array.isArray(value)) yield JSON.stringify(value);
-    else {
-      yield "[";
-      for (const [place, item] of value.entries())
-        yield `${place === 0 ? "" : ","}${JSON.stringify(item)}`;
-      yield "]";
-    }
-  }
-  yield "}";
-}
 
 export const sizeOf = (pieces: readonly Uint8Array[]) =>
   pieces.reduce((sum, { length }) => sum + length, 0);

@@ -1,9 +1,10 @@
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
+import { piecesOf } from "../base/json/pieces.ts";
 import type { JsonWeight } from "../base/json/weight.ts";
 import { Mutex } from "../base/mutex.ts";
 import type { JsonObject } from "../call/chat.ts";
-import { isLight, parsed, piecesOf, sizeOf } from "./json-pieces.ts";
+import { isLight, parsed, sizeOf } from "./json-pieces.ts";
 import { bytesCost, Pace } from "./pace.ts";
 import type {
   CallResponseStore,

@@ -1,4 +1,5 @@
 import { ApiError } from "../../base/errors.ts";
+import { piecesOf } from "../../base/json/pieces.ts";
 import {
   type ChatCall,
   type ChatChoice,
@@ -26,7 +27,7 @@ interface CompletionsOptions {
   readonly rules: readonly FieldRule[];
   readonly send: (
     path: string,
-    body: string,
+    body: string | Uint8Array<ArrayBuffer>,
     options: ProviderCall<unknown>,
   ) => Promise<UpstreamReply>;
 }
@@ -39,7 +40,11 @@ export interface Completions {
 
 export function createCompletions({ name, rules, send }: CompletionsOptions): Completions {
   const post = (options: ProviderCall<ChatCall>, further: string) =>
-    send("/completions", toRequest(options, { rules, further }), options).catch(toUnserved);
+    sendRequest(options, { rules, further }).catch(toUnserved);
+  const sendRequest = async (options: ProviderCall<ChatCall>, more: Further) => {
+    const body = isLong(options.call) ? toLongRequest(options, more) : toRequest(options, more);
+    return send("/completions", body instanceof Promise ? await body : body, options);
+  };
   const read = (value: unknown, { call }: ProviderCall<ChatCall>) =>
     fromCompletionReply(value, { provider: name, call });
   return {
@@ -59,14 +64,40 @@ export function createCompletions({ name, rules, send }: CompletionsOptions): Co
   };
 }
 
-function toRequest(
-  { call, target }: ProviderCall<ChatCall>,
-  { rules, further }: { readonly rules: readonly FieldRule[]; readonly further: string },
-): string {
+interface Further {
+  readonly rules: readonly FieldRule[];
+  /** More fields, each behind a comma. */
+  readonly further: string;
+}
+
+function toRequest(options: ProviderCall<ChatCall>, more: Further): string {
+  return startOf(options, more) + toBody(fieldsOf(options, more)).slice(1);
+}
+
+function startOf({ call, target }: ProviderCall<ChatCall>, { further }: Further): string {
   const cap = call.maxOutputTokens;
-  const rest = toBody(toOptions(call.original?.body ?? {}, { cap, rules }));
   const capped = cap === undefined ? "" : `,"max_tokens":${cap}`;
-  return `{"model":${JSON.stringify(target.model)}${capped}${further},${rest.slice(1)}`;
+  return `{"model":${JSON.stringify(target.model)}${capped}${further},`;
+}
+
+const fieldsOf = ({ call }: ProviderCall<ChatCall>, { rules }: Further) =>
+  toOptions(call.original?.body ?? {}, { cap: call.maxOutputTokens, rules });
+
+/** Text that is not ASCII is written at 3 ns per byte. */
+const longChars = 1_000_000;
+
+function isLong({ original }: ChatCall): boolean {
+  const prompts = original?.body["prompt"];
+  if (!Array.isArray(prompts)) return false;
+  let chars = 0;
+  for (const prompt of prompts) if (typeof prompt === "string") chars += prompt.length;
+  return chars > longChars;
+}
+
+async function toLongRequest(options: ProviderCall<ChatCall>, more: Further) {
+  const [first, ...others] = await piecesOf(fieldsOf(options, more));
+  const start = Buffer.from(startOf(options, more));
+  return Buffer.concat([start, first?.subarray(1) ?? new Uint8Array(), ...others]);
 }
 
 /**

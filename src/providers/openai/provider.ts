@@ -43,7 +43,11 @@ export interface OpenAiOptions {
 }
 
 type Sending = Pick<ProviderCall<unknown>, "signal" | "onAccepted" | "onDial">;
-type Send = (path: string, body: string, sending: Sending) => Promise<UpstreamReply>;
+type Send = (
+  path: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  sending: Sending,
+) => Promise<UpstreamReply>;
 
 const streamed = ',"stream":true,"stream_options":{"include_usage":true}';
 

@@ -220,8 +220,12 @@ export class Connection {
     const start =
       body === undefined ? `${head}\r\n` : `${head}content-length: ${bodyBytes}${headEnd}`;
     if (body !== undefined && (typeof body !== "string" || bodyBytes > joinedBytes)) {
-      const rest = typeof body === "string" ? Buffer.from(body) : body;
-      this.#unsent = Buffer.concat([Buffer.from(start), rest]);
+      const whole = Buffer.allocUnsafe(start.length + bodyBytes);
+      // A head is ASCII.
+      whole.write(start, 0, "latin1");
+      if (typeof body === "string") whole.write(body, start.length, "utf8");
+      else whole.set(body, start.length);
+      this.#unsent = whole;
       return this.drained();
     }
     const text = body === undefined ? start : start + body;

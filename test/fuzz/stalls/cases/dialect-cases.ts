@@ -184,6 +184,11 @@ const requests: readonly StallCase[] = [
     }),
   },
   asked("completions", "prompt-of-31mb", () => `"prompt":"${fill("hello world ", largestBytes)}"`),
+  asked(
+    "completions",
+    "100-prompts-of-marks",
+    () => `"prompt":[${list(`"${fill("\u0301\u0316", 158_000)}"`, 100)}]`,
+  ),
   asked("completions", "300000-prompts", () => `"prompt":[${list('"x"', 300_000)}]`),
   asked("completions", "5-million-tokens", () => `"prompt":[${list("1", 5_000_000)}]`),
 ];

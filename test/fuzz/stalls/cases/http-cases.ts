@@ -47,6 +47,11 @@ export const httpCases: readonly StallCase[] = [
     atOnce: 4,
   },
   {
+    name: "body-500000-chunks-of-a-byte",
+    attacks: "gathering of a body without a length",
+    request: () => ({ ...chatRequest("a".repeat(500_000)), delivery: "bytes" }),
+  },
+  {
     name: "body-2-million-chunks-of-a-byte",
     attacks: "gathering of a body without a length",
     request: () => ({ ...chatRequest("a".repeat(2_000_000)), delivery: "bytes" }),

@@ -47,6 +47,16 @@ export const mediaCases: readonly StallCase[] = [
   oneImage("no-comma-31mb", () => `data:image/png${fill(";a=b", largestBytes)}`),
   oneImage("many-parameters", () => `data:image/png${";a=b".repeat(60)};base64,QUJD`),
   oneImage("padding-31mb", () => `data:image/png;base64,QUJD${"=".repeat(largestBytes)}`),
+  ...["application/pdf", "text/plain"].map(
+    (type): StallCase => ({
+      name: `file-of-31mb-${type.replace("/", "-")}`,
+      attacks: "measuring and writing of a file in a chat (src/call/chat-size.ts)",
+      request: () =>
+        chatRequest([
+          { type: "file", file: { file_data: `data:${type};base64,${base64Of(largestBytes)}` } },
+        ]),
+    }),
+  ),
   {
     name: "image-8-of-3mb",
     attacks: "look at images, whole path of a large body",

@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import { systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import { Problem } from "../base/problem.ts";
 import type { Configuration } from "../config/load.ts";
 import type { Settings } from "../config/settings.ts";
 import type { MasterPlace } from "../platform/secrets/operations.ts";
@@ -11,6 +12,7 @@ import {
   isSecretLinked,
   isSecretOpen,
   keptSecret,
+  masterSecret,
   type SecretSource,
 } from "../secrets/master-secret.ts";
 import { createDataKeyStore } from "../store/sql/data-keys.ts";
@@ -96,4 +98,16 @@ function isBelowCredentials(path: string, folder = ""): boolean {
     (folder !== "" && path.startsWith(`${resolve(folder)}/`)) ||
     path.startsWith("/run/credentials/")
   );
+}
+
+/** The master secret with this fingerprint, if this machine has it; also one that was replaced. */
+export function masterOf(settings: Settings, fingerprint: string): MasterKey | undefined {
+  try {
+    const own = new MasterKey(masterSecret({ ...secretSource(settings), hasDatabase: true }));
+    if (own.fingerprint === fingerprint) return own;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return undefined;
+  }
+  return isReplaceable(settings) ? keptSecret(settings.dataDir, fingerprint) : undefined;
 }

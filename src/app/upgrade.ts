@@ -16,6 +16,7 @@ import type { Sqlite } from "../store/sqlite/sqlite.ts";
 import { hasLedger } from "../store/sqlite/store.ts";
 import { backupDatabase } from "./backup/backup.ts";
 import { removeOldest } from "./backup/output.ts";
+import { masterOf } from "./secret.ts";
 
 /** As many upgrades can be undone. */
 const keptBackups = 3;
@@ -41,11 +42,10 @@ export async function prepareUpgrade({
   const steps = await describePending(db);
   const [first] = steps;
   if (first === undefined) return;
-  const { dataDir } = settings;
   const backup =
     settings.upgradeBackup === "off"
       ? ({ kind: "off" } as const)
-      : ({ kind: "file", path: await backUp({ path, dataDir, before: first.name }) } as const);
+      : ({ kind: "file", path: await backUp({ path, settings, before: first.name }) } as const);
   await onUpgrade(await noticeOf(db, steps, backup));
 }
 
@@ -66,19 +66,25 @@ export const dumpOf = (url: string): UpgradeNotice["backup"] => ({
 
 async function backUp({
   path,
-  dataDir,
+  settings,
   before,
 }: {
   readonly path: string;
-  readonly dataDir: string;
+  readonly settings: Settings;
   readonly before: string;
 }): Promise<string> {
+  const { dataDir } = settings;
   const folder = join(dataDir, "backups");
   const moment = new Date().toISOString().replaceAll(/[-:.]/g, "");
   const file = join(folder, `${moment}-before-${before}.svcbackup`);
   try {
     if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) giveToOwner(folder);
-    await backupDatabase({ path, dataDir, file });
+    await backupDatabase({
+      path,
+      dataDir,
+      file,
+      masterOf: (fingerprint) => masterOf(settings, fingerprint),
+    });
     removeOldest({ folder, keep: keptBackups, written: file, pattern: backupName });
     return file;
   } catch (cause) {

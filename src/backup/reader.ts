@@ -30,6 +30,8 @@ export interface OpenBackup {
   readonly about: BackupAbout;
   /** The master secret, if the backup has it. */
   readonly secret: string | undefined;
+  /** Of the end of the file, once the database was read whole. */
+  readonly end: { sha256: string; mark: string | undefined };
   /** The bytes of the database. Ends without an error only at the end of a whole backup. */
   database(): AsyncGenerator<Uint8Array>;
 }
@@ -51,11 +53,13 @@ export async function openBackup({ name, bytes, passphrase }: BackupInput): Prom
   const second = about.hasSecret ? await frames.next() : undefined;
   if (second !== undefined && (second.kind !== "secret" || key === undefined))
     throw damaged(name, "its parts are in the wrong order");
+  const end: OpenBackup["end"] = { sha256: "", mark: undefined };
   return {
     header,
     about,
     secret: second?.plain.toString(),
-    database: () => databaseOf(frames, about, name),
+    end,
+    database: () => databaseOf(frames, { about, end }, name),
   };
 }
 
@@ -75,7 +79,7 @@ async function keyFor(
 
 async function* databaseOf(
   frames: Frames,
-  about: BackupAbout,
+  { about, end }: Pick<OpenBackup, "about" | "end">,
   name: string,
 ): AsyncGenerator<Uint8Array> {
   const content = createHash("sha256");
@@ -83,8 +87,10 @@ async function* databaseOf(
   for (;;) {
     const { kind, plain } = await frames.next();
     if (kind === "end") {
-      const { sha256, bytes } = fromJson(plain, name);
-      if (sha256 !== content.digest("hex") || bytes !== doneBytes)
+      const { sha256, bytes, mark } = fromJson(plain, name);
+      end.sha256 = content.digest("hex");
+      end.mark = typeof mark === "string" ? mark : undefined;
+      if (sha256 !== end.sha256 || bytes !== doneBytes)
         throw damaged(name, "its checksum is wrong");
       if (doneBytes !== about.databaseBytes) throw damaged(name, "its database is incomplete");
       return await frames.expectEnd();

@@ -12,6 +12,8 @@ export interface BackupContent {
   readonly about: BackupAbout;
   /** Only where the backup is encrypted. */
   readonly secret?: string | undefined;
+  /** The mark of the writer for the checksum of the database; undefined without the secret. */
+  readonly markOf?: ((sha256: string) => string | undefined) | undefined;
   /** The bytes of the database, in pieces of at most `chunkBytes`. */
   readonly database: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
@@ -33,7 +35,7 @@ export interface WrittenBackup {
 
 /** Writes a backup in one pass. The format is described in README.md. */
 export async function writeBackup(
-  { header, about, secret, database }: BackupContent,
+  { header, about, secret, markOf, database }: BackupContent,
   { write, key, onProgress = () => {} }: BackupOutput,
 ): Promise<WrittenBackup> {
   const file = createHash("sha256");
@@ -70,7 +72,8 @@ export async function writeBackup(
     await putFrame("data", zstdCompressSync(piece));
     onProgress(doneBytes);
   }
-  const end = { sha256: content.digest("hex"), bytes: doneBytes };
+  const digest = content.digest("hex");
+  const end = { sha256: digest, bytes: doneBytes, mark: markOf?.(digest) };
   await putFrame("end", Buffer.from(JSON.stringify(end)));
   return { bytes, sha256: file.digest("hex") };
 }

@@ -35,6 +35,8 @@ export interface ReadRequest {
 export interface RestoreRequest extends ReadRequest {
   /** By the settings, if absent. */
   readonly dataDir: string | undefined;
+  /** Also a backup that does not show who wrote it. */
+  readonly trusts: boolean;
   /** The schema stays as it is in the backup, for an older version. */
   readonly keepSchema: boolean;
 }

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 
 const nonceBytes = 12;
 const tagBytes = 16;
@@ -19,6 +19,11 @@ export class MasterKey {
   /** A key for one purpose. The data keys of stores from before they were random are such keys. */
   derive(label: string): Uint8Array {
     return new Uint8Array(hkdfSync("sha256", this.#text, "svc-gateway", label, 32));
+  }
+
+  /** Shows that a backup with this checksum was written by a holder of the secret. */
+  backupMark(sha256: string): string {
+    return createHmac("sha256", this.derive("backup v1")).update(sha256).digest("hex");
   }
 
   /** AES-256-GCM, bound to the place. */

@@ -9,11 +9,12 @@ import { withoutPassword } from "../../base/text/passwords.ts";
 import type { BackupProgress, BackupRequest, BackupView } from "../../cli/backup-wiring.ts";
 import type { Configuration } from "../../config/load.ts";
 import { isPostgresUrl } from "../../config/setting-readers.ts";
+import type { MasterKey } from "../../secrets/master-key.ts";
 import { secretOf } from "../../secrets/master-secret.ts";
 import { removeDatabase, takeSnapshot } from "../../store/sqlite/backup/snapshot.ts";
 import { lockBackups } from "../../store/sqlite/lock.ts";
 import { toStoreProblem } from "../../store/sqlite/store-problem.ts";
-import { isInDataDir } from "../secret.ts";
+import { isInDataDir, masterOf } from "../secret.ts";
 import { existingSqlite } from "../sqlite-file.ts";
 import { backupPath, openSink, removeOldest } from "./output.ts";
 
@@ -32,7 +33,14 @@ export async function backupStore(
     });
   const file = backupPath(request.file, { nowMs: nowMs(), force: request.force });
   const hasSecret = request.passphrase !== undefined && isInDataDir(configuration.settings);
-  const written = await backupDatabase({ ...request, path, dataDir, file, hasSecret });
+  const written = await backupDatabase({
+    ...request,
+    path,
+    dataDir,
+    file,
+    hasSecret,
+    masterOf: (fingerprint) => masterOf(configuration.settings, fingerprint),
+  });
   const { keep } = request;
   const removed =
     keep === undefined ? [] : removeOldest({ folder: dirname(file), keep, written: file });
@@ -51,6 +59,8 @@ export interface DatabaseBackup {
   readonly passphrase?: string | undefined;
   /** That of the data directory; only an encrypted backup has it. */
   readonly hasSecret?: boolean;
+  /** The master secret with this fingerprint: it marks the backup as written by its holder. */
+  readonly masterOf: (fingerprint: string) => MasterKey | undefined;
   readonly onProgress?: ((progress: BackupProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -79,11 +89,13 @@ export async function backupDatabase(backup: DatabaseBackup): Promise<Omit<Backu
       const hasSecret = secret !== undefined;
       const about = { ...facts, databaseBytes: sizeBytes, hasSecret };
       const header = { version: packageJson.version, createdAtMs: atMs };
+      const master = backup.masterOf(facts.secretFingerprint);
+      const markOf = (digest: string) => master?.backupMark(digest);
       const database = createReadStream(copy, { highWaterMark: chunkBytes });
       // Its reader gets errors too. After one of the sink, the file is gone before it is opened.
       database.on("error", () => {});
       const { bytes, sha256 } = await writeBackup(
-        { header, about, secret, database },
+        { header, about, secret, markOf, database },
         {
           write(part) {
             signal?.throwIfAborted();

@@ -41,9 +41,10 @@ import { openLedgerReader } from "../../store/sqlite/ledger/reader.ts";
 import { lockDatabase, lockDataDir } from "../../store/sqlite/lock.ts";
 import { compareSchema } from "../../store/sqlite/migrations/migrations.ts";
 import { toStoreProblem } from "../../store/sqlite/store-problem.ts";
-import { isReplaceable, secretSource } from "../secret.ts";
+import { isReplaceable, masterOf, secretSource } from "../secret.ts";
 import { viewOf } from "./backup.ts";
 import { standardOutput, writeAll } from "./output.ts";
+import { checkTrust } from "./trust.ts";
 
 /** `svc restore`: into a directory without a database, and no byte outside of it. */
 export async function restoreStore(
@@ -117,6 +118,8 @@ async function restoreInto({
   checkSpace(dirname(path), backup.about.databaseBytes, "the restored database");
   try {
     await writeDatabase(backup, temporary, request);
+    const master = masterOf(configuration.settings, backup.about.secretFingerprint);
+    checkTrust({ path: temporary, name: input.name, backup, master, trusts: request.trusts });
     request.onProgress({ step: "check", ...all(backup) });
     const nowMs = systemClock.nowMs();
     const { keepSchema: keepsSchema } = request;

@@ -96,6 +96,7 @@ const restore: Command = {
   flags: {
     "data-dir": { about: "data directory (default: SVC_DATA_DIR)", value: "DIR" },
     ...passphraseFlags,
+    trust: { about: "also restore a backup that does not show who wrote it" },
     "keep-schema": { about: "do not migrate: an older version of svc will use the database" },
     ...jsonFlag,
   },
@@ -109,10 +110,11 @@ const restore: Command = {
       const { positionals, flags, switches, wiring } = invocation;
       const [file = ""] = positionals;
       const passphrase = openingPassphrase(invocation, signal);
+      const trusts = switches.has("trust");
       const keepSchema = switches.has("keep-schema");
       const dataDir = flags["data-dir"];
       const view = await withProgress((onProgress) =>
-        wiring.restore({ file, dataDir, keepSchema, passphrase, onProgress, signal }),
+        wiring.restore({ file, dataDir, trusts, keepSchema, passphrase, onProgress, signal }),
       );
       if (switches.has("json")) printJson(view);
       else printRestored(view);

@@ -62,10 +62,7 @@ export class Reopening {
 }
 
 /** Writes as much as a receipt needs, durably, and takes it away again. */
-export async function probeStore(
-  store: Pick<LedgerStore, "commit">,
-  nowMs: number,
-): Promise<void> {
+export async function probeStore(store: Pick<LedgerStore, "commit">, nowMs: number): Promise<void> {
   const id = `probe ${randomUUID()}`;
   const claim: LedgerWrite = {
     type: "claim",

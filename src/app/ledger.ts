@@ -129,11 +129,11 @@ export async function openMoney({
     log,
   });
   const flushRejections = () => rejections.flush();
-  const hasUnwritten = (accountId: string | undefined) => rollups.hasUnwritten(accountId);
+  const unwrittenSinceMs = (accountId: string | undefined) => rollups.unwrittenSinceMs(accountId);
   const reports = store.openReports({
     clock,
     flush,
-    hasUnwritten,
+    unwrittenSinceMs,
     flushRejections,
     minutes,
     limitMs,

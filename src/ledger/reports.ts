@@ -155,10 +155,11 @@ export interface ReceiptPage {
  */
 export interface LedgerReports {
   /**
-   * Writes sums that lack receipts, though not more often than the store can bear. False if receipts
-   * of the account, or of any, are still missing in the answers to what is asked now.
+   * Writes sums that lack receipts, though not more often than the store can bear. Resolves with the
+   * moment since which receipts of the account, or of any, are still missing in the answers to what
+   * is asked now; undefined when none is.
    */
-  catchUp(accountId: string | undefined): Promise<boolean>;
+  catchUp(accountId: string | undefined): Promise<number | undefined>;
   /** Catches up first. */
   usage(query: UsageQuery): Promise<readonly UsagePoint[]>;
   /** By provider, whole hours from this moment on. */

@@ -100,8 +100,11 @@ export class Rollups {
   /** Calls that began so long ago can still end. */
   readonly #maxCallMs: number;
   #open = new Map<string, Rollup>();
+  /** When the oldest of these receipts was committed; meaningless while there is none. */
+  #openSinceMs = 0;
   /** On their way to the store. */
   #leaving: readonly Rollup[] = [];
+  #leavingSinceMs = 0;
   /** One write at a time; what could not be written is kept. */
   readonly #writing = new Mutex();
   /** Whether every closed hour is known to be in the sums by day. */
@@ -125,15 +128,20 @@ export class Rollups {
     const name = `${hour} ${keyId} ${model} ${provider}`;
     const known = this.#open.get(name);
     if (known !== undefined) return addTo(known, receipt);
+    if (this.#open.size === 0) this.#openSinceMs = idTimeMs(receipt.id) + receipt.durationMs;
     const fresh = emptyRollup({ hourMs: hour, accountId, keyId, model, provider });
     this.#open.set(name, fresh);
     addTo(fresh, receipt);
   }
 
-  /** Whether receipts of an account, or of any, are not in the store's sums yet. */
-  hasUnwritten(accountId?: string): boolean {
+  /**
+   * Since when receipts of an account, or of any, are not in the store's sums; undefined when none is
+   * missing. May be too early for one account, and never too late.
+   */
+  unwrittenSinceMs(accountId?: string): number | undefined {
     const isMeant = (row: Rollup) => accountId === undefined || row.accountId === accountId;
-    return this.#leaving.some(isMeant) || this.#open.values().some(isMeant);
+    if (this.#leaving.some(isMeant)) return this.#leavingSinceMs;
+    return this.#open.values().some(isMeant) ? this.#openSinceMs : undefined;
   }
 
   /** Writes what has been added up, and adds closed hours to their days. */
@@ -198,6 +206,7 @@ export class Rollups {
     const before = oldestOf(rows, openedMs);
     this.#open = new Map();
     this.#leaving = rows;
+    this.#leavingSinceMs = this.#openSinceMs;
     const most = this.#store.rowsAtOnce ?? rowsAtOnce;
     let written = 0;
     try {
@@ -211,6 +220,7 @@ export class Rollups {
       } while (written < rows.length);
     } catch (error) {
       for (const row of rows.slice(written)) this.#keep(row);
+      this.#openSinceMs = this.#leavingSinceMs;
       throw error;
     } finally {
       this.#leaving = [];

@@ -1,5 +1,6 @@
 import type { ChangeFeed } from "../base/feed.ts";
 import { Mutex } from "../base/mutex.ts";
+import type { FleetStore } from "../fleet/store.ts";
 import { entryAudits, entryOperations } from "./accounts/entries.ts";
 import {
   type AccountDependencies,
@@ -79,6 +80,7 @@ export interface OperationDependencies
   readonly feed: ChangeFeed;
   readonly gateway?: GatewayDependencies["gateway"];
   readonly engine?: RunningEngine | undefined;
+  readonly fleet?: Pick<FleetStore, "nodes" | "setDraining" | "wantReports"> | undefined;
 }
 
 type Dependencies = OperationDependencies & CatalogChangeDependencies;

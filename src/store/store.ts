@@ -59,8 +59,11 @@ export interface ReportOptions {
   readonly clock: Clock;
   /** Writes sums that lack receipts. */
   readonly flush: () => Promise<void>;
-  /** Whether sums lack receipts of an account, or of any; absent: none is counted in memory. */
-  readonly hasUnwritten?: (accountId: string | undefined) => boolean;
+  /**
+   * Since when sums lack receipts of an account, or of any; undefined when they lack none. Absent:
+   * none is counted in memory.
+   */
+  readonly unwrittenSinceMs?: (accountId: string | undefined) => number | undefined;
   /** Writes refused calls that are not written yet; absent: there are none. */
   readonly flushRejections?: () => Promise<void>;
   /** Of this process, from its start on. */

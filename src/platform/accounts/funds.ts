@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import type { FleetStore } from "../../fleet/store.ts";
 import type { KeyStore } from "../../keys/directory.ts";
 import type { AccountStore } from "../../ledger/account.ts";
 import type { Purses } from "../../ledger/purses.ts";
@@ -38,6 +39,8 @@ export interface MoneyDependencies {
   readonly sync: () => Promise<void>;
   /** Absent when a command has opened the store itself. */
   readonly money?: RunningMoney | undefined;
+  /** Where several gateways share the database: each has sums that it has not written yet. */
+  readonly fleet?: Pick<FleetStore, "wantReports"> | undefined;
 }
 
 /** What is free is `granted` - `spent` - `held`. */
@@ -61,9 +64,11 @@ export async function fundsOf(
 export async function closeSums({
   ledger,
   money,
-}: Pick<MoneyDependencies, "ledger" | "money">): Promise<void> {
+  fleet,
+}: Pick<MoneyDependencies, "ledger" | "money" | "fleet">): Promise<void> {
   // If the disk cannot be written, the existing sums are still shown.
   if (money !== undefined) return money.flushRollups().catch(() => {});
+  if (fleet !== undefined) return fleet.wantReports().catch(() => {});
   const openFromMs = await ledger.rollups.openFromMs();
   if (openFromMs === undefined) return;
   await ledger.rollups.recount(openFromMs);

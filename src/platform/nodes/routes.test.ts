@@ -89,6 +89,14 @@ test("a machine is drained with all its workers, each with an audit entry, and r
   ]);
 });
 
+test("every node is asked for its sums before a report is made of them", async () => {
+  const other = await nodes.join({ name: "eu-2" });
+  const load = { calls: 0, memoryMb: 1, cpuMs: 1 };
+  const { reports } = await other.tick(load, 0);
+  await gateway.server.operations.reports.margin({});
+  expect((await other.tick(load, 0)).reports).toBeGreaterThan(reports);
+});
+
 test("a worker is not drained or resumed alone, because it shares its port", async () => {
   const sentence = (verb: string) =>
     `409 eu-1/1 shares its port with the other workers of eu-1: ${verb} eu-1, which stands for all of them.`;

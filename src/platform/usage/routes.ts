@@ -32,8 +32,11 @@ const usageReply = Type.Object({
   to: moment(),
   time_zone: Type.String({ description: "Time zone in which days begin." }),
   is_complete: Type.Boolean({
-    description: "False if calls of the last seconds are not counted yet.",
+    description: "False if calls that have ended are not counted yet.",
   }),
+  as_of: moment(
+    "Every call that ended before this time is counted. The time of the reply if `is_complete`.",
+  ),
   totals: Type.Object(sums),
   before: nullable(
     Type.Object(
@@ -109,7 +112,7 @@ async function readUsage({ dependencies, inTurn }: Context, asked: Asked) {
   const { grain, fromMs, toMs, dayOffsets } = span;
   const earlier = compare === "none" ? undefined : spanBefore(span);
   // Minutes are counted in memory, at once.
-  const isComplete = grain === "minute" || (await reports.catchUp(accountId));
+  const missingSinceMs = grain === "minute" ? undefined : await reports.catchUp(accountId);
   const [used, before, labels] = await Promise.all([
     inTurn(() => readCounts(reports, { ...of, grain, fromMs, toMs, by, dayOffsets })),
     earlier && inTurn(() => readCounts(reports, { ...of, ...earlier, by: "none", isWhole: true })),
@@ -126,7 +129,8 @@ async function readUsage({ dependencies, inTurn }: Context, asked: Asked) {
     from: toDateText(fromMs),
     to: toDateText(toMs),
     time_zone: span.timeZone,
-    is_complete: isComplete,
+    is_complete: missingSinceMs === undefined,
+    as_of: toDateText(missingSinceMs ?? clock.nowMs()),
     before:
       before === undefined || earlier === undefined
         ? null

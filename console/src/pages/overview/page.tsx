@@ -26,7 +26,15 @@ import { RangeControls } from "./range-controls.tsx";
 import { SeriesTable } from "./series-table.tsx";
 import { SetupChecklist } from "./setup.tsx";
 import { UsageTiles } from "./tiles.tsx";
-import { groupsOf, periodWords, toView, type Usage, useUsage, type View } from "./usage.ts";
+import {
+  behindWords,
+  groupsOf,
+  periodWords,
+  toView,
+  type Usage,
+  useUsage,
+  type View,
+} from "./usage.ts";
 
 /** What happens is shown at once; the sums are asked for again this often at most. */
 const refreshMs = 3_000;
@@ -75,6 +83,7 @@ function Overview({ account }: { readonly account: string | undefined }) {
           {usage.data.grain === "day" && (
             <DayZoneNote zone={usage.data.time_zone} shown={timeZone()} />
           )}
+          <Behind usage={usage.data} />
           <UsageTiles usage={usage.data} view={view} />
           <div className={classes.main}>
             <div className={classes.cell}>
@@ -199,6 +208,16 @@ function Header({ view, live, onChange, hasControls, problem }: HeaderProps) {
         )
       }
     />
+  );
+}
+
+/** A gateway that is busy, or whose disk is full, has calls that are in no sum yet. */
+function Behind({ usage }: { readonly usage: Usage }) {
+  const words = behindWords(usage, Date.now());
+  return words === undefined ? null : (
+    <p className={classes.behind} role="status">
+      {words}
+    </p>
   );
 }
 

@@ -36,6 +36,8 @@ import type { ReportAnswer, ReportQuestion } from "./questions.ts";
 
 /** Sums are not written more often for who watches. */
 const flushEveryMs = 1_000;
+/** However long a flush takes on a machine that is busy: sums are late by about this much. */
+const longestPauseMs = 5_000;
 
 /** What reports on every database do alike: they check what is asked for, and write sums first. */
 export abstract class StoreReports implements LedgerReports, RejectionReports {
@@ -49,9 +51,9 @@ export abstract class StoreReports implements LedgerReports, RejectionReports {
     this.options = options;
   }
 
-  async catchUp(accountId: string | undefined): Promise<boolean> {
+  async catchUp(accountId: string | undefined): Promise<number | undefined> {
     await this.flush();
-    return this.options.hasUnwritten?.(accountId) !== true;
+    return this.options.unwrittenSinceMs?.(accountId);
   }
 
   async usage(query: UsageQuery): Promise<readonly UsagePoint[]> {
@@ -144,7 +146,8 @@ export abstract class StoreReports implements LedgerReports, RejectionReports {
       .catch(() => {})
       .finally(() => {
         const tookMs = elapsedMs() - beganMs;
-        this.#flushAgainMs = beganMs + Math.max(flushEveryMs, this.flushPause * tookMs);
+        const pauseMs = Math.min(longestPauseMs, this.flushPause * tookMs);
+        this.#flushAgainMs = beganMs + Math.max(flushEveryMs, tookMs + pauseMs);
       });
     return this.#flushed;
   }

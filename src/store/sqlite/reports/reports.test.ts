@@ -87,23 +87,43 @@ test("sums are flushed once for all who ask within a second, and a failure is no
   await reports.close();
 });
 
-test("catching up reports whether sums lack receipts, of one account or of any", async () => {
-  const missing = new Set(["acct_1"]);
+test("catching up reports since when sums lack receipts, of one account or of any", async () => {
+  const missing = new Map([["acct_1", 70]]);
   let nowMs = 0;
   const reports = open({
     flush: async () => missing.clear(),
-    hasUnwritten: (accountId) =>
-      accountId === undefined ? missing.size > 0 : missing.has(accountId),
+    unwrittenSinceMs: (accountId) =>
+      accountId === undefined ? missing.values().next().value : missing.get(accountId),
     elapsedMs: () => nowMs,
   });
-  expect(await reports.catchUp("acct_1")).toBe(true);
-  missing.add("acct_1");
+  expect(await reports.catchUp("acct_1")).toBeUndefined();
+  missing.set("acct_1", 70);
   nowMs = 999;
-  expect(await reports.catchUp("acct_1")).toBe(false);
-  expect(await reports.catchUp(undefined)).toBe(false);
-  expect(await reports.catchUp("acct_2")).toBe(true);
+  expect(await reports.catchUp("acct_1")).toBe(70);
+  expect(await reports.catchUp(undefined)).toBe(70);
+  expect(await reports.catchUp("acct_2")).toBeUndefined();
   nowMs = 1_000;
-  expect(await reports.catchUp("acct_1")).toBe(true);
+  expect(await reports.catchUp("acct_1")).toBeUndefined();
+  await reports.close();
+});
+
+test("a flush that takes long is followed by a pause of at most five seconds", async () => {
+  let nowMs = 0;
+  let flushes = 0;
+  const reports = open({
+    async flush() {
+      flushes++;
+      nowMs += 1_000;
+    },
+    elapsedMs: () => nowMs,
+  });
+  await reports.catchUp(undefined);
+  nowMs = 5_999;
+  await reports.catchUp(undefined);
+  expect(flushes).toBe(1);
+  nowMs = 6_000;
+  await reports.catchUp(undefined);
+  expect(flushes).toBe(2);
   await reports.close();
 });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { waitUntil } from "../../../test/setup/money-home.ts";
 import { createDatabase, dropDatabase } from "../../../test/setup/postgres.ts";
 import { NoAnswerError } from "./client.ts";
 import { openPostgres, type Postgres } from "./postgres.ts";
@@ -26,14 +27,26 @@ const add = (nano: number, answerMs = 5_000) =>
     isOrdered: true,
   });
 
+/** The server's processes whose statement waits for the lock. */
+async function waiting(): Promise<readonly number[]> {
+  const { rows } = await postgres.pool.query<{ pid: number }>(
+    `select pid from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like 'update money%'`,
+  );
+  return rows.map(({ pid }) => pid);
+}
+
 test("a statement that was given up is not carried out after a later one", async () => {
   const blocker = await postgres.pool.connect();
   await blocker.query("begin");
   await blocker.query("select 1 from money where id = 1 for update");
   await expect(add(100, 50)).rejects.toThrow(NoAnswerError);
+  const earlier = await waiting();
   const later = add(1);
   // It waits for the lock, as the one before did until it was ended.
-  await Bun.sleep(100);
+  await waitUntil("the later statement to wait", async () =>
+    (await waiting()).some((pid) => !earlier.includes(pid)),
+  );
   await blocker.query("commit");
   blocker.release();
   expect(await later).toEqual([{ nano: 1 }]);

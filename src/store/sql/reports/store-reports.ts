@@ -146,8 +146,8 @@ export abstract class StoreReports implements LedgerReports, RejectionReports {
       .catch(() => {})
       .finally(() => {
         const tookMs = elapsedMs() - beganMs;
-        const pauseMs = Math.min(longestPauseMs, this.flushPause * tookMs);
-        this.#flushAgainMs = beganMs + Math.max(flushEveryMs, tookMs + pauseMs);
+        const againMs = Math.min(this.flushPause * tookMs, tookMs + longestPauseMs);
+        this.#flushAgainMs = beganMs + Math.max(flushEveryMs, againMs);
       });
     return this.#flushed;
   }

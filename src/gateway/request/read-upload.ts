@@ -36,33 +36,53 @@ export async function readUpload(options: ReadBodyOptions): Promise<RequestBody>
   return { fields, hash, file };
 }
 
-/** In one buffer that grows with what comes, whatever was announced. */
+/** In blocks, whatever was announced: one buffer that grows would copy all of it at once. */
 async function gatherBytes({ request, held }: ReadBodyOptions): Promise<Uint8Array<ArrayBuffer>> {
   const reader = request.body?.getReader();
-  let buffer = new Uint8Array(firstBytes);
+  const blocks: Uint8Array[] = [];
+  let block = new Uint8Array(firstBytes);
   let filled = 0;
+  let size = 0;
   try {
     for (let reads = 1; ; reads++) {
       const read = await reader?.read();
-      if (read === undefined || read.done) return buffer.subarray(0, filled);
+      if (read === undefined || read.done) break;
       const { value } = read;
-      if (filled + value.length > maxBodyBytes) throw tooLarge();
+      if (size + value.length > maxBodyBytes) throw tooLarge();
       held.grow(value.length);
+      size += value.length;
       if (reads % readsPerTurn === 0) await nextTurn();
-      if (filled + value.length > buffer.length) {
-        const larger = new Uint8Array(
-          Math.min(maxBodyBytes, Math.max(2 * buffer.length, filled + value.length)),
-        );
-        larger.set(buffer.subarray(0, filled));
-        buffer = larger;
+      for (let at = 0; at < value.length; ) {
+        if (filled === block.length) {
+          blocks.push(block);
+          block = new Uint8Array(largeBodyBytes);
+          filled = 0;
+        }
+        const piece = value.subarray(at, at + block.length - filled);
+        block.set(piece, filled);
+        filled += piece.length;
+        at += piece.length;
       }
-      buffer.set(value, filled);
-      filled += value.length;
     }
   } catch (error) {
     reader?.cancel().catch(() => {});
     throw error;
   }
+  if (blocks.length === 0) return block.subarray(0, filled);
+  blocks.push(block.subarray(0, filled));
+  return await joined(blocks, size);
+}
+
+/** A block per turn of the event loop, each of them freed once it is copied. */
+async function joined(blocks: Uint8Array[], size: number): Promise<Uint8Array<ArrayBuffer>> {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (let block = blocks.shift(); block !== undefined; block = blocks.shift()) {
+    whole.set(block, at);
+    at += block.length;
+    await nextTurn();
+  }
+  return whole;
 }
 
 const firstBytes = 64 * 1024;

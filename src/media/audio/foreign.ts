@@ -22,13 +22,15 @@ export function* checkForeign(
   checkPlaces(bytes, type, start);
   const scan = new ForeignScan(bytes, type);
   for (let at = 0; at < bytes.length; at += bytesPerPass) {
-    scan.pass(at, Math.min(at + bytesPerPass, bytes.length));
-    steps.scan(bytesPerPass);
+    const marks = scan.pass(at, Math.min(at + bytesPerPass, bytes.length));
+    steps.scan(bytesPerPass + marks * bytesPerMark);
     if (steps.endsTurn()) yield;
   }
 }
 
 const bytesPerPass = 65_536;
+/** Looking further at a mark takes as long as passing over so many bytes. */
+const bytesPerMark = 16;
 /** Rows of frames that are no chance. */
 const framesInRow = 4;
 
@@ -36,6 +38,8 @@ const framesInRow = 4;
 const repeatedWords: ReadonlySet<number> = new Set([
   0x72f8_1f4e, // IEC 61937, in both orders of bytes: what an optical cable carries
   0xf872_4e1f,
+  0x72f8_961f, // SMPTE 337M in samples of 24 and of 20 bits
+  0x2087_6ff0,
   0x7ffe_8001, // DTS, in its four forms, and its extension
   0xfe7f_0180,
   0x1fff_e800,
@@ -45,9 +49,6 @@ const repeatedWords: ReadonlySet<number> = new Set([
   0xf872_6fbb,
 ]);
 const maxWords = 3;
-
-/** The first bytes of the words above. */
-const wordStarts: ReadonlySet<number> = new Set([...repeatedWords].map((word) => word >>> 24));
 
 class ForeignScan {
   readonly #bytes: Uint8Array;
@@ -61,21 +62,42 @@ class ForeignScan {
     this.#type = type;
   }
 
-  pass(start: number, end: number): void {
+  /** Returns at how many places a rule looked further. */
+  pass(start: number, end: number): number {
     const bytes = this.#bytes;
     this.#ac3InPass = 0;
+    let marks = 0;
     for (let at = start; at < end; at++) {
       const byte = bytes[at] ?? 0;
       if (isMark[byte] === 0) continue;
-      if (byte === 0xff) this.#frames(at);
-      else if (byte === 0x47) this.#transportStream(at);
-      else if (byte === 0x0b || byte === 0x77) this.#ac3(at, byte);
-      else if (byte === 0x56) this.#row(at, loasBytes, "AAC");
-      else if (byte === 0) this.#zeros(at);
-      else if (byte === 0x06) this.#text(at, mxfKey, "MXF");
-      else if (byte === 0x4e) this.#nullsoft(at);
-      else if (byte === 0x53) this.#text(at, soundChunk, "3DO");
-      if (wordStarts.has(byte)) this.#word(at);
+      marks += 1;
+      this.#look(at, byte);
+      if (isWordStart[byte] === 1) this.#word(at);
+    }
+    return marks;
+  }
+
+  #look(at: number, byte: number): void {
+    switch (byte) {
+      case 0xff:
+        return this.#frames(at);
+      case 0x47:
+        return this.#transportStream(at);
+      case 0x0b:
+      case 0x77:
+        return this.#ac3(at, byte);
+      case 0x56:
+        return this.#row(at, loasBytes, "AAC");
+      case 0x01:
+        return this.#packet(at - 2);
+      case 0x06:
+        return this.#text(at, mxfKey, "MXF");
+      case 0x42:
+        return this.#text(at - 1, bonkMark, "Bonk");
+      case 0x4e:
+        return this.#nullsoft(at);
+      case 0x53:
+        return this.#text(at, soundChunk, "3DO");
     }
   }
 
@@ -130,12 +152,10 @@ class ForeignScan {
     if (count > most) throw foreign("another format");
   }
 
-  /** What begins with zeros: a file of Bonk, and packets of program streams. */
-  #zeros(at: number): void {
+  /** Of program streams: two zeros, a one and a code. Formats with a mark of their own outweigh these. */
+  #packet(at: number): void {
     const bytes = this.#bytes;
-    if (bytes[at + 1] === 0x42) this.#text(at, bonkMark, "Bonk");
-    // Formats with a mark of their own at the start outweigh these.
-    if (this.#type !== "mp3" || bytes[at + 1] !== 0 || bytes[at + 2] !== 1) return;
+    if (this.#type !== "mp3" || bytes[at] !== 0 || bytes[at + 1] !== 0) return;
     const code = bytes[at + 3] ?? 0;
     const first = bytes[at + 4] ?? 0;
     const isPack = code === 0xba && ((first & 0xc4) === 0x44 || (first & 0xf0) === 0x20);
@@ -181,15 +201,19 @@ const soundChunk = [
   ...textBytes("SHDR"),
 ];
 
-/** Where one of the rules looks further: 1 for a byte that it begins with. */
-const isMark = Uint8Array.from({ length: 256 }, (_, byte) =>
-  [0xff, 0x47, 0x0b, 0x77, 0x56, 0, 0x06, 0x4e, 0x53].includes(byte) || wordStarts.has(byte)
-    ? 1
-    : 0,
-);
+const tableOf = (marked: readonly number[]) =>
+  Uint8Array.from({ length: 256 }, (_, byte) => (marked.includes(byte) ? 1 : 0));
+const wordStarts = [...repeatedWords].map((word) => word >>> 24);
+const isWordStart = tableOf(wordStarts);
+/** Bytes that a rule begins with, and no zero: files have long runs of those. */
+const isMark = tableOf([0xff, 0x47, 0x0b, 0x77, 0x56, 0x01, 0x06, 0x42, 0x4e, 0x53, ...wordStarts]);
 
 function holds(bytes: Uint8Array, at: number, mark: readonly (number | undefined)[]): boolean {
-  return mark.every((byte, offset) => byte === undefined || bytes[at + offset] === byte);
+  for (let offset = 0; offset < mark.length; offset++) {
+    const byte = mark[offset];
+    if (byte !== undefined && bytes[at + offset] !== byte) return false;
+  }
+  return true;
 }
 
 /** 0 where no frame begins. */
@@ -232,6 +256,7 @@ function checkPlaces(bytes: Uint8Array, type: AudioType, start: number): void {
         throw foreign("another format");
     }
     checkGsm(bytes, from);
+    for (const sizes of amrSizes) checkAmr(bytes, { from, sizes });
   }
 }
 
@@ -239,17 +264,49 @@ const latin1 = (bytes: Uint8Array, at: number) =>
   Buffer.from(bytes.subarray(at, at + 4)).toString("latin1");
 
 const gsmBytes = 33;
-const gsmWindowBytes = 1024 * 1024;
+/** So much of a file decoders look at when they ask for its format. */
+const probedBytes = 1024 * 1024;
 
 /** Frames of GSM begin with four bits that never change. */
 function checkGsm(bytes: Uint8Array, start: number): void {
   let frames = 0;
   let others = 0;
-  const end = Math.min(bytes.length, start + gsmWindowBytes);
+  const end = Math.min(bytes.length, start + probedBytes);
   for (let at = start; at < end; at += gsmBytes) {
     if (((bytes[at] ?? 0) & 0xf0) === 0xd0) frames += 1;
     else others += 1;
     if (frames >> 5 > others) throw foreign("GSM");
+  }
+}
+
+/** Of frames of AMR by their mode, for narrow and wide bands. */
+const amrSizes: readonly (readonly number[])[] = [
+  [13, 14, 16, 18, 20, 21, 27, 32, 6],
+  [18, 24, 33, 37, 41, 47, 51, 59, 61, 6],
+];
+const minAmrFrames = 64;
+
+/** Decoders know AMR without a header by a hundred frames, each of which can begin with many bytes. */
+function checkAmr(
+  bytes: Uint8Array,
+  { from, sizes }: { readonly from: number; readonly sizes: readonly number[] },
+): void {
+  const end = Math.min(bytes.length, from + probedBytes);
+  let frames = 0;
+  for (let at = from; at < end; ) {
+    const first = bytes[at] ?? 0;
+    const size = (first & 4) === 0 ? undefined : sizes[(first >> 3) & 15];
+    if (size === undefined) {
+      frames = 0;
+      at += 1;
+      continue;
+    }
+    // One byte throughout is padding, which no decoder counts.
+    let same = 1;
+    while (same < size && bytes[at + same] === first) same += 1;
+    if (same < size) frames += 1;
+    if (frames > minAmrFrames) throw foreign("AMR");
+    at += size;
   }
 }
 

@@ -41,10 +41,16 @@ export function isMp3(bytes: Uint8Array): boolean {
   return next >= bytes.length || mpegFrameAt(bytes, next) !== undefined;
 }
 
-/** Of all tags but the one at the start. Decoders that do not know them search them for frames. */
-const maxTagBytes = 1024 * 1024;
+/**
+ * Of all tags, with pictures. Decoders search those that they do not know for frames, and where the one
+ * at the start is longer than what they look at, they take it for sound.
+ */
+const maxTagBytes = 960 * 1024;
 /** Decoders look at so many frames when they ask whether a file is MP3. */
 const checkedFrames = 64;
+
+/** What is left of a longer run is the next step's. */
+const zerosPerStep = 65_536;
 
 class Mp3 {
   readonly #bytes: Uint8Array;
@@ -61,6 +67,7 @@ class Mp3 {
     this.#steps = steps;
     this.#at = mp3Start(bytes);
     this.#tail = tailStart(bytes);
+    this.#addTag(this.#at);
   }
 
   /** Reads the next frame, tag or run of zeros; false at the end. */
@@ -112,17 +119,23 @@ class Mp3 {
 
   #skipZeros(): void {
     let at = this.#at;
-    while (at < this.#bytes.length && this.#bytes[at] === 0) at += 1;
+    const end = Math.min(at + zerosPerStep, this.#bytes.length);
+    while (at < end && this.#bytes[at] === 0) at += 1;
     this.#steps.scan(at - this.#at);
     this.#at = at;
+  }
+
+  #addTag(sizeBytes: number): void {
+    this.#tagBytes += sizeBytes;
+    if (this.#tagBytes > maxTagBytes)
+      throw damaged("its tags are too long: with their pictures, they may have 960 KiB");
   }
 
   /** What looks like a frame in a tag counts, because some decoders play it. */
   #skipTag(sizeBytes: number): void {
     if (sizeBytes === 0)
       throw damaged(`byte ${this.#at} belongs to no frame and to no tag that is known`);
-    this.#tagBytes += sizeBytes;
-    if (this.#tagBytes > maxTagBytes) throw damaged("its tags are too long");
+    this.#addTag(sizeBytes);
     const end = this.#at + sizeBytes;
     for (let at = this.#at; at < end; at++) {
       const frame = this.#bytes[at] === 0xff ? mpegFrameAt(this.#bytes, at) : undefined;

@@ -56,6 +56,7 @@ const foreign = {
   DTS: rows([0x7f, 0xfe, 0x80, 0x01], 512),
   TrueHD: rows([0, 0, 0, 0, 0xf8, 0x72, 0x6f, 0xba], 512),
   "IEC 61937": rows([0x72, 0xf8, 0x1f, 0x4e], 6144, 8),
+  "Dolby E": rows([0x72, 0xf8, 0x96, 0x1f, 0x4e, 0xa5], 512),
   MXF: join(
     noise(100),
     Uint8Array.from([6, 14, 43, 52, 2, 5, 1, 1, 13, 1, 2, 1, 1, 2]),
@@ -80,6 +81,11 @@ function mp3Of(content: Uint8Array): Uint8Array<ArrayBuffer> {
   bytes.set(content, 100);
   for (let at = 0; at < bytes.length; at += 1152) bytes.set([0xff, 0xfd, 0xe4, 0], at);
   return bytes;
+}
+
+function id3(content: Uint8Array): Uint8Array {
+  const sizes = [21, 14, 7, 0].map((shift) => (content.length >> shift) & 127);
+  return join(text("ID3\u0004\0\0"), Uint8Array.from(sizes), content);
 }
 
 /** A block of metadata behind STREAMINFO. */
@@ -116,6 +122,21 @@ test.each(Object.entries(foreign))("%s is found in every format", async (_, inne
 });
 
 describe("MP3 frames", () => {
+  test.each([
+    ["narrow", 0x04, 13],
+    ["wide", 0x04, 18],
+  ])("with AMR of a %s band inside are refused", async (_, first, sizeBytes) => {
+    const amr = rows([first], sizeBytes, 100);
+    expect(await read(mp3Of(amr))).toContain("a stream of AMR");
+    expect(await read(join(id3(amr), mp3))).toContain("a stream of AMR");
+  });
+
+  test("follow tags of at most 960 KiB", async () => {
+    const duration = await read(mp3);
+    expect(await read(join(id3(noise(900 * 1024)), mp3))).toBe(duration);
+    expect(await read(join(id3(noise(970 * 1024)), mp3))).toContain("its tags are too long");
+  });
+
   test("are refused in the samples of a WAV and in the metadata of a FLAC", async () => {
     expect(await read(wavOf(mp3.subarray(0, 1080)))).toContain("a stream of MP3");
     expect(await read(flacWith(2, mp3.subarray(0, 1080)))).toContain("a stream of MP3");

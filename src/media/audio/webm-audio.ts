@@ -134,14 +134,19 @@ class WebmAudio {
     if (id === ids.void || id === ids.crc32) {
       this.#voids += 1;
       if (this.#voids > maxVoids) throw damaged("it has too many elements without content");
-      if (id === ids.void && this.#bytes.subarray(contentStart, end).some((byte) => byte !== 0))
-        throw damaged("its empty space is not empty");
     } else if (others.get(parent)?.has(id) !== true) {
       throw damaged("it contains an unknown element");
     }
     if (blocks.has(id)) return;
     this.#otherBytes += sizeBytes;
     if (this.#otherBytes > maxOtherBytes) throw damaged("it has too much besides its sound");
+    if (id === ids.void) this.#checkEmpty(contentStart, end);
+  }
+
+  #checkEmpty(start: number, end: number): void {
+    this.steps.scan(end - start);
+    for (let at = start; at < end; at++)
+      if (this.#bytes[at] !== 0) throw damaged("its empty space is not empty");
   }
 
   /** One list of tracks, in front of all sound: where it comes later, some readers go back. */

@@ -44,12 +44,21 @@ const perBatch = 64;
 const mostInnerBytes = 400_000;
 /** Of polyglots that are accepted, these are changed, too. */
 const mostKept = 400;
-/** The program is slow to start: it plays all files but mutants, and every so many of those. */
-const cliEvery = 16;
+/** Mutants of which every decoder plays each by its content, and only these by its name, too. */
+const namedEvery = 16;
+/** Processes that play files while the next ones are measured. */
+const players = 2;
 
 interface Accepted extends Sample {
-  readonly isCli: boolean;
+  /** Whether decoders that go by the extension play it, too. */
+  readonly isNamed: boolean;
   readonly billedS: number;
+}
+
+interface Player {
+  readonly decoders: Decoders;
+  readonly folder: string;
+  playing: Promise<void>;
 }
 
 export async function runAudio(options: AudioOptions): Promise<AudioResult> {
@@ -62,43 +71,45 @@ export async function runAudio(options: AudioOptions): Promise<AudioResult> {
     requirements,
     tell: options.tell,
   });
-  const decoders = new Decoders(python);
+  const all = Array.from({ length: players }, (_, at): Player => {
+    const own = join(folder, `player-${at}`);
+    mkdirSync(own);
+    return { decoders: new Decoders(python), folder: own, playing: Promise.resolve() };
+  });
   try {
-    return await new AudioRun(options, folder, decoders).run();
+    return await new AudioRun(options, folder, all).run();
   } finally {
-    await decoders.stop();
+    await Promise.all(all.map(({ decoders }) => decoders.stop()));
   }
 }
 
 class AudioRun {
   readonly #options: AudioOptions;
   readonly #folder: string;
-  readonly #decoders: Decoders;
+  readonly #players: readonly Player[];
   readonly #problems: string[] = [];
   readonly #played: Record<string, number> = {};
   #batch: Accepted[] = [];
+  #batches = 0;
   #worst = { ratio: 0, name: "" };
   #accepted = 0;
 
-  constructor(options: AudioOptions, folder: string, decoders: Decoders) {
+  constructor(options: AudioOptions, folder: string, all: readonly Player[]) {
     this.#options = options;
     this.#folder = folder;
-    this.#decoders = decoders;
+    this.#players = all;
   }
 
   async run(): Promise<AudioResult> {
     const { seed, mutants, tell, onFile } = this.#options;
     tell("audio: encoders make the corpus");
-    const { made, versions } = await this.#decoders.make(
-      join(this.#folder, "corpus"),
-      corpusSeconds,
-    );
+    const [first] = this.#players;
+    if (first === undefined) throw new Error("nobody plays the files");
+    const corpus = join(this.#folder, "corpus");
+    const { made, versions } = await first.decoders.make(corpus, corpusSeconds);
     const all: Sample[] = made.map((name) => ({
       name,
-      bytes: new Uint8Array(readFileSync(join(this.#folder, "corpus", name))).slice(
-        0,
-        mostInnerBytes,
-      ),
+      bytes: new Uint8Array(readFileSync(join(corpus, name))).slice(0, mostInnerBytes),
     }));
     const inner = all.filter(({ name }) => name.startsWith("inner-"));
     const outer = all.filter((sample) => !inner.includes(sample));
@@ -122,11 +133,12 @@ class AudioRun {
       const mutant = mutantOf(dice, dice.pick(keep), dice.pick(all));
       await this.#add(
         { ...mutant, name: `mutant ${number} of ${mutant.name}` },
-        number % cliEvery === 0,
+        number % namedEvery === 0,
       );
       onFile(mutants + number, mutants * 2);
     }
     await this.#play();
+    await Promise.all(this.#players.map(({ playing }) => playing));
     return {
       versions,
       corpus: outer.length,
@@ -139,35 +151,37 @@ class AudioRun {
     };
   }
 
-  async #add(sample: Sample, isCli: boolean): Promise<boolean> {
+  async #add(sample: Sample, isNamed: boolean): Promise<boolean> {
     const audio = await inspectAudio(sample.bytes);
     if (!audio.ok) return false;
     this.#accepted += 1;
-    this.#batch.push({ ...sample, isCli, billedS: billedAudioSeconds(audio.durationS) });
+    this.#batch.push({ ...sample, isNamed, billedS: billedAudioSeconds(audio.durationS) });
     if (this.#batch.length >= perBatch) await this.#play();
     return true;
   }
 
+  /** Waits for the player whose turn it is, not for it to play this batch. */
   async #play(): Promise<void> {
     const batch = this.#batch;
     this.#batch = [];
-    for (const isCli of [true, false]) {
-      const files = batch.filter((file) => file.isCli === isCli);
-      if (files.length === 0) continue;
-      const listed = files.map(({ name, bytes, billedS }, at) => {
-        const extension = name.split(".").at(-1) ?? "";
-        const [path, bare] = [`${at}.${extension}`, `${at}`].map((file) =>
-          join(this.#folder, file),
-        ) as [string, string];
-        writeFileSync(path, bytes);
-        if (isCli) writeFileSync(bare, bytes);
-        return [path, bare, billedS * 3 + 2] as const;
-      });
-      const results = await this.#decoders.play(listed, isCli);
-      for (const [at, played] of results.entries()) {
-        const file = files[at];
-        if (file !== undefined) this.#judge(file, played);
-      }
+    const player = this.#players[this.#batches % this.#players.length];
+    this.#batches += 1;
+    if (player === undefined) return;
+    await player.playing;
+    player.playing = this.#playBatch(player, batch);
+  }
+
+  async #playBatch({ decoders, folder }: Player, batch: readonly Accepted[]): Promise<void> {
+    const listed = batch.map(({ name, bytes, billedS, isNamed }, at) => {
+      const bare = join(folder, `${at}`);
+      const named = `${bare}.${name.split(".").at(-1) ?? ""}`;
+      writeFileSync(bare, bytes);
+      if (isNamed) writeFileSync(named, bytes);
+      return [bare, isNamed ? named : "", billedS * 3 + 2] as const;
+    });
+    for (const [at, played] of (await decoders.play(listed)).entries()) {
+      const file = batch[at];
+      if (file !== undefined) this.#judge(file, played);
     }
   }
 

@@ -2,7 +2,8 @@
 
 Reads one request per line of JSON and answers each with a line:
 {"make": FOLDER, "seconds": N}  writes files of all formats, each lasting so long
-{"play": [[PATH, NAME, MOST], ...], "cli": BOOL}  the seconds that each decoder plays, until it has played MOST
+{"play": [[PATH, NAMED, MOST], ...]}  the seconds that each decoder plays, until it has played MOST.
+The content of the file at PATH decides, and at NAMED, where that is not empty, the extension may, too.
 """
 
 import io
@@ -140,24 +141,29 @@ def attempt(decode, source, most):
         return 0
 
 
-def play(files, cli):
-    results = []
-    for path, bare, most in files:
-        with open(path, "rb") as file:
-            content = file.read()
-        found = {
-            "libav": attempt(by_pyav, io.BytesIO(content), most),
-            "libav by name": attempt(by_pyav, path, most),
-            "libsndfile": attempt(by_sndfile, io.BytesIO(content), most),
-        }
-        if cli:
-            found["ffmpeg"] = attempt(by_cli, bare, most)
-            found["ffmpeg by name"] = attempt(by_cli, path, most)
-        results.append(found)
-    return {"played": results}
+def play_one(file):
+    path, named, most = file
+    with open(path, "rb") as opened:
+        content = opened.read()
+    found = {
+        "ffmpeg": attempt(by_cli, path, most),
+        "libav": attempt(by_pyav, io.BytesIO(content), most),
+        "libsndfile": attempt(by_sndfile, io.BytesIO(content), most),
+    }
+    if named:
+        found["ffmpeg by name"] = attempt(by_cli, named, most)
+        found["libav by name"] = attempt(by_pyav, named, most)
+    return found
+
+
+POOL = ThreadPoolExecutor(3)
+
+
+def play(files):
+    return {"played": list(POOL.map(play_one, files))}
 
 
 for line in sys.stdin:
     request = json.loads(line)
-    answer = make(request["make"], request["seconds"]) if "make" in request else play(request["play"], request["cli"])
+    answer = make(request["make"], request["seconds"]) if "make" in request else play(request["play"])
     print(json.dumps(answer), flush=True)

@@ -8,7 +8,8 @@ interface Made {
   readonly versions: Readonly<Record<string, string>>;
 }
 
-type FileToPlay = readonly [path: string, bare: string, mostS: number];
+/** Without a name where it is played by its content alone. */
+type FileToPlay = readonly [path: string, named: string, mostS: number];
 
 /** One long-lived process that plays files, started again where a file has crashed it. */
 export class Decoders {
@@ -26,14 +27,14 @@ export class Decoders {
   }
 
   /** A file that crashes its decoders is not played by them. */
-  async play(files: readonly FileToPlay[], isCli: boolean): Promise<readonly Played[]> {
-    const answer = await this.#ask({ play: files, cli: isCli });
+  async play(files: readonly FileToPlay[]): Promise<readonly Played[]> {
+    const answer = await this.#ask({ play: files });
     if (answer !== undefined) return (answer as { readonly played: readonly Played[] }).played;
     const [only] = files;
     if (only === undefined || files.length === 1) return [{}];
     const half = Math.ceil(files.length / 2);
-    const first = await this.play(files.slice(0, half), isCli);
-    return [...first, ...(await this.play(files.slice(half), isCli))];
+    const first = await this.play(files.slice(0, half));
+    return [...first, ...(await this.play(files.slice(half)))];
   }
 
   async stop(): Promise<void> {

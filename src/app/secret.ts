@@ -100,7 +100,10 @@ function isBelowCredentials(path: string, folder = ""): boolean {
   );
 }
 
-/** The master secret with this fingerprint, if this machine has it; also one that was replaced. */
+/**
+ * The master secret with this fingerprint, if this machine has it; also one that was replaced, or that
+ * a rotation has written for the operator to put into a setting.
+ */
 export function masterOf(settings: Settings, fingerprint: string): MasterKey | undefined {
   try {
     const own = new MasterKey(masterSecret({ ...secretSource(settings), hasDatabase: true }));
@@ -109,5 +112,5 @@ export function masterOf(settings: Settings, fingerprint: string): MasterKey | u
     if (!(error instanceof Problem)) throw error;
     return undefined;
   }
-  return isReplaceable(settings) ? keptSecret(settings.dataDir, fingerprint) : undefined;
+  return keptSecret(settings.dataDir, fingerprint);
 }

@@ -65,6 +65,17 @@ test("receipts that a failover has lost are recorded once, with their extent", a
   ]);
 });
 
+test("a receipt that is confirmed while the others are looked for is no loss", async () => {
+  const database = postgres();
+  const { losses, connect } = await setUp(database, 1);
+  const later = receiptOf({ charged: 0n, cost: 0n });
+  await insertReceipts(database.pool as never, { epoch: 0, receipts: [later] });
+  connect();
+  const check = losses.check();
+  losses.confirmed(later.id);
+  expect(await check).toBeUndefined();
+});
+
 test("what the last run of a node was confirmed is looked for at its start", async () => {
   const database = postgres();
   const { ids, options, markPath, lose } = await setUp(database, 1);

@@ -119,7 +119,8 @@ export class Losses {
   }
 
   async #compare(): Promise<LostTail | undefined> {
-    const known = [...this.#confirmed];
+    // The last second may get more receipts while the database is asked.
+    const known = this.#confirmed.map((one) => ({ ...one }));
     const { rows } = await this.#options.postgres.pool.query<{ id: string }>(
       "select id from receipts where id = any ($1)",
       [known.map(({ lastId }) => lastId)],
@@ -137,8 +138,8 @@ export class Losses {
     };
     await this.#remember(lost);
     this.#lostSequence = 0;
-    const gone = new Set(missing);
-    this.#confirmed = this.#confirmed.filter((one) => !gone.has(one));
+    const gone = new Set(missing.map(({ lastId }) => lastId));
+    this.#confirmed = this.#confirmed.filter(({ lastId }) => !gone.has(lastId));
     this.lost.receipts += receipts;
     if (this.#confirmed.length === 0) this.#mark?.committed("");
     return lost;

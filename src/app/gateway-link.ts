@@ -9,7 +9,7 @@ import type { RejectionReports } from "../rejections/rejection.ts";
 import type { GatewayRole } from "./gateway-role.ts";
 import type { Opened } from "./opened.ts";
 import { throughStore } from "./through-store.ts";
-import { closeWithin, type Undo } from "./undo.ts";
+import { closingShare, type Undo } from "./undo.ts";
 
 /** What the platform asks of the gateways, whether one runs in this process or several elsewhere. */
 export interface GatewayLink {
@@ -83,7 +83,7 @@ export function linkAcrossProcesses(options: RemoteOptions): GatewayLink {
     throw new Error("the store is not shared with other processes");
   const flush = () => shared.fleet.wantReports();
   const reports = store.openReports({ clock, flush, minutes: new Minutes() });
-  undo.push(() => reports.close(), closeWithin(opened, "beside"));
+  undo.push(() => reports.close(), closingShare(opened, "beside"));
   return {
     gateway: { ...gateways, baseUrl: () => `${gatewayUrl}/v1` },
     money: undefined,

@@ -11,7 +11,7 @@ import { pageOrigins } from "./platform-role.ts";
 import { warnOfOpenSecret } from "./secret.ts";
 import { openStore, platformAddress, problemOf } from "./store.ts";
 import { openTelemetry } from "./telemetry.ts";
-import { closeWithin, Undo } from "./undo.ts";
+import { closingMs, closingShare, Undo } from "./undo.ts";
 import { logUpgrade } from "./upgrade.ts";
 
 export interface GatewayProcessOptions extends ServerLog {
@@ -44,7 +44,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   // The supervisor of a worker has said it.
   if (user.kind === "server") warnOfOpenSecret(settings, log);
   const undo = new Undo();
-  undo.push(opened.close, closeWithin(opened, "store"));
+  undo.push(opened.close, closingShare(opened, "store"));
   try {
     const otlp = openTelemetry({ configuration, version, instance, log, recent, undo });
     undo.push(async () => engine?.close?.());
@@ -70,8 +70,8 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
     let stopped: Promise<void> | undefined;
     const stopWithin = async (graceMs: number) => {
       engine?.expectEnd?.();
-      await role.drain(graceMs);
-      await undo.run();
+      const lateMs = await role.drain(graceMs);
+      await undo.run(closingMs(settings.graceMs, lateMs));
     };
     // What still runs can no longer be paid for: it ends at once.
     const end = () => (stopped ??= stopWithin(0));

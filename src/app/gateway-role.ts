@@ -1,4 +1,4 @@
-import type { Clock } from "../base/clock.ts";
+import { type Clock, monotonicMs } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { ListenerCertificate } from "../base/network/certificate-source.ts";
 import { ownGatewayUrl } from "../config/addresses.ts";
@@ -21,7 +21,7 @@ import type { Opened } from "./opened.ts";
 import { startRetention } from "./retention.ts";
 import { reportTargets } from "./target-reporter.ts";
 import { providerFinder } from "./telemetry.ts";
-import { closeWithin, type Undo } from "./undo.ts";
+import { closingMs, closingShare, type Undo } from "./undo.ts";
 
 /** What tests and the bench replace in a gateway. */
 export interface GatewayParts {
@@ -69,8 +69,8 @@ export interface GatewayRole {
   readonly publicUrl: string;
   /** Resolves when this process may charge nothing any more. */
   readonly ended: Promise<void>;
-  /** No new requests; running ones may finish within the time. */
-  drain(withinMs: number): Promise<void>;
+  /** No new requests; running ones may finish within the time. Resolves to how late that was. */
+  drain(withinMs: number): Promise<number>;
 }
 
 export async function startGatewayRole(options: GatewayRoleOptions): Promise<GatewayRole> {
@@ -88,9 +88,9 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
     clock,
     log,
   });
-  undo.push(() => money.close(), closeWithin(opened, "money"));
+  undo.push((withinMs) => money.close(withinMs), closingShare(opened, "money"));
   const retention = startRetention({ configuration, store: opened.store, clock, log });
-  undo.push(() => retention.close(), closeWithin(opened, "beside"));
+  undo.push(() => retention.close(), closingShare(opened, "beside"));
   const state = await loadState({ configuration, opened, engine, money, lookup, clock, log, undo });
   if (otlp !== undefined) otlp.findProvider = providerFinder(state.catalog);
   const calls = new ActiveCalls(settings);
@@ -107,10 +107,10 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
     opened.shared && followFleet({ shared: opened.shared, state, money, calls, log });
   if (follower !== undefined) {
     await follower.node.start();
-    undo.push(() => follower.node.stop(), closeWithin(opened, "beside"));
+    undo.push(() => follower.node.stop(), closingShare(opened, "beside"));
     const write = opened.shared?.node?.writeTargets ?? (async () => {});
     const reporter = reportTargets({ health: () => state.router.health(), write, log });
-    undo.push(() => reporter.close(), closeWithin(opened, "beside"));
+    undo.push(() => reporter.close(), closingShare(opened, "beside"));
   }
   const server = listenGateway({
     configuration,
@@ -141,9 +141,21 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
     url,
     publicUrl: settings.publicUrl ?? url,
     ended: Promise.race([opened.store.fenced, ...(follower ? [follower.closed] : [])]),
-    async drain(withinMs) {
-      await server.stopAccepting();
-      await calls.drain(withinMs);
-    },
+    drain: drainOf({ server, calls, graceMs: opened.shared && settings.graceMs }),
+  };
+}
+
+/** `graceMs` is undefined without a database server, which alone keeps calls from ending. */
+function drainOf(of: {
+  readonly server: Pick<GatewayServer, "stopAccepting">;
+  readonly calls: ActiveCalls;
+  readonly graceMs: number | undefined;
+}): GatewayRole["drain"] {
+  const { server, calls, graceMs } = of;
+  return async (withinMs) => {
+    const startMs = monotonicMs();
+    await server.stopAccepting();
+    await calls.drain(withinMs, graceMs === undefined ? undefined : closingMs(graceMs) / 2);
+    return Math.max(0, monotonicMs() - startMs - withinMs);
   };
 }

@@ -1,7 +1,7 @@
 import { type Clock, nextTurn } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { KeyUses } from "../keys/uses.ts";
-import { Journal } from "../ledger/journal.ts";
+import { Journal, type Unconfirmed } from "../ledger/journal.ts";
 import { Lender } from "../ledger/lender.ts";
 import { Minutes } from "../ledger/minutes.ts";
 import { ProviderFailures } from "../ledger/provider-failures.ts";
@@ -9,7 +9,7 @@ import { Purses } from "../ledger/purses.ts";
 import type { Receipt } from "../ledger/receipt.ts";
 import type { LedgerReports } from "../ledger/reports.ts";
 import { Rollups } from "../ledger/rollups.ts";
-import { FencedError, type LedgerWrite, type LostTail } from "../ledger/store.ts";
+import { FencedError, type LostTail } from "../ledger/store.ts";
 import { ReasoningUse } from "../ledger/tokens/reasoning.ts";
 import { TokenCounter } from "../ledger/tokens/token-counter.ts";
 import { Limiter } from "../limits/limiter.ts";
@@ -41,7 +41,7 @@ export interface Money {
   writeSums(): Promise<void>;
   readonly sums: Pick<Rollups, "betweenWrites">;
   /** After the last call: everything is written. */
-  close(): Promise<void>;
+  close(withinMs?: number): Promise<void>;
 }
 
 export interface MoneyOptions {
@@ -64,7 +64,9 @@ const checkEveryMs = 1_000;
 /** A commit to a shared database is a round trip: it holds up nobody, and may carry more. */
 const sharedBatch = 128;
 /** How long shutdown waits for a failing store. Callers already got an error for these calls. */
-const writeWithinMs = 5_000;
+const closeWithinMs = 6_000;
+/** Of that time, for what is in line; what is left in line then is logged. */
+const waitingShare = 0.8;
 
 export async function openMoney({
   store,
@@ -180,11 +182,11 @@ export async function openMoney({
     flushRollups,
     writeSums,
     sums: rollups,
-    async close() {
+    async close(withinMs = closeWithinMs) {
       const reading = reports.close();
       for (const timer of timers) clearInterval(timer);
       if (counter !== sharedCounter) counter.close();
-      tellLost(await journal.idle(writeWithinMs), log);
+      tellLost(await journal.idle(withinMs * waitingShare), log);
       journal.close();
       await reading;
       await refused.close();
@@ -199,19 +201,28 @@ export async function openMoney({
   };
 }
 
-function tellLost(left: readonly LedgerWrite[], log: Log): void {
+function tellLost(left: readonly Unconfirmed[], log: Log): void {
   const tell = (message: string, ids: readonly string[]) => {
     if (ids.length > 0) log.error(message, { count: ids.length, ids: ids.slice(0, 20).join(" ") });
   };
   tell(
     "receipts were lost: the ledger could not be written before shutdown",
-    left.flatMap((write) => (write.type === "receipt" ? [write.receipt.id] : [])),
+    receiptsOf(left, false),
+  );
+  tell(
+    "receipts are in doubt: the database did not answer before shutdown; look for them",
+    receiptsOf(left, true),
   );
   tell(
     "calls that failed may have been charged: the database did not answer before shutdown; look for their receipts",
-    left.flatMap((write) => (write.type === "void" ? [write.of.receipt.id] : [])),
+    left.flatMap(({ write }) => (write.type === "void" ? [write.of.receipt.id] : [])),
   );
 }
+
+const receiptsOf = (left: readonly Unconfirmed[], doubtful: boolean) =>
+  left.flatMap(({ write, isDoubtful }) =>
+    write.type === "receipt" && isDoubtful === doubtful ? [write.receipt.id] : [],
+  );
 
 /** Before anything is served from it. */
 export async function checkLedger(

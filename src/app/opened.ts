@@ -73,5 +73,5 @@ export interface Opened {
   readonly shared?: SharedProcesses | undefined;
   /** Of a node: its start is complete. One that is closed before that leaves no entry behind. */
   started?(): void;
-  close(): Promise<void>;
+  close(withinMs?: number): Promise<void>;
 }

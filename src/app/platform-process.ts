@@ -9,7 +9,7 @@ import type { Opened } from "./opened.ts";
 import { startPlatformRole } from "./platform-role.ts";
 import { applyAtStart, openStore, problemOf } from "./store.ts";
 import { openProcessTelemetry } from "./telemetry.ts";
-import { closeWithin, Undo } from "./undo.ts";
+import { closingMs, closingShare, Undo } from "./undo.ts";
 import { logUpgrade } from "./upgrade.ts";
 
 export interface PlatformProcess {
@@ -30,7 +30,7 @@ export async function startPlatformProcess(
     onUpgrade: logUpgrade(log),
   });
   const undo = new Undo();
-  undo.push(opened.close, closeWithin(opened, "store"));
+  undo.push(opened.close, closingShare(opened, "store"));
   try {
     const instance = settings.node;
     const certificate = openCertificate({ configuration, log, undo });
@@ -63,7 +63,8 @@ export async function startPlatformProcess(
     await applyAtStart({ configuration, opened, operations, log });
     opened.lock.describe({ pid: process.pid, address: platform.url });
     let stopped: Promise<void> | undefined;
-    return { url: platform.url, operations, opened, stop: () => (stopped ??= undo.run()) };
+    const stop = () => (stopped ??= undo.run(closingMs(settings.graceMs)));
+    return { url: platform.url, operations, opened, stop };
   } catch (error) {
     await undo.run().catch(() => {});
     throw await problemOf(error, configuration);

@@ -22,7 +22,7 @@ import type { ServerLog } from "./log.ts";
 import type { Opened } from "./opened.ts";
 import { openControl } from "./platform.ts";
 import { operationsOn, withLedger } from "./store.ts";
-import { closeWithin, type Undo } from "./undo.ts";
+import { closingShare, type Undo } from "./undo.ts";
 
 export interface PlatformRoleOptions extends ServerLog {
   readonly configuration: Configuration;
@@ -80,7 +80,7 @@ export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
   });
   if (options.otlp !== undefined) options.otlp.readMore = () => exporter.readMetrics();
   const running = exporter.start();
-  undo.push(() => running.close(), closeWithin(opened, "exports"));
+  undo.push(() => running.close(), closingShare(opened, "exports"));
   const identities = createIdentities({ configuration, opened, people, clock });
   const unbound = operationsOn({
     configuration,

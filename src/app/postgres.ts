@@ -111,7 +111,7 @@ export async function openPostgresStore(
       started() {
         hasStarted = true;
       },
-      async close() {
+      async close(withinMs = closeWithinMs) {
         clearInterval(timer);
         losses.close();
         // Where this fails, others close it when it has been silent for long enough.
@@ -119,7 +119,9 @@ export async function openPostgresStore(
           await shared.live.close();
           if (isNode) await fleet.leave(hasStarted ? "listed" : "forgotten");
         };
-        await within(leave(), leaveWithinMs, "the database does not answer").catch(() => {});
+        await within(leave(), withinMs * leaveShare, "the database does not answer").catch(
+          () => {},
+        );
         await store.close();
         place.lock.release();
       },
@@ -177,8 +179,9 @@ export async function openReader(url: string): Promise<LedgerReader> {
 const goneAfterMs = ({ offlineMs, maxCallMs, graceMs }: Settings) =>
   offlineMs + maxCallMs + graceMs;
 
+const closeWithinMs = 6_000;
 /** Adding up the sums of the last hour may take longer: then another gateway does it. */
-const leaveWithinMs = 4_000;
+const leaveShare = 0.7;
 
 /** Of a process that does not tick. */
 const clockEveryMs = 10_000;

@@ -16,7 +16,7 @@ import type { Opened } from "./opened.ts";
 import { pageOrigins, startPlatformRole } from "./platform-role.ts";
 import { applyAtStart, openStore, problemOf } from "./store.ts";
 import { openTelemetry } from "./telemetry.ts";
-import { closeWithin, Undo } from "./undo.ts";
+import { closingMs, closingShare, Undo } from "./undo.ts";
 import { logUpgrade } from "./upgrade.ts";
 
 export interface RunningServer {
@@ -63,7 +63,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     : options.open(configuration));
   const clock = options.clock ?? opened.shared?.clock ?? systemClock;
   const undo = new Undo();
-  undo.push(opened.close, closeWithin(opened, "store"));
+  undo.push(opened.close, closingShare(opened, "store"));
   try {
     const instance = settings.node;
     const otlp = openTelemetry({ configuration, version, instance, log, recent, undo });
@@ -93,8 +93,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     let stopped: Promise<void> | undefined;
     const stopWithin = async (graceMs: number) => {
       engine?.expectEnd();
-      await gateway.drain(graceMs);
-      await undo.run();
+      const lateMs = await gateway.drain(graceMs);
+      await undo.run(closingMs(settings.graceMs, lateMs));
     };
     const stop = () => (stopped ??= stopWithin(settings.graceMs));
     // What still runs can no longer be paid for: it ends at once.

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { type Clock, systemClock } from "../base/clock.ts";
+import { type Clock, monotonicMs, systemClock } from "../base/clock.ts";
 import { toApiError } from "../base/errors.ts";
 import { FeedFollower } from "../base/feed.ts";
 import type { Log } from "../base/log.ts";
@@ -21,7 +21,7 @@ import type { RunningServer } from "./server.ts";
 import { applyAtStart, openStore, problemOf, routeCheck } from "./store.ts";
 import { openProcessTelemetry } from "./telemetry.ts";
 import { Ticker } from "./ticker.ts";
-import { closeWithin, Undo } from "./undo.ts";
+import { closingMs, closingShare, Undo } from "./undo.ts";
 import { logUpgrade } from "./upgrade.ts";
 import type { EngineRefusal } from "./workers/messages.ts";
 import { WorkerPool } from "./workers/pool.ts";
@@ -49,7 +49,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Runni
     onUpgrade: logUpgrade(log),
   });
   const undo = new Undo();
-  undo.push(opened.close, closeWithin(opened, "store"));
+  undo.push(opened.close, closingShare(opened, "store"));
   try {
     const instance = settings.node;
     const certificate = openCertificate({ configuration, log, undo });
@@ -78,11 +78,15 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Runni
     opened.lock.describe({ pid: process.pid, address: gatewayUrl });
     platform.openSocket();
     let stopped: Promise<void> | undefined;
-    // The console stays until the last call has ended.
-    const stop = () => {
+    const stopAll = async () => {
       engine?.expectEnd();
-      return (stopped ??= pool.stop().then(() => undo.run()));
+      const startMs = monotonicMs();
+      // The console stays until the last call has ended.
+      await pool.stop();
+      const lateMs = monotonicMs() - startMs - settings.graceMs;
+      await undo.run(closingMs(settings.graceMs, Math.max(0, lateMs)));
     };
+    const stop = () => (stopped ??= stopAll());
     return {
       gatewayUrl: link.publicUrl,
       platformUrl: platform.url,
@@ -169,5 +173,5 @@ async function followCatalog(options: {
   await follower.start();
   await addEmbedded({ ...options, follower });
   const ticker = new Ticker({ work: () => follower.catchUp(), what: "follow changes", log });
-  undo.push(() => ticker.close(), closeWithin(opened, "beside"));
+  undo.push(() => ticker.close(), closingShare(opened, "beside"));
 }

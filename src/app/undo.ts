@@ -1,49 +1,78 @@
+import { monotonicMs } from "../base/clock.ts";
 import { LateError, within } from "../base/within.ts";
 import type { Opened } from "./opened.ts";
 
+/** `withinMs` is undefined for a step that nobody cuts short. */
+type CloseStep = (withinMs: number | undefined) => Promise<void>;
+
 interface Step {
-  readonly run: () => Promise<void>;
-  readonly withinMs: number | undefined;
+  readonly run: CloseStep;
+  readonly share: number;
 }
 
 /** What a start has opened, to be closed in reverse order: when a later step fails, and at the end. */
 export class Undo {
   readonly #steps: Step[] = [];
+  readonly #elapsedMs: () => number;
 
-  /** With a limit, the next step follows when this one takes longer: nobody waits for its end. */
-  push(run: () => Promise<void>, withinMs?: number): void {
-    this.#steps.push({ run, withinMs });
+  constructor(elapsedMs = monotonicMs) {
+    this.#elapsedMs = elapsedMs;
   }
 
-  /** A step that fails does not keep the others from running; the first failure is thrown. */
-  async run(): Promise<void> {
+  /** With a share, the step gets a part of the time for closing; nobody waits longer for its end. */
+  push(run: CloseStep, share = 0): void {
+    this.#steps.push({ run, share });
+  }
+
+  /**
+   * A step that fails does not keep the others from running; the first failure is thrown. All steps
+   * with a share have one deadline: what a step leaves over is for those that follow.
+   */
+  async run(closingMs = longestClosingMs): Promise<void> {
     const failures: unknown[] = [];
-    for (const { run, withinMs } of this.#steps.toReversed()) {
-      const step = withinMs === undefined ? run() : within(run(), withinMs, "not closed in time");
+    const steps = this.#steps.toReversed();
+    let leftMs = closingMs;
+    let shares = steps.reduce((sum, { share }) => sum + share, 0);
+    for (const { run, share } of steps) {
+      const startMs = this.#elapsedMs();
+      const limitMs = share === 0 ? undefined : Math.floor((leftMs * share) / shares);
+      const work = run(limitMs);
+      const step = limitMs === undefined ? work : within(work, limitMs, "not closed in time");
       await step.catch((error: unknown) => {
         if (!(error instanceof LateError)) failures.push(error);
       });
+      if (limitMs === undefined) continue;
+      leftMs = Math.max(0, leftMs - (this.#elapsedMs() - startMs));
+      shares -= share;
     }
     if (failures.length > 0) throw failures[0];
   }
 }
 
+const longestClosingMs = 8_000;
+const shortestClosingMs = 1_000;
+
 /**
- * How long closing may wait for a database server, which may never answer again; all together less
- * than what service managers allow beyond SVC_GRACE_S. SQLite has no such limits: it is this process.
+ * How long closing may wait for a database server, which may never answer again: as long as calls in
+ * flight may (SVC_GRACE_S), and less than what service managers allow beyond it. A server that is
+ * well needs a fraction of a second, which a grace time of 0 does not take away.
  */
-const closeWithinMs = {
+export const closingMs = (graceMs: number, spentMs = 0): number =>
+  Math.max(shortestClosingMs, Math.min(graceMs, longestClosingMs) - spentMs);
+
+/** Parts of that time. SQLite has no such limits: it is this process. */
+const shares = {
   /** What reads and writes beside calls. Others do it, or the next start. */
-  beside: 500,
+  beside: 1,
   /** A delivery that ends well is not repeated by the next start. */
-  exports: 2_000,
+  exports: 3,
   /** Receipts that are in line still have to be written, or logged as lost. */
-  money: 5_500,
+  money: 8,
   /** Gives all leases back; otherwise the others close them when this node is silent for long. */
-  store: 5_500,
+  store: 5,
 } as const;
 
-export const closeWithin = (
+export const closingShare = (
   { shared }: Pick<Opened, "shared">,
-  what: keyof typeof closeWithinMs,
-): number | undefined => (shared === undefined ? undefined : closeWithinMs[what]);
+  what: keyof typeof shares,
+): number | undefined => (shared === undefined ? undefined : shares[what]);

@@ -381,4 +381,12 @@ describe("all calls", () => {
     calls.end(call);
     expect(await drained).toBe("drained");
   });
+
+  test("a drain does not wait for calls that a database keeps from ending", async () => {
+    const calls = new ActiveCalls(limits, () => 0);
+    const call = calls.begin(chat);
+    await calls.drain(1, 1);
+    expect(reasonOf(call)).toBe("shutting_down");
+    expect(calls.size).toBe(1);
+  });
 });

@@ -341,16 +341,23 @@ export class ActiveCalls {
     if (this.#calls.size === 0) this.#whenEmpty?.();
   }
 
-  /** Resolves when no call is left, or after `withinMs`, having ended those that were. */
-  async drain(withinMs: number): Promise<void> {
+  /**
+   * Resolves when no call is left. After `withinMs`, those that are left are ended, and may take
+   * `endMs` for it: a database that does not answer keeps them longer.
+   */
+  async drain(withinMs: number, endMs = Number.POSITIVE_INFINITY): Promise<void> {
     this.#isDraining = true;
     // Nobody waits for these: they pay what they are estimated to have used.
     const reason = shuttingDown();
     for (const call of this.#calls) if (call.isReadingOn) call.abort(reason);
     if (this.#calls.size > 0) {
       const empty = new Promise<void>((resolve) => (this.#whenEmpty = resolve));
-      const timer = setTimeout(() => this.#abortAll(), withinMs);
-      await empty;
+      const over = Promise.withResolvers<void>();
+      let timer = setTimeout(() => {
+        this.#abortAll();
+        if (Number.isFinite(endMs)) timer = setTimeout(over.resolve, endMs);
+      }, withinMs);
+      await Promise.race([empty, over.promise]);
       clearTimeout(timer);
     }
     clearInterval(this.#ticker);

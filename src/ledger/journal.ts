@@ -22,6 +22,12 @@ interface Pending {
   isDoubtful: boolean;
 }
 
+/** What was in line when the time was up. `isDoubtful`: nobody knows whether it stands. */
+export interface Unconfirmed {
+  readonly write: LedgerWrite;
+  readonly isDoubtful: boolean;
+}
+
 /** The store could not write in time. `isTakenBack`: what was to be written never will be. */
 export class JournalError extends Error {
   override readonly name = "JournalError";
@@ -69,7 +75,8 @@ const defaultRetryMs = 50;
 export class Journal {
   readonly #options: Required<JournalOptions>;
   #line: Pending[] = [];
-  #inFlight = 0;
+  /** Batches that the store was given and has not answered yet; those of probes are empty. */
+  readonly #inFlight = new Set<readonly Pending[]>();
   #isScheduled = false;
   #isRetrying = false;
   #isClosed = false;
@@ -111,9 +118,9 @@ export class Journal {
     if (!this.isFailing && !this.#isClosed) this.#probe();
   }
 
-  /** Resolves when nothing is in line any more, or after `withinMs`, with what still is. */
-  async idle(withinMs: number): Promise<readonly LedgerWrite[]> {
-    if (this.#line.length === 0 && this.#inFlight === 0) return [];
+  /** Resolves when nothing is in line any more, or after `withinMs`, with what is not confirmed. */
+  async idle(withinMs: number): Promise<readonly Unconfirmed[]> {
+    if (this.#line.length === 0 && this.#inFlight.size === 0) return [];
     let timer: ReturnType<typeof setTimeout> | undefined;
     await Promise.race([
       new Promise<void>((resolve) => this.#whenIdle.push(resolve)),
@@ -122,7 +129,14 @@ export class Journal {
       }),
     ]);
     clearTimeout(timer);
-    return this.#line.map(({ write }) => write);
+    const sent = [...this.#inFlight].flat();
+    return [
+      ...sent.map(({ write }) => ({ write, isDoubtful: true })),
+      ...this.#line.map(({ write, isWritten, isDoubtful }) => ({
+        write,
+        isDoubtful: isWritten || isDoubtful,
+      })),
+    ];
   }
 
   /** The store is about to be closed: what is still in line is given up. */
@@ -149,7 +163,7 @@ export class Journal {
     if (
       length === 0 ||
       this.#isScheduled ||
-      (this.#inFlight > 0 && length < this.#options.maxBatch)
+      (this.#inFlight.size > 0 && length < this.#options.maxBatch)
     )
       return;
     this.#isScheduled = true;
@@ -157,7 +171,7 @@ export class Journal {
   }
 
   #commit(batch: readonly Pending[]): void {
-    this.#inFlight++;
+    this.#inFlight.add(batch);
     this.#options.store.commit(batch.map(({ write }) => write)).then(
       () => this.#written(batch),
       (error: unknown) => this.#failed(batch, error),
@@ -166,16 +180,17 @@ export class Journal {
 
   /** With nothing in line, the journal asks whether the store still fails. */
   #probe(): void {
-    this.#inFlight++;
+    const batch: readonly Pending[] = [];
+    this.#inFlight.add(batch);
     const { store, nowMs } = this.#options;
     probeStore(store, nowMs()).then(
-      () => this.#written([]),
-      (error: unknown) => this.#failed([], error),
+      () => this.#written(batch),
+      (error: unknown) => this.#failed(batch, error),
     );
   }
 
   #written(batch: readonly Pending[], error?: ClaimsLostError): void {
-    this.#inFlight--;
+    this.#inFlight.delete(batch);
     for (const { write, resolve, reject } of batch)
       if (error?.lost.includes(write) === true) reject(error);
       else resolve();
@@ -195,7 +210,7 @@ export class Journal {
 
   #failed(batch: readonly Pending[], error: unknown): void {
     if (error instanceof ClaimsLostError) return this.#written(batch, error);
-    this.#inFlight--;
+    this.#inFlight.delete(batch);
     if (error instanceof FencedError) this.#fenced ??= error;
     if (this.#fenced !== undefined) return this.#giveUp(batch, this.#fenced, error);
     if (error instanceof UnwritableError) return this.#isolate(batch, error);
@@ -278,7 +293,7 @@ export class Journal {
   }
 
   #tellIdle(): void {
-    if (this.#line.length > 0 || this.#inFlight > 0) return;
+    if (this.#line.length > 0 || this.#inFlight.size > 0) return;
     for (const resolve of this.#whenIdle) resolve();
     this.#whenIdle = [];
   }

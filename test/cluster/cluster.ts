@@ -13,6 +13,7 @@ import { fixtureBytes } from "../fixtures/media/fixture.ts";
 import type { ForgettingProxy } from "../setup/forgetting-proxy.ts";
 import { freePort } from "../setup/platform-home.ts";
 import { createFolder, type PostgresServer, startPostgres } from "../setup/postgres.ts";
+import { type Replication, StandbyPair } from "./standby.ts";
 
 /** Costs exactly its hold: one image. */
 export const model = "images";
@@ -36,6 +37,7 @@ const main = resolve(import.meta.dir, "../../src/main.ts");
 export class ClusterProcess {
   readonly name: string;
   readonly origin: string;
+  readonly metricsOrigin: string;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #role: string;
   #child: Bun.Subprocess<"ignore", "ignore", "pipe"> | undefined;
@@ -49,6 +51,7 @@ export class ClusterProcess {
   }) {
     this.name = options.name;
     this.origin = `http://127.0.0.1:${options.port}`;
+    this.metricsOrigin = `http://127.0.0.1:${options.environment["SVC_METRICS_PORT"]}`;
     this.#role = options.role;
     this.#environment = options.environment;
   }
@@ -88,6 +91,17 @@ export class ClusterProcess {
     }
   }
 
+  /** What a command prints that runs as this process does. */
+  async run(words: readonly string[]): Promise<string> {
+    const child = Bun.spawn([process.execPath, "--no-env-file", main, ...words], {
+      env: { ...process.env, ...this.#environment },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+    return new Response(child.stdout).text();
+  }
+
   async #read(stream: ReadableStream<Uint8Array>): Promise<void> {
     for await (const bytes of stream) this.#log += new TextDecoder().decode(bytes);
   }
@@ -114,6 +128,8 @@ export interface ClusterOptions {
   readonly through?: (url: string) => Promise<ForgettingProxy>;
   /** Where the database has its files. */
   readonly databaseIn?: string;
+  /** The database has a standby. */
+  readonly replication?: Replication;
 }
 
 /** Gateways and a platform on one real PostgreSQL, in front of one fake vendor. */
@@ -124,11 +140,13 @@ export class Cluster {
   readonly #folder: string;
   readonly #environment: Readonly<Record<string, string>>;
   #postgres: PostgresServer;
+  readonly #pair: StandbyPair | undefined;
   readonly proxy: ForgettingProxy | undefined;
 
   private constructor(options: {
     readonly folder: string;
     readonly postgres: PostgresServer;
+    readonly pair: StandbyPair | undefined;
     readonly upstream: FakeUpstream;
     readonly gateways: number;
     readonly environment: Readonly<Record<string, string>>;
@@ -138,6 +156,7 @@ export class Cluster {
     this.proxy = proxy;
     this.#folder = folder;
     this.#postgres = postgres;
+    this.#pair = options.pair;
     this.#environment = environment;
     this.upstream = upstream;
     const open = (name: string, role: "gateway" | "platform") => {
@@ -165,10 +184,13 @@ export class Cluster {
     environment = {},
     through,
     databaseIn,
+    replication,
   }: ClusterOptions): Promise<Cluster> {
     const folder = mkdtempSync(join(tmpdir(), "svc-cluster-"));
-    const databaseFolder = createFolder(databaseIn);
-    const postgres = await startPostgres({ folder: databaseFolder, settings: durable });
+    const pair = replication && (await StandbyPair.start({ replication, settings: durable }));
+    const postgres =
+      pair?.primary ??
+      (await startPostgres({ folder: createFolder(databaseIn), settings: durable }));
     const proxy = await through?.(postgres.url);
     const upstream = await startFakeUpstream();
     upstream.replyWith(oneVectorEach);
@@ -176,6 +198,7 @@ export class Cluster {
     const cluster = new Cluster({
       folder,
       postgres,
+      pair,
       upstream,
       gateways,
       proxy,
@@ -229,6 +252,7 @@ export class Cluster {
   #configuration() {
     return loadConfiguration({
       ...this.#environment,
+      SVC_DATABASE_URL: this.#postgres.url,
       SVC_DATA_DIR: join(this.#folder, "commands"),
     });
   }
@@ -285,12 +309,24 @@ export class Cluster {
     this.#postgres = await startPostgres({ folder, port, settings: durable });
   }
 
+  /** The standby is behind by this long when the primary is lost, and takes over. */
+  async failOver(behindMs: number): Promise<void> {
+    const pair = this.#pair;
+    if (pair === undefined) throw new Error("This cluster has no standby.");
+    pair.cut();
+    await Bun.sleep(behindMs);
+    this.signalDatabase("SIGKILL");
+    await pair.promote();
+    this.#postgres = pair.standby;
+    this.proxy?.retarget(pair.standby.url);
+  }
+
   get databaseFolder(): string {
     return this.#postgres.folder;
   }
 
   /** To all its processes. */
-  signalDatabase(signal: "SIGSTOP" | "SIGCONT"): void {
+  signalDatabase(signal: "SIGSTOP" | "SIGCONT" | "SIGKILL"): void {
     for (const pid of serverProcesses(this.#postgres.folder)) process.kill(pid, signal);
   }
 
@@ -298,6 +334,7 @@ export class Cluster {
     await Promise.all([...this.gateways, this.platform].map((one) => one.kill()));
     await this.proxy?.close();
     await this.#postgres.stop();
+    await this.#pair?.stop();
     await this.upstream.stop();
     for (const folder of [this.#folder, this.#postgres.folder])
       rmSync(folder, { recursive: true, force: true });
@@ -313,6 +350,8 @@ function serverProcesses(folder: string): readonly number[] {
 }
 
 function oneVectorEach(request: RecordedRequest) {
+  // `svc doctor` asks for the list of models.
+  if (request.body.length === 0) return embeddingsReply({ vectors: [] });
   const { input } = request.json as { readonly input: unknown };
   const count = Array.isArray(input) ? input.length : 1;
   return embeddingsReply({ vectors: Array.from({ length: count }, () => [0.5]) });

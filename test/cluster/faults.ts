@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startForgettingProxy } from "../setup/forgetting-proxy.ts";
 import { type Called, Cluster, type ClusterProcess, callOnce } from "./cluster.ts";
+import type { Replication } from "./standby.ts";
 
 /** One fault of the database, and what callers saw of it. */
 export interface FaultRow {
@@ -17,12 +18,16 @@ export interface FaultRow {
   readonly probes: string;
   readonly lost: number;
   readonly problems: readonly string[];
+  /** Only after a failover: where the loss is found, and how much of it. */
+  readonly found?: FoundLoss;
 }
 
 interface Scene {
   readonly cluster: Cluster;
   readonly key: string;
   readonly gateway: ClusterProcess;
+  /** What `svc doctor` says of the standby while there is one. */
+  standbyWarning?: string;
 }
 
 interface Fault {
@@ -33,6 +38,19 @@ interface Fault {
   readonly stops?: boolean;
   /** A disk of its own for the database, of so many megabytes. */
   readonly diskMb?: number;
+  /** The database has a standby, and there are two gateways. */
+  readonly replication?: Replication;
+}
+
+interface FoundLoss {
+  readonly doctorBefore: string;
+  readonly inLogs: number;
+  readonly inMetrics: number;
+  readonly inDatabase: number;
+  readonly byVerify: number;
+  readonly doctorAfter: string;
+  /** Of calls that began after the failover. */
+  readonly lostAfterwards: number;
 }
 
 const seconds = (count: number) => Bun.sleep(count * 1_000);
@@ -82,6 +100,8 @@ export const faults: Readonly<Record<string, Fault>> = {
       cluster.signalDatabase("SIGCONT");
     },
   },
+  "failover-async": { replication: "asynchronous", run: failOver },
+  "failover-sync": { replication: "synchronous", run: failOver },
   "disk-full": {
     diskMb: 400,
     async run({ cluster }) {
@@ -101,6 +121,47 @@ export const faults: Readonly<Record<string, Fault>> = {
 
 const callers = 12;
 
+async function failOver(scene: Scene): Promise<void> {
+  scene.standbyWarning = await examine(scene.gateway, /standby/);
+  await scene.cluster.failOver(3_000);
+}
+
+/** The findings of `svc doctor` that match, other than those in order. */
+async function examine(gateway: ClusterProcess, wanted: RegExp): Promise<string> {
+  const { checks } = JSON.parse(await gateway.run(["doctor", "--json"])) as {
+    readonly checks: readonly { readonly state: string; readonly finding: string }[];
+  };
+  const found = checks.filter(({ state, finding }) => state !== "ok" && wanted.test(finding));
+  return found.map(({ state, finding }) => `${state}: ${finding}`).join(" ");
+}
+
+async function findLoss(
+  { cluster, standbyWarning, gateway }: Scene,
+  lostAfterwards: number,
+): Promise<FoundLoss> {
+  let inLogs = 0;
+  let inMetrics = 0;
+  for (const one of cluster.gateways) {
+    for (const [, count] of one.log.matchAll(/"receipts":(\d+)/g)) inLogs += Number(count);
+    const text = await fetch(`${one.metricsOrigin}/metrics`).then((reply) => reply.text());
+    inMetrics += Number(/^svc_lost_receipts_total (\d+)/m.exec(text)?.[1] ?? 0);
+  }
+  const [row] = await cluster.query<{ value: string }>(
+    "select value from meta where key = 'lost_tails'",
+  );
+  const tails: readonly { readonly receipts?: number }[] = JSON.parse(row?.value ?? "[]");
+  const { problems } = await cluster.verify();
+  return {
+    doctorBefore: standbyWarning ?? "",
+    inLogs,
+    inMetrics,
+    inDatabase: tails.reduce((sum, { receipts = 0 }) => sum + receipts, 0),
+    byVerify: problems.filter(({ kind }) => kind === "lost-receipts").length,
+    lostAfterwards,
+    doctorAfter: await examine(gateway, /missing/),
+  };
+}
+
 /** One gateway on a database behind a proxy, under load. */
 export async function runFault(name: string): Promise<FaultRow> {
   const fault = faults[name];
@@ -108,7 +169,8 @@ export async function runFault(name: string): Promise<FaultRow> {
     throw new Error(`--only must be one of ${Object.keys(faults).join(", ")}, not ${name}.`);
   const disk = fault.diskMb === undefined ? undefined : mountDisk(fault.diskMb);
   const cluster = await Cluster.start({
-    gateways: 1,
+    gateways: fault.replication === undefined ? 1 : 2,
+    ...(fault.replication && { replication: fault.replication }),
     through: (url) => startForgettingProxy(url),
     ...(disk === undefined ? {} : { databaseIn: disk }),
     environment: { SVC_OFFLINE_S: "60", SVC_GRACE_S: "4", SVC_LOG_LEVEL: "info" },
@@ -132,10 +194,11 @@ async function measure(of: {
   const { cluster, gateway, key } = scene;
   const calls: { readonly called: Called; readonly atMs: number; readonly tookMs: number }[] = [];
   const state = { isOver: false };
-  const load = Array.from({ length: callers }, async () => {
+  const load = Array.from({ length: callers }, async (_, at) => {
+    const target = cluster.gateways[at % cluster.gateways.length] ?? gateway;
     while (!state.isOver) {
       const atMs = performance.now();
-      const called = await callOnce(gateway, key, fault.headers?.());
+      const called = await callOnce(target, key, fault.headers?.());
       calls.push({ called, atMs, tookMs: performance.now() - atMs });
       await Bun.sleep(called.status === 200 ? 5 : 50);
     }
@@ -153,7 +216,15 @@ async function measure(of: {
     cluster.proxy?.pass();
     await gateway.start();
     await Promise.all(load);
-    return toRow({ ...of, calls, faultMs, recoveredMs, vendorBefore, probes: probes.stop() });
+    return toRow({
+      ...of,
+      calls,
+      faultMs,
+      endedMs,
+      recoveredMs,
+      vendorBefore,
+      probes: probes.stop(),
+    });
   }
   await seconds(15);
   state.isOver = true;
@@ -163,7 +234,15 @@ async function measure(of: {
   const slow = calls.filter(({ atMs, tookMs }) => atMs >= faultMs && tookMs > 1_000);
   const lastSlow = Math.max(endedMs, ...slow.map(({ atMs, tookMs }) => atMs + tookMs));
   const recoveredMs = Math.max(lastBad, lastSlow) - endedMs;
-  return toRow({ ...of, calls, faultMs, recoveredMs, vendorBefore, probes: probes.stop() });
+  return toRow({
+    ...of,
+    calls,
+    faultMs,
+    endedMs,
+    recoveredMs,
+    vendorBefore,
+    probes: probes.stop(),
+  });
 }
 
 async function toRow(of: {
@@ -171,11 +250,12 @@ async function toRow(of: {
   readonly scene: Scene;
   readonly calls: readonly { called: Called; atMs: number; tookMs: number }[];
   readonly faultMs: number;
+  readonly endedMs: number;
   readonly recoveredMs: number;
   readonly vendorBefore: number;
   readonly probes: string;
 }): Promise<FaultRow> {
-  const { name, scene, calls, faultMs, recoveredMs, vendorBefore, probes } = of;
+  const { name, scene, calls, faultMs, endedMs, recoveredMs, vendorBefore, probes } = of;
   const { cluster } = scene;
   const during = calls.filter(({ atMs, tookMs }) => atMs + tookMs >= faultMs);
   const replies: Record<string, number> = {};
@@ -185,10 +265,14 @@ async function toRow(of: {
     const reply = `${status} ${code}${after}`.trim();
     replies[reply] = (replies[reply] ?? 0) + 1;
   }
-  const served = calls.filter(({ called }) => called.status === 200).map(({ called }) => called);
-  const ids = served.map(({ requestId }) => requestId);
+  const served = calls.filter(({ called }) => called.status === 200);
+  const ids = served.map(({ called }) => called.requestId);
   const charged = await cluster.charged(ids);
   const findings = await cluster.verify();
+  const isFailover = faults[name]?.replication !== undefined;
+  const lostAfterwards = served.filter(
+    ({ atMs }, at) => atMs >= endedMs && charged[at] === undefined,
+  ).length;
   return {
     fault: name,
     replies,
@@ -197,7 +281,10 @@ async function toRow(of: {
     recoveredMs: Math.round(recoveredMs),
     probes,
     lost: charged.filter((nano) => nano === undefined).length + ids.length - new Set(ids).size,
-    problems: findings.problems.map(({ kind, subject }) => `${kind} ${subject}`),
+    problems: findings.problems.map(
+      ({ kind, subject, expected, found }) => `${kind} ${subject}: ${expected}, not ${found}`,
+    ),
+    ...(isFailover && { found: await findLoss(scene, lostAfterwards) }),
   };
 }
 

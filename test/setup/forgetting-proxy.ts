@@ -15,6 +15,8 @@ export interface ForgettingProxy {
   /** All connections, also new ones, until it passes again; what waits meanwhile is delivered then. */
   stall(): void;
   pass(): void;
+  /** New connections go to another server, as after a failover. */
+  retarget(databaseUrl: string): void;
   /** How many connections were forgotten. */
   readonly forgotten: number;
   close(): Promise<void>;
@@ -30,7 +32,7 @@ export async function startForgettingProxy(
   databaseUrl: string,
   port = 0,
 ): Promise<ForgettingProxy> {
-  const target = new URL(databaseUrl);
+  let target = new URL(databaseUrl);
   const links = new Set<Link>();
   let wanted: { readonly text: string; readonly isDone: boolean } | undefined;
   let isStalled = false;
@@ -95,6 +97,9 @@ export async function startForgettingProxy(
     pass() {
       isStalled = false;
       each((socket) => socket.resume());
+    },
+    retarget(databaseUrl) {
+      target = new URL(databaseUrl);
     },
     get forgotten() {
       return forgotten;

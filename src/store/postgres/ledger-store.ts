@@ -26,7 +26,7 @@ export interface NodeStoreOptions {
   readonly shared: SharedStore;
   readonly epoch: number;
   /** Keeps what was confirmed. */
-  readonly losses?: Pick<Losses, "confirmed"> | undefined;
+  readonly losses?: Pick<Losses, "confirmed" | "onFound"> | undefined;
   readonly lostTail?: LostTail | undefined;
   readonly nowMs: () => number;
   /** So many rows of sums are added to their days in one transaction. */
@@ -79,6 +79,7 @@ export function createNodeStore(options: NodeStoreOptions): NodeStore {
   const { pool, db } = postgres;
   const { promise: fenced, resolve: onClosed } = Promise.withResolvers<void>();
   const rollups = new PostgresRollups({ db, pool, epoch, foldedAtOnce });
+  losses?.onFound(({ fromMs }) => rollups.distrust({ fromMs, nowMs: nowMs() }));
   let watcher: (receipt: Receipt) => void = () => {};
   const writer = new LedgerWriter({
     pool,

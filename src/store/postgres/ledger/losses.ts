@@ -38,6 +38,7 @@ export class Losses {
   #sequence = 0;
   #lostSequence = 0;
   #hasConnected = false;
+  #tell: (lost: LostTail) => void = () => {};
   #timer: ReturnType<typeof setInterval> | undefined;
   #isChecking = false;
   /** Since the start. */
@@ -51,6 +52,11 @@ export class Losses {
     postgres.pool.on("connect", () => {
       this.#hasConnected = true;
     });
+  }
+
+  /** For what is kept in memory, and adds up receipts that are gone. */
+  onFound(listener: (lost: LostTail) => void): void {
+    this.#tell = listener;
   }
 
   /** What the last run of this node was confirmed, and the database lacks. */
@@ -141,6 +147,7 @@ export class Losses {
     const gone = new Set(missing.map(({ lastId }) => lastId));
     this.#confirmed = this.#confirmed.filter(({ lastId }) => !gone.has(lastId));
     this.lost.receipts += receipts;
+    this.#tell(lost);
     if (this.#confirmed.length === 0) this.#mark?.committed("");
     return lost;
   }

@@ -31,23 +31,34 @@ export async function recountEpoch(client: ClientBase, epoch: number): Promise<v
  */
 export async function recountFrom(
   client: ClientBase,
-  of: { readonly epoch: number; readonly fromMs: number },
+  of: {
+    readonly epoch: number;
+    readonly fromMs: number;
+    /** Only hours before it; the epoch's mark stays. Absent: all of them. */
+    readonly toMs?: number;
+  },
 ): Promise<void> {
-  const { epoch } = of;
+  const { epoch, toMs } = of;
   const fromMs = Math.max(of.fromMs, await newestMark(client));
   // An hour may have millions of receipts.
   setDeadline(client, deadlines.recount);
   await client.query(`set local statement_timeout = ${recountStatementMs}`);
-  await client.query("update epochs set open_from_ms = null where id = $1", [epoch]);
-  await client.query("delete from rollups where epoch = $1 and hour_ms >= $2", [epoch, fromMs]);
+  if (toMs === undefined)
+    await client.query("update epochs set open_from_ms = null where id = $1", [epoch]);
+  await client.query(
+    "delete from rollups where epoch = $1 and hour_ms >= $2 and ($3::bigint is null or hour_ms < $3)",
+    [epoch, fromMs, toMs ?? null],
+  );
   await client.query(
     `insert into rollups (${epochKeys.join(", ")}, ${sums})
       select ${startOf(hourMs, postgresWords)}, account_id, key_id, model, provider, epoch,
         ${sumsOfReceipts}
-      from receipts where epoch = $1 and id >= $2 group by 1, 2, 3, 4, 5, 6`,
-    [epoch, idFloor("req", fromMs)],
+      from receipts where epoch = $1 and id >= $2 and ($3::text is null or id < $3)
+      group by 1, 2, 3, 4, 5, 6`,
+    [epoch, idFloor("req", fromMs), toMs === undefined ? null : idFloor("req", toMs)],
   );
-  await recountMinutes(client, { epoch, fromMs });
+  // By then, nobody reads the minutes of hours that have ended.
+  if (toMs === undefined) await recountMinutes(client, { epoch, fromMs });
   await client.query(lockSql("sums"));
   await unfold(client, fromMs);
 }

@@ -293,3 +293,41 @@ test.each([1, 2, 3, 4])(
     expect(days.reduce((sum, day) => sum + day.receipts, 0)).toBe(receipts.length);
   },
 );
+
+test("sums of receipts that a failover has lost are added up again when their hours have ended", async () => {
+  const one = await openSums(postgres());
+  const sums = await startSums(one);
+  const receipts = mixedReceipts();
+  await one.commit(receipts);
+  const [lost, ...kept] = receipts;
+  await postgres().pool.query("delete from receipts where id = $1", [lost?.id]);
+  one.rollups.distrust({ fromMs: noonMs, nowMs: noonMs });
+  await sums.flush(noonMs);
+  expect((await one.readSums()).openFromMs).toBe(noonMs - hourMs);
+  const later = receiptOf({ id: newId("req", noonMs + 4 * hourMs) });
+  await one.commit([later]);
+  await sums.flush(noonMs + 4 * hourMs);
+  await sums.flush(noonMs + 4 * hourMs);
+  await expectExact(one, [...kept, later]);
+  expect((await one.readSums()).openFromMs).toBeGreaterThan(noonMs);
+});
+
+test("sums that a failover has lost are added up again", async () => {
+  const one = await openSums(postgres());
+  const sums = await startSums(one);
+  const first = receiptOf();
+  await one.commit([first]);
+  const { pool } = postgres();
+  const { rows } = await pool.query("select sums_added from epochs where id = $1", [one.epoch]);
+  await sums.flush(noonMs);
+  await pool.query("delete from rollups where epoch = $1", [one.epoch]);
+  await pool.query("update epochs set sums_added = $2 where id = $1", [
+    one.epoch,
+    rows[0]?.sums_added,
+  ]);
+  const second = receiptOf();
+  await one.commit([second]);
+  await sums.flush(noonMs);
+  await sums.flush(noonMs + 4 * hourMs);
+  await expectExact(one, [first, second]);
+});

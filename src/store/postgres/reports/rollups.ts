@@ -1,6 +1,12 @@
 import type { ClientBase, Pool } from "pg";
 import { Problem } from "../../../base/problem.ts";
-import type { Rollup, RollupFilter, RollupStore } from "../../../ledger/rollups.ts";
+import {
+  hourMs,
+  type Rollup,
+  type RollupFilter,
+  type RollupStore,
+  toHour,
+} from "../../../ledger/rollups.ts";
 import type { StoredSums } from "../../../ledger/store.ts";
 import { readRollups, readStoredSums } from "../../sql/reports/stored-sums.ts";
 import type { Db } from "../../sql/schema.ts";
@@ -26,6 +32,12 @@ interface Doubt {
   readonly openFromMs: number | undefined;
 }
 
+/** Hours of which receipts or sums were lost, while this process kept what it had added up. */
+interface Distrusted {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
 /**
  * Sums by hour of one start of one process: each epoch has rows of its own, so that processes do not
  * wait for each other. What accounts have spent is in their leases, and no part of it.
@@ -41,6 +53,9 @@ export class PostgresRollups implements RollupStore {
   readonly #epoch: number;
   readonly #foldedAtOnce: number;
   #doubt: Doubt | undefined;
+  #distrusted: Distrusted | undefined;
+  /** The newest `epochs.sums_added` that was confirmed. */
+  #added = 0;
 
   constructor(options: {
     readonly db: Db;
@@ -73,10 +88,58 @@ export class PostgresRollups implements RollupStore {
       );
       this.#doubt = undefined;
       this.mark.moved(knownMs);
+      const count = sent?.count ?? 0;
+      // The database has lost sums that it had confirmed.
+      if (count <= this.#added && openFromMs !== undefined)
+        this.distrust({ fromMs: openFromMs, nowMs: openFromMs + hourMs });
+      this.#added = count;
     } catch (error) {
       if (!(error instanceof UnknownCommitError)) throw error;
       this.#doubt = sent;
+      return;
     }
+    await this.#recountDistrusted(openFromMs);
+  }
+
+  /**
+   * After a failover that lost something: what is added up in memory may have no receipts any more,
+   * and sums may lack receipts. These hours are summed up again when none of their calls can end any
+   * more; until then they stay open, and no day has them.
+   */
+  distrust({
+    fromMs,
+    nowMs,
+  }: {
+    readonly fromMs: number | undefined;
+    readonly nowMs: number;
+  }): void {
+    const known = this.#distrusted;
+    const first = toHour(fromMs ?? nowMs) - hourMs;
+    this.#distrusted = {
+      fromMs: Math.min(known?.fromMs ?? first, first),
+      toMs: Math.max(known?.toMs ?? 0, toHour(nowMs) + hourMs),
+    };
+    this.mark.pin(this.#distrusted.fromMs);
+  }
+
+  async #recountDistrusted(openFromMs: number | undefined): Promise<void> {
+    const hours = this.#distrusted;
+    if (hours === undefined || openFromMs === undefined || openFromMs < hours.toMs) return;
+    const isWhole = await transact(
+      this.#pool,
+      async (client) => {
+        await client.query("select 1 from epochs where id = $1 for update", [this.#epoch]);
+        await recountFrom(client, { epoch: this.#epoch, ...hours });
+      },
+      overMany,
+    ).then(
+      () => true,
+      // The sums are added; the next call tries again.
+      () => false,
+    );
+    if (!isWhole || this.#distrusted !== hours) return;
+    this.#distrusted = undefined;
+    this.mark.unpin();
   }
 
   async openFromMs(): Promise<number | undefined> {

@@ -19,6 +19,7 @@ export interface OpenHour {
  */
 export class SumsMark {
   #knownMs: number | undefined;
+  #pinnedMs: number | undefined;
   readonly #open = new Set<{ readonly hourMs: number }>();
 
   /** Of the oldest receipt of a commit. */
@@ -36,14 +37,24 @@ export class SumsMark {
     };
   }
 
+  /** The mark does not rise above this hour until it is unpinned. */
+  pin(hourMs: number): void {
+    this.#pinnedMs = Math.min(this.#pinnedMs ?? hourMs, hourMs);
+  }
+
+  unpin(): void {
+    this.#pinnedMs = undefined;
+  }
+
   /** What it is to be set to, and from what. */
   move(toMs: number | undefined): {
     readonly fromMs: number | undefined;
     readonly toMs: number | undefined;
   } {
     let lowestMs = toMs;
-    for (const { hourMs } of this.#open)
-      if (lowestMs === undefined || hourMs < lowestMs) lowestMs = hourMs;
+    const held = [...this.#open].map(({ hourMs }) => hourMs);
+    if (this.#pinnedMs !== undefined) held.push(this.#pinnedMs);
+    for (const hourMs of held) if (lowestMs === undefined || hourMs < lowestMs) lowestMs = hourMs;
     const fromMs = this.#knownMs;
     // The higher one of both, until the database has answered.
     if (fromMs !== undefined && (lowestMs === undefined || lowestMs > fromMs))

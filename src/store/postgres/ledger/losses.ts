@@ -6,17 +6,19 @@ import { findLostTail, rememberLostTail } from "../../sql/lost-tail.ts";
 import { MarkFile, readMark } from "../../sqlite/mark.ts";
 import type { Postgres } from "../postgres.ts";
 
-/** The receipts that were confirmed within one second. */
+/** The receipts that were confirmed within one span. */
 interface Confirmed {
   readonly fromMs: number;
-  readonly secondMs: number;
+  readonly span: number;
   lastId: string;
   count: number;
 }
 
-const secondMs = 1_000;
-/** A standby that is further behind loses more than can be told. */
-const mostSeconds = 600;
+const lookEveryMs = 1_000;
+/** Where a loss begins within a span, all of it counts. */
+const spanMs = 250;
+/** Ten minutes: a standby that is further behind loses more than can be told. */
+const mostSpans = 2_400;
 
 export interface LossesOptions {
   readonly postgres: Pick<Postgres, "db" | "pool">;
@@ -70,15 +72,15 @@ export class Losses {
   }
 
   confirmed(id: string): void {
-    const second = Math.floor(this.#options.elapsedMs() / secondMs);
+    const span = Math.floor(this.#options.elapsedMs() / spanMs);
     const last = this.#confirmed.at(-1);
-    if (last?.secondMs === second) {
+    if (last?.span === span) {
       last.lastId = id;
       last.count++;
       return;
     }
-    this.#confirmed.push({ fromMs: idTimeMs(id), secondMs: second, lastId: id, count: 1 });
-    if (this.#confirmed.length > mostSeconds) this.#confirmed.shift();
+    this.#confirmed.push({ fromMs: idTimeMs(id), span, lastId: id, count: 1 });
+    if (this.#confirmed.length > mostSpans) this.#confirmed.shift();
   }
 
   /** The newest change of the feed. */
@@ -91,7 +93,7 @@ export class Losses {
   }
 
   watch(onLoss: (lost: LostTail) => void): void {
-    this.#timer = setInterval(() => void this.#look(onLoss).catch(() => {}), secondMs);
+    this.#timer = setInterval(() => void this.#look(onLoss).catch(() => {}), lookEveryMs);
     this.#timer.unref();
   }
 

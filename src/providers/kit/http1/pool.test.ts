@@ -200,6 +200,16 @@ describe("a second reply to a request", () => {
     expect([await ask(pool), await ask(pool)]).toEqual(["from 4", "from 5"]);
   });
 
+  test("is looked for in a turn of the event loop at least, where many connections rest", async () => {
+    const { pool, server } = poolOf(numbered(), "rested");
+    for (let wave = 1; wave <= 3; wave++) {
+      await Promise.all(Array.from({ length: 128 }, () => ask(pool)));
+      await new Promise(setImmediate);
+    }
+    // Without the early ends of rests, each wave has connections of its own.
+    expect(server.connections.length).toBeLessThanOrEqual(256);
+  });
+
   test("answers nothing where connections are never used again", async () => {
     const { pool, server } = poolOf(numbered(), "never");
     for (let turn = 1; turn <= 3; turn++) expect(await ask(pool)).toBe(`from ${turn}`);

@@ -17,6 +17,8 @@ const seenForMs = 600_000;
 /** A request must not meet a server that is about to close. */
 const idleShare = 0.75;
 const maxIdle = 1_024;
+/** Each connection that rests costs memory that the next calls would find in the processor's cache. */
+const restingAtOnce = 128;
 /** Bytes behind a reply that come later than this are not part of it: some servers send a 408. */
 const strayMs = 1_000;
 const distrustMs = 600_000;
@@ -87,8 +89,10 @@ export class Pool {
     if (isRefused || this.#freeCount >= maxIdle) return connection.end();
     connection.idleSinceMs = nowMs;
     if (this.#reuse === "rested") {
-      this.#resting.push(connection);
-      watchRest(this);
+      const count = this.#resting.push(connection);
+      if (count === 1) watchRest(this);
+      // In a turn of its own, as a tick is.
+      else if (count === restingAtOnce) setImmediate(this.#tickEarly);
       return;
     }
     this.#idle.push(connection);
@@ -132,16 +136,21 @@ export class Pool {
   /**
    * Ends the rest of connections that were freed before the last tick; whether any rests on. Two
    * ticks are turns of the event loop of their own, so whatever has arrived was read between them.
+   * A tick comes early when many rest, so that a busy pool does not go through ever more connections.
    */
   tickRest(): boolean {
-    if (this.#rested.length > 0) {
-      this.#idle.push(...this.#rested);
-      watch(this);
-    }
+    const rested = this.#rested;
+    for (const connection of rested) this.#idle.push(connection);
+    if (rested.length > 0) watch(this);
+    rested.length = 0;
     this.#rested = this.#resting;
-    this.#resting = [];
+    this.#resting = rested;
     return this.#rested.length > 0;
   }
+
+  readonly #tickEarly = (): void => {
+    this.tickRest();
+  };
 
   get #freeCount(): number {
     return this.#idle.length + this.#rested.length + this.#resting.length;

@@ -60,7 +60,8 @@ const vendorsOfKinds: Readonly<Record<string, string>> = {
   bedrock: "Amazon Bedrock",
 };
 
-function receiverOf({ kind: named, vendor: id, base_url: given }: ProviderDraft): string {
+/** The host that calls go to, or the vendor where the kind makes the address. */
+export function receiverOf({ kind: named, vendor: id, base_url: given }: ProviderDraft): string {
   const vendor = typeof id === "string" ? findVendor(id) : undefined;
   const kind = providerKinds.find((one) => one === named) ?? vendor?.kind ?? "openai";
   const usual = vendor?.baseUrl || providerKindShapes[kind].baseUrl || "";

@@ -119,7 +119,7 @@ async function restoreInto({
   try {
     await writeDatabase(backup, temporary, request);
     const master = masterOf(configuration.settings, backup.about.secretFingerprint);
-    checkTrust({ path: temporary, name: input.name, backup, master, trusts: request.trusts });
+    await checkTrust({ path: temporary, name: input.name, backup, master, trusts: request.trusts });
     request.onProgress({ step: "check", ...all(backup) });
     const nowMs = systemClock.nowMs();
     const { keepSchema: keepsSchema } = request;

@@ -1,53 +1,74 @@
-import { isEncrypted } from "../../backup/protection.ts";
 import type { OpenBackup } from "../../backup/reader.ts";
 import { Problem } from "../../base/problem.ts";
 import type { ProviderDraft } from "../../manifest/draft.ts";
-import { outsideUses, outsideUseText } from "../../manifest/outside-uses.ts";
+import { outsideUses, outsideUseText, receiverOf } from "../../manifest/outside-uses.ts";
 import type { MasterKey } from "../../secrets/master-key.ts";
-import { readForeign } from "../../store/sqlite/backup/contents.ts";
+import { type ForeignContents, readForeign } from "../../store/sqlite/backup/contents.ts";
 
-/** How many lines of each sort a refusal shows. */
-const mostLines = 20;
+/** How many lines a refusal shows, those about commands and files first. */
+const mostLines = 50;
 
 /**
- * Refuses a database that another person may have written. A passphrase or the master secret shows who
- * wrote a backup; without both, its rows could run commands, read files, send variables and let
- * any user in, so the operator reads what it names and consents with a flag. A program of SQLite in it
- * is refused in any case: no gateway writes one.
+ * Refuses a database that another person may have written. Only the master secret shows who wrote a
+ * backup, if this machine had it before: a passphrase and a secret may come from the stranger who
+ * sent the file. Rows could run commands, read files, send variables and stored keys and let any user
+ * in, so the operator reads what they name and consents with a flag. A program of SQLite in it is
+ * refused in any case: no gateway writes one.
  */
-export function checkTrust(options: {
+export async function checkTrust(options: {
   readonly path: string;
   readonly name: string;
   readonly backup: OpenBackup;
+  /** Of this machine, and not of the backup. */
   readonly master: MasterKey | undefined;
   readonly trusts: boolean;
-}): void {
+}): Promise<void> {
   const { path, name, backup, master, trusts } = options;
-  const { programs, providers, exports, operators } = readForeign(path);
-  if (programs.length > 0)
+  const found = await readForeign(path);
+  const [program] = found.programs;
+  if (program !== undefined)
     throw new Problem({
       code: "failed",
-      message: `${name} was changed by another program: its database has the ${programs[0]}, which no gateway writes. Use another backup.`,
+      message: `${name} was changed by another program: its database has the ${program}, which no gateway writes. Use another backup.`,
     });
   const { mark, sha256 } = backup.end;
   const isOwn = mark !== undefined && master?.backupMark(sha256) === mark;
-  if (trusts || isOwn || isEncrypted(backup.header)) return;
-  const lines = [
-    ...outsideUses(Object.fromEntries(providers.map(toNamedDraft))).map(outsideUseText),
-    ...exports.map((one) => `export ${one.name} goes to ${one.target}`),
-    ...operators.map((email) => `${email} administers the gateway`),
-  ].map((line) => `  ${line.replaceAll(/\p{Cc}/gu, " ").slice(0, 300)}`);
+  if (trusts || isOwn) return;
+  const lines = linesOf(found).map((line) => `  ${line.replaceAll(/\p{Cc}/gu, " ").slice(0, 300)}`);
   const more = lines.length - mostLines;
   const shown = lines.slice(0, mostLines);
   if (more > 0) shown.push(`  and ${more} more`);
   const what =
     lines.length === 0
       ? "Its rows name nothing outside of it."
-      : `Its rows say:\n${shown.join("\n")}\n`;
+      : `Its database says:\n${shown.join("\n")}\n`;
+  const why =
+    master === undefined
+      ? "this machine does not have the master secret of the backup, which would show it"
+      : "it is from an earlier version, or was changed";
   throw new Problem({
     code: "failed",
-    message: `${name} does not show that a holder of the master secret wrote it: it is from an earlier version, or was changed. ${what}If you know who wrote it, restore it with --trust.`,
+    message: `${name} does not show who wrote it: ${why}. ${what}If you know who wrote it, restore it with --trust.`,
   });
+}
+
+/** The worst first: a long list must not hide them. */
+function linesOf({ strange, providers, exports, operators }: ForeignContents): readonly string[] {
+  const drafts = providers.map(toNamedDraft);
+  const uses = outsideUses(Object.fromEntries(drafts));
+  const ofMachine = uses.filter(({ source }) => source !== "variable");
+  const variables = uses.filter(({ source }) => source === "variable");
+  return [
+    ...ofMachine.map(outsideUseText),
+    ...operators.map((email) => `${email} administers the gateway`),
+    ...exports.map((one) => `export ${one.name} goes to ${one.target}`),
+    ...variables.map(outsideUseText),
+    ...drafts.map(
+      ([name, draft]) =>
+        `provider ${name} sends prompts, and its stored keys, to ${receiverOf(draft)}`,
+    ),
+    ...strange.map((one) => `the ${one} is not as a gateway creates it`),
+  ];
 }
 
 /** As svc.yaml would have the row. What cannot be read names nothing that the gateway could use. */

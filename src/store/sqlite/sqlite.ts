@@ -43,6 +43,12 @@ export function openSqlite(path: string): Sqlite {
   };
 }
 
+/** An empty database that no file has. */
+export function openMemory(): Pick<Sqlite, "db" | "raw"> {
+  const raw = new Database(":memory:", { strict: true });
+  return { db: new Kysely({ dialect: new Dialect({ database: asKyselyExpects(raw) }) }), raw };
+}
+
 /** SQLite can roll back a change of schema, though Kysely does not count on it: a migration is whole. */
 class Adapter extends SqliteAdapter {
   override get supportsTransactionalDdl() {

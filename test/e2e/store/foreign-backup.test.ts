@@ -2,7 +2,14 @@
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { createReadStream, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { openBackup } from "../../../src/backup/reader.ts";
 import { writeBackup } from "../../../src/backup/writer.ts";
@@ -81,6 +88,37 @@ test("rows that another person has written are listed and refused, and nothing h
   expect([existsSync(join(target(), "svc.db")), existsSync(proof)]).toEqual([false, false]);
   expect((await restore(backup, "--trust")).code).toBe(0);
   expect(existsSync(proof)).toBe(false);
+});
+
+test("a passphrase does not show who wrote a backup that brings its own secret", async () => {
+  const environment = { SVC_BACKUP_PASSPHRASE: "a passphrase of a stranger" };
+  const encrypted = join(folder, "encrypted.svcbackup");
+  await home.json(["backup", encrypted], { environment });
+  const words = ["restore", encrypted, "--data-dir", target()];
+  const { code, stderr } = await home.svc(words, { environment });
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining("this machine does not have the master secret of the backup"),
+  ]);
+  expect(existsSync(join(target(), "secret"))).toBe(false);
+  expect((await home.svc([...words, "--trust"], { environment })).code).toBe(0);
+  rmSync(target(), { recursive: true });
+  const known = { environment: { ...environment, ...secret() } };
+  expect((await home.svc(words, known)).code).toBe(0);
+});
+
+test("stored keys that would go to another host, and another schema, are listed", async () => {
+  const { stderr } = await restore(
+    await changed(
+      `insert into providers (name, kind, base_url, api_key, allow_private)
+       values ('moved', 'openai', 'https://thief.example/v1', '{"sealed":"x"}', 0)`,
+      "create index mine on accounts (name)",
+    ),
+  );
+  expect(stderr).toContain("provider moved sends prompts, and its stored keys, to thief.example");
+  expect(stderr.match(/the .* is not as a gateway creates it/g)).toEqual([
+    "the index mine is not as a gateway creates it",
+  ]);
 });
 
 test("a trigger or a view is refused, also with consent", async () => {

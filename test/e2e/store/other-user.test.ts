@@ -124,7 +124,8 @@ test("a restore by root into a directory of another user leaves it a database to
   writeFileSync(join(root, "words"), "a passphrase of enough characters");
   await succeed(self, ["backup", file, "--passphrase-file", join(root, "words")]);
   const other = directory("other");
-  await succeed(self, ["restore", file, "--passphrase-file", join(root, "words")], other);
+  const words = ["--trust", "--passphrase-file", join(root, "words")];
+  await succeed(self, ["restore", file, ...words], other);
   expect(existsSync(join(other, "secret"))).toBe(true);
   expectOwned(other);
   await succeed(owner, ["account", "create", "beta"], other);

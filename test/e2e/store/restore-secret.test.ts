@@ -17,10 +17,14 @@ afterEach(() => home.remove());
 
 const passphrase = { SVC_BACKUP_PASSPHRASE: "correct horse battery" };
 
-async function restore(file: string, environment: Record<string, string>) {
+async function restore(
+  file: string,
+  environment: Record<string, string>,
+  ...more: readonly string[]
+) {
   const target = join(folder, "restored");
   rmSync(target, { recursive: true, force: true });
-  return home.svc(["restore", file, "--data-dir", target], { environment });
+  return home.svc(["restore", file, "--data-dir", target, ...more], { environment });
 }
 
 test("the setting that has another secret is named, with what to do about it", async () => {
@@ -73,7 +77,7 @@ test("a restore says which setting the gateway needs from now on", async () => {
   }
   const inBackup = join(folder, "encrypted");
   await home.json(["backup", inBackup], { environment: passphrase });
-  const { stdout } = await restore(inBackup, passphrase);
+  const { stdout } = await restore(inBackup, passphrase, "--trust");
   expect(stdout).toContain("The master secret is restored, too.");
   expect(stdout).not.toContain("must run with the same");
 });

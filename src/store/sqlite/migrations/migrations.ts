@@ -158,6 +158,13 @@ const schemaOf = (known: Migrations) => ({
 /** Brings the schema up to date; the names of what this call has applied. */
 export const migrate = (db: Db, known = migrations) => migrateSchema(db, schemaOf(known));
 
+/** Gives an empty database the schema that these migrations leave. */
+export const schemaAfter = (db: Db, names: readonly string[]) =>
+  migrate(
+    db,
+    Object.fromEntries(Object.entries(migrations).filter(([name]) => names.includes(name))),
+  );
+
 /** What `migrate` would apply. */
 export const pendingOf = (db: Db, known = migrations) => pendingMigrations(db, schemaOf(known));
 

@@ -32,6 +32,7 @@ test.each([
 test.each([
   [{ project: "", location: "us-central1", isExpress: false }, "project"],
   [{ project: "a/b", location: "us-central1", isExpress: false }, "project"],
+  [{ project: "..", location: "us-central1", isExpress: false }, "project"],
   [{ project: "p", location: "", isExpress: false }, "location"],
   [{ project: "p", location: "evil.example/x#", isExpress: false }, "location"],
 ])("a place that cannot be part of an address is named: %#", (place, option) => {
@@ -43,3 +44,10 @@ test("projects of a domain are good names", () => {
     undefined,
   );
 });
+
+test.each(["..", "a/../b", "../../../../v1/projects/other/models/m", "endpoints/.."])(
+  "a model's name does not lead out of its folder: %s",
+  (name) => {
+    expect(() => modelPath(name)).toThrow();
+  },
+);

@@ -1,3 +1,5 @@
+import { upstreamError } from "../kit/failure.ts";
+
 export interface Place {
   readonly project: string;
   readonly location: string;
@@ -17,7 +19,8 @@ export function toBaseUrl({ location, isExpress }: Place): string {
 /** What is wrong with the place, if anything: it becomes part of the address. */
 export function placeProblem({ project, location, isExpress }: Place): string | undefined {
   if (isExpress) return undefined;
-  if (!/^[\w.:-]+$/.test(project)) return "project must be the id of a Google Cloud project";
+  if (!/^(?!\.+$)[\w.:-]+$/.test(project))
+    return "project must be the id of a Google Cloud project";
   if (!/^[a-z0-9-]+$/.test(location))
     return "location must be a Google Cloud location, such as us-central1 or global";
   return undefined;
@@ -42,7 +45,12 @@ export function modelPath(model: string): string {
   return `/publishers/${publisher}/models/${parts.slice(1).join("/")}`;
 }
 
-/** Versions stand behind an @, which stays as it is documented. */
+/** Versions stand behind an @, which stays as it is documented. Dots alone would leave the folder. */
 function toSegment(text: string): string {
+  if (/^\.{1,2}$/.test(text))
+    throw upstreamError("upstream_unavailable", {
+      detail: `the name of a model has the part ${text}`,
+      reason: "missing",
+    });
   return encodeURIComponent(text).replaceAll("%40", "@");
 }

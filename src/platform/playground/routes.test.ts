@@ -4,6 +4,7 @@ import { startTestGateway, type TestGateway } from "../../../test/setup/harness.
 import {
   joinMember,
   joinOperator,
+  machine,
   nobody,
   type Visitor,
 } from "../../../test/setup/platform-home.ts";
@@ -59,6 +60,17 @@ test("the account that the path names pays, and not another one", async () => {
     params: { account: other.id },
   });
   expect((await chat(body.base_url, body.key)).status).toBe(402);
+});
+
+test("the key of a token ends when the token is revoked", async () => {
+  const { body: token } = await operator.ask("POST /api/tokens", {
+    body: { name: "ci", scopes: ["keys:write"] },
+  });
+  const { body } = await makeKey(machine(gateway.platformUrl, token.token));
+  gateway.upstream.replyWith(chatAnswers.plain());
+  expect((await chat(body.base_url, body.key)).status).toBe(200);
+  await operator.ask("DELETE /api/tokens/:id", { params: { id: token.id } });
+  expect((await chat(body.base_url, body.key)).status).toBe(401);
 });
 
 test("a key is for developers: viewers and strangers get none", async () => {

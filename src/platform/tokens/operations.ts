@@ -30,9 +30,11 @@ export const tokenAudits = {
 export function tokenOperations({
   people,
   clock,
+  gateway,
 }: {
   readonly people: People;
   readonly clock: Clock;
+  readonly gateway?: { endTemporaryKeys(owner: string): Promise<void> } | undefined;
 }): Unbound<TokenOperations, typeof tokenAudits> {
   const tokens = new Tokens(people.store, clock);
   return {
@@ -52,6 +54,7 @@ export function tokenOperations({
     },
     async revoke({ account: accountId, id }, { audit }) {
       const revoked = await tokens.revoke({ id, accountId }, (token) => audit(aboutToken(token)));
+      await gateway?.endTemporaryKeys(id);
       return toView(revoked, clock.nowMs());
     },
   };

@@ -60,3 +60,17 @@ test.each<[issuer: string, keys: string, isUsable: boolean]>([
   if (isUsable) expect(read().jwks_uri).toBe(jwks_uri);
   else expect(read).toThrow(`jwks_uri in the document at ${issuer} is not an address with https`);
 });
+
+test.each([
+  ["userinfo_endpoint", "file:///etc/hostname"],
+  ["end_session_endpoint", "javascript:alert(1)"],
+])("an address that may be absent is one with https, too: %s", (name, address) => {
+  const issuer = "https://id.example";
+  const [authorization_endpoint, token_endpoint, jwks_uri] = ["auth", "token", "jwks"].map(
+    (path) => `${issuer}/${path}`,
+  );
+  const found = { issuer, authorization_endpoint, token_endpoint, jwks_uri } as const;
+  expect(() => usable({ ...found, [name]: address } as never, issuer)).toThrow(
+    `${name} in the document at ${issuer} is not an address with https`,
+  );
+});

@@ -331,7 +331,12 @@ export function usable(found: Readonly<ServerMetadata>, issuer: string): ServerM
   if (new URL(found.issuer).href !== new URL(issuer).href)
     throw new Error(`the document at ${issuer} is of another issuer: ${found.issuer}`);
   const schemes = issuer.startsWith("http:") ? ["https:", "http:"] : ["https:"];
-  for (const name of ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const) {
+  const needed = ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const;
+  // The platform dials the first, and the console opens the second.
+  const optional = (["userinfo_endpoint", "end_session_endpoint"] as const).filter(
+    (name) => found[name] !== undefined,
+  );
+  for (const name of [...needed, ...optional]) {
     const { protocol = "" } = URL.parse(String(found[name])) ?? {};
     if (!schemes.includes(protocol))
       throw new Error(`${name} in the document at ${issuer} is not an address with https`);

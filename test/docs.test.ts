@@ -3,6 +3,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { vendorPages } from "../scripts/vendor-pages.ts";
 import { type ErrorKind, errorKinds } from "../src/base/errors.ts";
+import { areas, type Scope, scopes } from "../src/people/role.ts";
+import { accesses } from "../src/platform/http/route.ts";
+import { routes } from "../src/platform/routes.ts";
 
 const docs = join(import.meta.dir, "../docs");
 const text = readFileSync(join(docs, "errors.md"), "utf8");
@@ -110,4 +113,45 @@ test("every file that docs/contributing names exists, or is created by the recip
     expect([file, missing]).toEqual([file, []]);
     expect(named.length).toBeGreaterThan(3);
   }
+});
+
+/** The rows of the table in docs/security.md whose first cell is a name of the code. */
+function securityRows(first: "role" | "scope"): readonly (readonly string[])[] {
+  const [, table = ""] =
+    readFileSync(join(docs, "security.md"), "utf8").split(`\n| ${first} | `, 2) ?? [];
+  return (table.split("\n\n", 1)[0] ?? "").split("\n").flatMap((line) => {
+    const cells = line.split("|").map((cell) => cell.trim());
+    return /^`[\w:]+`$/.test(cells[1] ?? "") ? [cells.slice(1, -1)] : [];
+  });
+}
+
+/** The roles that the requests of a scope need. */
+function rolesOf(scope: Scope): string {
+  // Served beside the table of routes.
+  if (scope === "metrics:read") return "operator";
+  const own = routes.filter(
+    (route) =>
+      "area" in route &&
+      scope === `${route.area}:${route.name.startsWith("GET ") ? "read" : "write"}`,
+  );
+  const found = accesses.filter((access) => own.some((route) => route.access === access));
+  return found.join(", ") || "none";
+}
+
+test("docs/security.md has every role and scope, and what needs it as the code does", () => {
+  expect(securityRows("role").map(([role]) => role)).toEqual(accesses.map((one) => `\`${one}\``));
+  expect(securityRows("scope").map(([scope, role]) => `${scope} ${role}`)).toEqual(
+    scopes.map((scope) => `\`${scope}\` ${rolesOf(scope)}`),
+  );
+  for (const row of [...securityRows("role"), ...securityRows("scope")])
+    expect([row[0], row.length, row.includes("")]).toEqual([
+      row[0],
+      row[0]?.includes(":") ? 6 : 5,
+      false,
+    ]);
+});
+
+test("a token that asks for a scope without a row in docs/security.md does not exist", () => {
+  const used = new Set(routes.flatMap((route) => ("area" in route ? [route.area] : [])));
+  expect([...used, "metrics"].toSorted()).toEqual(areas.toSorted());
 });

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import type { Configuration } from "../config/load.ts";
 import { Minutes } from "../ledger/minutes.ts";
 import type { LedgerReports } from "../ledger/reports.ts";
@@ -9,6 +10,7 @@ import type { RejectionReports } from "../rejections/rejection.ts";
 import type { GatewayRole } from "./gateway-role.ts";
 import type { Opened } from "./opened.ts";
 import { throughStore } from "./through-store.ts";
+import { Ticker } from "./ticker.ts";
 import { closingShare, type Undo } from "./undo.ts";
 
 /** What the platform asks of the gateways, whether one runs in this process or several elsewhere. */
@@ -70,13 +72,17 @@ export interface RemoteOptions {
   readonly gatewayUrl: string;
   readonly metricsText: () => Promise<string>;
   readonly clock: Clock;
+  readonly log: Log;
   /** Gets what this opens. */
   readonly undo: Undo;
 }
 
+/** A process without ticks asks for the time, and so notices when the database is away. */
+const reachEveryMs = 5_000;
+
 /** All gateways run in other processes: everything goes through the store that they share. */
 export function linkAcrossProcesses(options: RemoteOptions): GatewayLink {
-  const { configuration, opened, gatewayUrl, metricsText, clock, undo } = options;
+  const { configuration, opened, gatewayUrl, metricsText, clock, log, undo } = options;
   const { store, shared } = opened;
   const gateways = throughStore(opened, clock);
   if (shared === undefined || gateways === undefined)
@@ -84,6 +90,9 @@ export function linkAcrossProcesses(options: RemoteOptions): GatewayLink {
   const flush = () => shared.fleet.wantReports();
   const reports = store.openReports({ clock, flush, minutes: new Minutes() });
   undo.push(() => reports.close(), closingShare(opened, "beside"));
+  const work = shared.readClock;
+  const ticker = new Ticker({ work, what: "reach the database", everyMs: reachEveryMs, log });
+  undo.push(() => ticker.close(), closingShare(opened, "beside"));
   return {
     gateway: { ...gateways, baseUrl: () => `${gatewayUrl}/v1` },
     money: undefined,

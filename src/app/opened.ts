@@ -47,6 +47,8 @@ export interface SharedProcesses {
   readonly fleet: FleetStore;
   /** The time of the database, which is the same for all. */
   readonly clock: FleetClock;
+  /** For a process that does not tick; rejects when the database does not answer. */
+  readonly readClock: () => Promise<void>;
   /** Of gateways alone. */
   readonly node?: NodeParts | undefined;
   /** The targets of all gateways, this one included. */

@@ -44,7 +44,7 @@ export async function startPlatformProcess(
       undo,
     });
     const clock = opened.shared?.clock ?? systemClock;
-    const shared = { configuration, opened, certificate, clock, undo };
+    const shared = { configuration, opened, certificate, clock, log, undo };
     const link = linkAcrossProcesses({
       ...shared,
       gatewayUrl: ownGatewayUrl(settings, settings.port),
@@ -56,7 +56,6 @@ export async function startPlatformProcess(
       engine: undefined,
       otlp,
       version,
-      log,
       recent,
     });
     const { operations } = platform;

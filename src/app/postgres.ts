@@ -28,6 +28,7 @@ import {
   refuseNewer,
 } from "../store/postgres/migrations/migrations.ts";
 import { openPostgres, type Postgres } from "../store/postgres/postgres.ts";
+import { query } from "../store/postgres/query.ts";
 import { createEndedOwnerStore } from "../store/postgres/shared/ended-owners.ts";
 import { LiveCalls } from "../store/postgres/shared/live.ts";
 import { SignInTries } from "../store/postgres/shared/sign-in-tries.ts";
@@ -98,8 +99,6 @@ export async function openPostgresStore(
       ? await joinFleet({ fleet, place, settings, losses, ...options })
       : undefined;
     const store = node?.store ?? createPlainStore(options);
-    const timer = isNode ? undefined : setInterval(() => void setClock(pool, clock), clockEveryMs);
-    timer?.unref();
     const shared = shareProcesses(postgres);
     let hasStarted = false;
     return {
@@ -107,12 +106,17 @@ export async function openPostgresStore(
       secrets,
       keys,
       lock: place.lock,
-      shared: { fleet, clock, node: node?.parts, ...shared },
+      shared: {
+        fleet,
+        clock,
+        readClock: () => setClock(pool, clock),
+        node: node?.parts,
+        ...shared,
+      },
       started() {
         hasStarted = true;
       },
       async close(withinMs = closeWithinMs) {
-        clearInterval(timer);
         losses.close();
         // Where this fails, others close it when it has been silent for long enough.
         const leave = async () => {
@@ -183,20 +187,17 @@ const closeWithinMs = 6_000;
 /** Adding up the sums of the last hour may take longer: then another gateway does it. */
 const leaveShare = 0.7;
 
-/** Of a process that does not tick. */
-const clockEveryMs = 10_000;
-
 async function openClock(pool: Pool): Promise<FleetClock> {
   const clock = new FleetClock();
-  await setClock(pool, clock);
+  await setClock(pool, clock).catch(() => {});
   return clock;
 }
 
 async function setClock(pool: Pool, clock: FleetClock): Promise<void> {
   const sentMs = monotonicMs();
   const text = "select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as ms";
-  const { rows } = await pool.query<{ ms: number }>(text).catch(() => ({ rows: [] }));
-  if (rows[0] !== undefined) clock.set(rows[0].ms, sentMs);
+  const [row] = await query<{ ms: number }>(pool, { text, answerMs: deadlines.tick });
+  if (row !== undefined) clock.set(row.ms, sentMs);
 }
 
 async function joinFleet(options: {

@@ -64,7 +64,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Runni
     process.once("exit", (code) => (code === 130 ? pool.kill() : undefined));
     const gatewayUrl = ownGatewayUrl(settings, port);
     const clock = opened.shared?.clock ?? systemClock;
-    const shared = { configuration, opened, clock, undo };
+    const shared = { configuration, opened, clock, log, undo };
     const link = linkAcrossProcesses({
       ...shared,
       gatewayUrl,
@@ -73,7 +73,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Runni
     const platform = startPlatformRole({ ...shared, ...own, link, engine, otlp });
     const { operations } = platform;
     const applied = await applyAtStart({ configuration, opened, operations, log });
-    if (engine !== undefined) await followCatalog({ ...shared, engine, log });
+    if (engine !== undefined) await followCatalog({ ...shared, engine });
     await pool.start();
     opened.lock.describe({ pid: process.pid, address: gatewayUrl });
     platform.openSocket();

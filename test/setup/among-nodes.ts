@@ -45,6 +45,7 @@ export async function openNodes(): Promise<NodesHome> {
         endedOwners: createEndedOwnerStore(db),
         live,
         clock: new FleetClock(),
+        readClock: async () => {},
         firstStart: <T>(work: () => Promise<T>) => work(),
       };
       return { ...opened, shared };

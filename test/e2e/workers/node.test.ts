@@ -65,7 +65,8 @@ async function openShared(configuration: Parameters<typeof openStore>[0]): Promi
   const live = { watchers: new Set<never>(), rejectionWatchers: new Set<never>() };
   const clock = new FleetClock();
   const firstStart = <T>(work: () => Promise<T>) => work();
-  const shared = { fleet, clock, targets, endedOwners, live, firstStart };
+  const readClock = async () => {};
+  const shared = { fleet, clock, readClock, targets, endedOwners, live, firstStart };
   return { ...opened, store, shared };
 }
 

@@ -1,4 +1,5 @@
 import type { Log } from "../base/log.ts";
+import type { Receipt } from "./receipt.ts";
 import { probeStore, Reopening } from "./reopening.ts";
 import {
   ClaimsLostError,
@@ -40,7 +41,7 @@ export class JournalError extends Error {
 }
 
 export interface JournalOptions {
-  readonly store: Pick<LedgerStore, "commit">;
+  readonly store: Pick<LedgerStore, "commit" | "rehearse">;
   readonly log: Log;
   /** How many writes go into one commit. */
   readonly maxBatch?: number;
@@ -54,6 +55,7 @@ export interface JournalOptions {
 export const maxBatch = 32;
 /** Kept replies are large: of those few go into one commit, but always one. */
 const maxBatchBytes = 256 * 1024;
+const mostRefused = 8;
 const defaultPatienceMs = 1_000;
 const defaultRetryMs = 50;
 
@@ -81,6 +83,8 @@ export class Journal {
   #isRetrying = false;
   #isClosed = false;
   #failingSinceMs: number | undefined;
+  /** Some receipts of the last batch that the store refused. */
+  #refused: readonly Receipt[] = [];
   readonly #reopening: Reopening;
   #fenced: FencedError | undefined;
   #whenIdle: (() => void)[] = [];
@@ -183,7 +187,7 @@ export class Journal {
     const batch: readonly Pending[] = [];
     this.#inFlight.add(batch);
     const { store, nowMs } = this.#options;
-    probeStore(store, nowMs()).then(
+    probeStore(store, nowMs(), this.#refused).then(
       () => this.#written(batch),
       (error: unknown) => this.#failed(batch, error),
     );
@@ -215,7 +219,9 @@ export class Journal {
     if (this.#fenced !== undefined) return this.#giveUp(batch, this.#fenced, error);
     if (error instanceof UnwritableError) return this.#isolate(batch, error);
     const { log, nowMs, patienceMs } = this.#options;
-    this.#reopening.failed(!(error instanceof UnconfirmedError));
+    const isRefused = !(error instanceof UnconfirmedError);
+    this.#reopening.failed(isRefused);
+    if (isRefused) this.#keepRefused(batch);
     const isWritten = error instanceof NotSyncedError;
     const now = nowMs();
     if (this.#failingSinceMs === undefined) {
@@ -236,6 +242,13 @@ export class Journal {
     this.#line = [...batch, ...this.#line];
     if (now - this.#failingSinceMs >= patienceMs) this.#sendAway(error);
     this.#retry();
+  }
+
+  #keepRefused(batch: readonly Pending[]): void {
+    const receipts = batch.flatMap(({ write }) =>
+      write.type === "receipt" ? [write.receipt] : [],
+    );
+    if (receipts.length > 0) this.#refused = receipts.slice(0, mostRefused);
   }
 
   #retry(): void {

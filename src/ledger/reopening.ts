@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import type { Receipt } from "./receipt.ts";
 import type { LedgerStore, LedgerWrite } from "./store.ts";
 
 export interface ReopeningOptions {
@@ -61,8 +62,16 @@ export class Reopening {
   }
 }
 
-/** Writes as much as a receipt needs, durably, and takes it away again. */
-export async function probeStore(store: Pick<LedgerStore, "commit">, nowMs: number): Promise<void> {
+/**
+ * Writes as much as a receipt needs, durably, and takes it away again. Receipts that were refused are
+ * tried first: they fail where the next ones would.
+ */
+export async function probeStore(
+  store: Pick<LedgerStore, "commit" | "rehearse">,
+  nowMs: number,
+  refused: readonly Receipt[] = [],
+): Promise<void> {
+  if (refused.length > 0) await store.rehearse?.(refused);
   const id = `probe ${randomUUID()}`;
   const claim: LedgerWrite = {
     type: "claim",

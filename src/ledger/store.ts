@@ -164,6 +164,8 @@ export interface LedgerStore {
    * claims, which requests of other processes have.
    */
   commit(writes: readonly LedgerWrite[]): Promise<void>;
+  /** Does what a commit of these would need, and takes it back. Absent where a commit is a proof. */
+  readonly rehearse?: ((receipts: readonly Receipt[]) => Promise<void>) | undefined;
   /** Tells every receipt that a commit has really added, when its transaction stands. */
   watch(listener: (receipt: Receipt) => void): void;
   /** What vendors counted for the newest chats, the oldest first; bounded. */

@@ -7,6 +7,7 @@ import { deadlines } from "./deadlines.ts";
 import { createLeaseStore } from "./ledger/leases.ts";
 import { createLedgerStore } from "./ledger/ledger.ts";
 import type { Losses } from "./ledger/losses.ts";
+import { rehearse } from "./ledger/rehearsal.ts";
 import { LedgerWriter } from "./ledger/writer.ts";
 import { ensurePartitions } from "./partitions.ts";
 import { type Postgres, withDeadline } from "./postgres.ts";
@@ -95,6 +96,7 @@ export function createNodeStore(options: NodeStoreOptions): NodeStore {
   const ledger = createLedgerStore({
     pool,
     commit: (writes) => writer.commit(writes),
+    rehearse: (receipts) => rehearse(pool, epoch, receipts),
     watch(listener) {
       watcher = listener;
     },

@@ -17,6 +17,7 @@ export interface LedgerStoreOptions {
   readonly pool: Pool;
   /** Of a process that charges calls; commands do not. */
   readonly commit?: ((writes: readonly LedgerWrite[]) => Promise<void>) | undefined;
+  readonly rehearse?: LedgerStore["rehearse"];
   readonly watch: LedgerStore["watch"];
   readonly rollups: LedgerStore["rollups"];
 }
@@ -25,10 +26,11 @@ export interface LedgerStoreOptions {
 const claimsAtOnce = 500;
 
 export function createLedgerStore(options: LedgerStoreOptions): LedgerStore {
-  const { pool, commit, watch, rollups } = options;
+  const { pool, commit, rehearse, watch, rollups } = options;
   return {
     watch,
     rollups,
+    rehearse,
     async commit(writes) {
       if (commit === undefined) throw new Error("this process has no epoch to charge calls in");
       await commit(writes);

@@ -129,7 +129,7 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
     clock,
     log,
   });
-  undo.push(() => server.close());
+  undo.push(() => server.close(), closingShare(opened, "listener"));
   follower?.serve(server);
   const url = ownGatewayUrl(settings, server.port);
   return {

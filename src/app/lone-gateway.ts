@@ -11,6 +11,7 @@ import { linkInProcess } from "./gateway-link.ts";
 import { type GatewayProcess, startGatewayProcess } from "./gateway-process.ts";
 import type { ServerLog } from "./log.ts";
 import { operationsOn } from "./store.ts";
+import { closingShare } from "./undo.ts";
 
 export interface LoneGateway extends Pick<GatewayProcess, "stop" | "takenOver"> {
   /** As callers see it; without /v1. */
@@ -59,7 +60,7 @@ export async function startLoneGateway(
     });
     const bound = forActor(operations, { actor: commandLine, clock: systemClock });
     const socket = startControl(settings.dataDir, bound);
-    undo.push(() => socket.close());
+    undo.push(() => socket.close(), closingShare(opened, "beside"));
     opened.started?.();
     const metricsUrl = `${listenerUrl(host, metrics.port)}/metrics`;
     return { gatewayUrl: role.publicUrl, metricsUrl, stop, takenOver };

@@ -114,14 +114,14 @@ export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
     clock,
     log,
   });
-  undo.push(() => control.close());
+  undo.push(() => control.close(), closingShare(opened, "beside"));
   return {
     url: control.url,
     port: control.port,
     operations: operationsOf(serverStart),
     openSocket() {
       const socket = startControl(configuration.settings.dataDir, operationsOf(commandLine));
-      undo.push(() => socket.close());
+      undo.push(() => socket.close(), closingShare(opened, "beside"));
     },
   };
 }

@@ -62,7 +62,9 @@ export const closingMs = (graceMs: number, spentMs = 0): number =>
 
 /** Parts of that time. SQLite has no such limits: it is this process. */
 const shares = {
-  /** What reads and writes beside calls. Others do it, or the next start. */
+  /** The last replies are on their way to their callers. */
+  listener: 4,
+  /** What works beside calls, and requests for it. Others do it, or the next start. */
   beside: 1,
   /** A delivery that ends well is not repeated by the next start. */
   exports: 3,

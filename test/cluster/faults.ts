@@ -12,6 +12,9 @@ export interface FaultRow {
   /** Replies by status and code, while the fault lasted and until calls were served again. */
   readonly replies: Readonly<Record<string, number>>;
   readonly vendorCalls: number;
+  /** Vendor calls that were not served, and how many of them began after the first refusal. */
+  readonly unpaid: number;
+  readonly unpaidAfterRefusal: number;
   readonly longestCallMs: number;
   /** From the end of the fault to the first second in which every call was served. */
   readonly recoveredMs: number;
@@ -32,6 +35,8 @@ interface Scene {
 
 interface Fault {
   readonly headers?: () => Readonly<Record<string, string>>;
+  /** The database does not answer for so long that the platform logs it. */
+  readonly isAway?: boolean;
   /** Does the damage; resolves when the database could be reached again. */
   readonly run: (scene: Scene) => Promise<void>;
   /** How many milliseconds a gateway may take to end afterwards. */
@@ -79,6 +84,23 @@ export const faults: Readonly<Record<string, Fault>> = {
   "forget-commit": {
     run: async ({ cluster }) => cluster.proxy?.forgetAnswerTo("svc_commit"),
   },
+  "forget-loans": {
+    async run({ cluster, gateway }) {
+      const { key } = await cluster.openAccount(`loans-${++asked}`, "1");
+      cluster.proxy?.forgetOn("svc_lend(");
+      const startedMs = performance.now();
+      const { status, code } = await callOnce(gateway, key);
+      const tookMs = Math.round(performance.now() - startedMs);
+      process.stderr.write(`the call that borrows: ${status} ${code} after ${tookMs} ms\n`);
+    },
+  },
+  "forget-reports": {
+    async run({ cluster }) {
+      cluster.proxy?.forgetOn("set reports_done");
+      // As a report does before it is read.
+      await cluster.query("update report_requests set wanted = wanted + 1 where id = 1");
+    },
+  },
   "forget-all": {
     run: async ({ cluster }) => cluster.proxy?.forget(),
   },
@@ -87,6 +109,7 @@ export const faults: Readonly<Record<string, Fault>> = {
     run: async ({ cluster }) => cluster.proxy?.stall(),
   },
   stopped: {
+    isAway: true,
     async run({ cluster }) {
       await cluster.stopDatabase();
       await seconds(10);
@@ -94,6 +117,7 @@ export const faults: Readonly<Record<string, Fault>> = {
     },
   },
   frozen: {
+    isAway: true,
     async run({ cluster }) {
       cluster.signalDatabase("SIGSTOP");
       await seconds(15);
@@ -193,13 +217,14 @@ async function measure(of: {
   const { fault, scene } = of;
   const { cluster, gateway, key } = scene;
   const calls: { readonly called: Called; readonly atMs: number; readonly tookMs: number }[] = [];
-  const state = { isOver: false };
+  const state: { isOver: boolean; unpaidAtRefusal?: number } = { isOver: false };
   const load = Array.from({ length: callers }, async (_, at) => {
     const target = cluster.gateways[at % cluster.gateways.length] ?? gateway;
     while (!state.isOver) {
       const atMs = performance.now();
       const called = await callOnce(target, key, fault.headers?.());
       calls.push({ called, atMs, tookMs: performance.now() - atMs });
+      if (called.status !== 200) state.unpaidAtRefusal ??= unpaidOf(cluster, calls);
       await Bun.sleep(called.status === 200 ? 5 : 50);
     }
   });
@@ -218,6 +243,7 @@ async function measure(of: {
     await Promise.all(load);
     return toRow({
       ...of,
+      ...state,
       calls,
       faultMs,
       endedMs,
@@ -236,6 +262,7 @@ async function measure(of: {
   const recoveredMs = Math.max(lastBad, lastSlow) - endedMs;
   return toRow({
     ...of,
+    ...state,
     calls,
     faultMs,
     endedMs,
@@ -245,17 +272,22 @@ async function measure(of: {
   });
 }
 
+const unpaidOf = ({ upstream }: Cluster, calls: readonly { readonly called: Called }[]) =>
+  upstream.requests.length - calls.filter(({ called }) => called.status === 200).length;
+
 async function toRow(of: {
   readonly name: string;
+  readonly fault: Fault;
   readonly scene: Scene;
   readonly calls: readonly { called: Called; atMs: number; tookMs: number }[];
   readonly faultMs: number;
   readonly endedMs: number;
   readonly recoveredMs: number;
   readonly vendorBefore: number;
+  readonly unpaidAtRefusal?: number;
   readonly probes: string;
 }): Promise<FaultRow> {
-  const { name, scene, calls, faultMs, endedMs, recoveredMs, vendorBefore, probes } = of;
+  const { name, fault, scene, calls, faultMs, endedMs, recoveredMs, vendorBefore, probes } = of;
   const { cluster } = scene;
   const during = calls.filter(({ atMs, tookMs }) => atMs + tookMs >= faultMs);
   const replies: Record<string, number> = {};
@@ -267,6 +299,7 @@ async function toRow(of: {
   }
   const served = calls.filter(({ called }) => called.status === 200);
   const ids = served.map(({ called }) => called.requestId);
+  const unpaid = unpaidOf(cluster, calls);
   const charged = await cluster.charged(ids);
   const findings = await cluster.verify();
   const isFailover = faults[name]?.replication !== undefined;
@@ -277,16 +310,27 @@ async function toRow(of: {
     fault: name,
     replies,
     vendorCalls: cluster.upstream.requests.length - vendorBefore,
+    unpaid,
+    unpaidAfterRefusal: Math.max(0, unpaid - (of.unpaidAtRefusal ?? unpaid)),
     longestCallMs: Math.round(Math.max(0, ...during.map(({ tookMs }) => tookMs))),
     recoveredMs: Math.round(recoveredMs),
     probes,
     lost: charged.filter((nano) => nano === undefined).length + ids.length - new Set(ids).size,
-    problems: findings.problems.map(
-      ({ kind, subject, expected, found }) => `${kind} ${subject}: ${expected}, not ${found}`,
-    ),
+    problems: [
+      ...findings.problems.map(
+        ({ kind, subject, expected, found }) => `${kind} ${subject}: ${expected}, not ${found}`,
+      ),
+      ...(fault.isAway === true ? unsaid(cluster.platform) : []),
+    ],
     ...(isFailover && { found: await findLoss(scene, lostAfterwards) }),
   };
 }
+
+/** Which of its lines about the database the platform did not log. */
+const unsaid = ({ log }: ClusterProcess) =>
+  ["cannot reach the database", "can reach the database again"]
+    .filter((line) => !log.includes(line))
+    .map((line) => `the platform did not log: ${line}`);
 
 /** Asked as an orchestrator does: whether it ever seemed dead, and how long an answer took. */
 function watchProbes({ origin }: ClusterProcess): { stop(): string } {

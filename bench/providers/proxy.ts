@@ -2,6 +2,7 @@
  * One provider and nothing around it: no keys, no checks, no money, no limits, no router. It does what
  * the bare proxy does, by way of a provider: parses every request, reply and event, and writes it anew.
  */
+import { systemClock } from "../../src/base/clock.ts";
 import type { ChatCall, ChatPart, JsonObject } from "../../src/call/chat.ts";
 import { quirksOf } from "../../src/catalog/vendors.ts";
 import { ProviderRegistry } from "../../src/providers/registry.ts";
@@ -41,6 +42,7 @@ const server = Bun.serve({
     const identity = {
       id: `chatcmpl-${crypto.randomUUID()}`,
       createdS: Math.floor(Date.now() / 1000),
+      clock: systemClock,
       model: publicModel,
       modelId: publicModel,
     };

@@ -146,6 +146,13 @@ export function thoughtIn(details: Json | undefined): string {
   return thought;
 }
 
+/** Whether a thought with these details is all that a model thought: not if it is signed or a summary. */
+export const isRawThought = (details: readonly Json[]) =>
+  details.every((detail) => {
+    const { type, signature, data } = isJsonObject(detail) ? detail : {};
+    return type === "reasoning.text" && typeof signature !== "string" && data === undefined;
+  });
+
 /** The one stream vocabulary. A stream that ends without `done` was cut. */
 export type ChatPart =
   | {
@@ -154,6 +161,8 @@ export type ChatPart =
       readonly delta: JsonObject;
       /** Words of signed thoughts, where the delta itself does not have them. */
       readonly signedThought?: string | undefined;
+      /** The upstream signs its thoughts, or sums them up: they are not all that the model thought. */
+      readonly isSigned?: boolean;
       readonly logprobs: Json;
     }
   | {

@@ -2,13 +2,14 @@ import { expect, spyOn, test } from "bun:test";
 import { oddStream } from "../../../test/fake/openai/odd-streams.ts";
 import { toScript } from "../../../test/fake/script.ts";
 import { loadRecordings } from "../../../test/providers/recordings.ts";
+import { systemClock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import { ChatEventWriter } from "../../wire/v1/chat/events.ts";
 import { ChunkDecoder } from "../kit/http1/chunk-decoder.ts";
 import { FetchReply } from "../kit/reply.ts";
 import { OpenAiChatStream } from "./chat-stream.ts";
 
-const identity = { id: "chatcmpl-1", createdS: 1, model: "m", modelId: "m" };
+const identity = { id: "chatcmpl-1", createdS: 1, clock: systemClock, model: "m", modelId: "m" };
 
 /** What a caller gets of a stream that comes in these packets, up to where it ends or breaks. */
 async function heard(packets: readonly Uint8Array[], parsesAll: boolean): Promise<string> {

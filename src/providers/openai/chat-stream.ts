@@ -1,6 +1,7 @@
 import {
   type ChatPart,
   isJsonObject,
+  isRawThought,
   type Json,
   type JsonObject,
   thoughtIn,
@@ -111,11 +112,14 @@ export class OpenAiChatStream extends EventStream {
         if (Array.isArray(calls) && calls.length > 0) this.#calledTools.add(index);
         const known = withKnownTypes(delta);
         this.#hasThoughts ||= hasWords(known["reasoning_content"]);
-        if (Array.isArray(details)) this.#detailsOf(index)?.take(details);
+        const isListed = Array.isArray(details);
+        if (isListed) this.#detailsOf(index)?.take(details);
         // Most servers that sign say the same in a field of its own.
         const signedThought = this.#hasThoughts ? "" : thoughtIn(details);
-        if (signedThought === "") parts.push({ type: "delta", index, delta: known, logprobs });
-        else parts.push({ type: "delta", index, delta: known, logprobs, signedThought });
+        const part = { type: "delta", index, delta: known, logprobs } as const;
+        const isSigned = isListed && !isRawThought(details);
+        if (signedThought === "" && !isSigned) parts.push(part);
+        else parts.push({ ...part, ...(signedThought === "" ? {} : { signedThought }), isSigned });
       }
     }
     if (typeof finish === "string" && finish !== "") {

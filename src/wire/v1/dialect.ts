@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/clock.ts";
 import type { ApiError } from "../../base/errors.ts";
 import type { ChatCall, ChatPart, ChatResult, JsonObject } from "../../call/chat.ts";
 import type { Dialect } from "../../call/dialect.ts";
@@ -20,6 +21,7 @@ export interface ChatOrder {
 export interface ReplyIdentity {
   readonly id: string;
   readonly createdS: number;
+  readonly clock: Clock;
   /** As the caller named it. */
   readonly model: string;
   /** Its id in our catalog, which the caller may have named by an alias. */

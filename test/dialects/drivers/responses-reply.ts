@@ -91,10 +91,14 @@ export function fromItem(item: JsonObject): HeardItem {
     }
     case "reasoning": {
       const { summary, content } = item;
-      const texts = [...listOf(summary), ...listOf(content ?? [])].map((part) =>
-        textOf(objectOf(part)["text"]),
+      const [sum, whole] = [summary, content ?? []].map((parts) =>
+        listOf(parts)
+          .map((part) => textOf(objectOf(part)["text"]))
+          .join(""),
       );
-      return { reasoning: texts.join("") };
+      // The same text is in both.
+      check(whole === "" || sum === "" || whole === sum, "a summary that differs from its content");
+      return { reasoning: whole || sum || "" };
     }
     case "function_call": {
       check(status === "completed" || status === "incomplete", `status ${String(status)}`);

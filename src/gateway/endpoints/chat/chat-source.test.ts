@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
+import { systemClock } from "../../../base/clock.ts";
 import type { ChatPart, ChatStream } from "../../../call/chat.ts";
 import { ChatEventWriter } from "../../../wire/v1/chat/events.ts";
 import { ChatSource } from "./chat-source.ts";
 import type { OpenedChat } from "./open-chat.ts";
 
-const identity = { id: "chatcmpl-1", createdS: 1, model: "m", modelId: "m" };
+const identity = { id: "chatcmpl-1", createdS: 1, clock: systemClock, model: "m", modelId: "m" };
 const first: readonly ChatPart[] = [{ type: "text-delta", index: 0, text: "Hi" }];
 
 function open() {

@@ -51,6 +51,7 @@ export function serveChat<Order extends ChatOrder>(
   const identity: ReplyIdentity = {
     id: dialect.idPrefix + exchange.requestId.slice("req_".length),
     createdS: Math.floor(exchange.startedMs / 1000),
+    clock: served.dependencies.clock,
     model: served.asked,
     modelId,
     aboutInputTokens,

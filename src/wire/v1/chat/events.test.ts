@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { systemClock } from "../../../base/clock.ts";
 import type { JsonObject } from "../../../call/chat.ts";
 import { ChatEventWriter } from "./events.ts";
 
-const identity = { id: "chatcmpl-1", createdS: 1, model: "m", modelId: "m" };
+const identity = { id: "chatcmpl-1", createdS: 1, clock: systemClock, model: "m", modelId: "m" };
 const usage = { inputTokens: 1, outputTokens: 1, estimated: false };
 const citations = ["https://example.org/a"];
 

@@ -34,6 +34,10 @@ export const responseReply = Type.Object(
       minimum: 0,
       description: "When it was created, in seconds since 1970.",
     }),
+    completed_at: nullable(
+      Type.Integer({ minimum: 0 }),
+      told("When it was completed, in seconds since 1970; null for any other status."),
+    ),
     status: Type.Enum(
       ["in_progress", "completed", "incomplete", "failed"],
       told("incomplete: it was cut or filtered; incomplete_details shows which."),
@@ -51,6 +55,11 @@ export const responseReply = Type.Object(
     ),
     store: Type.Boolean(told("Whether the response was stored.")),
     previous_response_id: nullable(Type.String(), told("The response that this one continues.")),
+    temperature: Type.Number(told("As the request had it, or 1.")),
+    top_p: Type.Number(told("As the request had it, or 1.")),
+    presence_penalty: Type.Number(told("0, unless the provider reports another value.")),
+    frequency_penalty: Type.Number(told("0, unless the provider reports another value.")),
+    service_tier: Type.String(told("As the provider reports it, or default.")),
     metadata: anyObject(told("As the request had it.")),
   },
   { additionalProperties: true, ...named("Response", "A response.") },

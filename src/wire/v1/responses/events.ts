@@ -3,6 +3,7 @@ import {
   type ChatPart,
   type FinishReason,
   isJsonObject,
+  isRawThought,
   type Json,
   type JsonObject,
   wordsOf,
@@ -56,6 +57,7 @@ export class ResponseEventWriter implements ChatWriter {
   #waiting: (() => string)[] = [];
   /** Signed thoughts, and signatures of calls, that no item has taken yet. */
   #details: JsonObject[] = [];
+  #signsThoughts = false;
   #signed: Record<string, JsonObject> | undefined;
   #extra: JsonObject | undefined;
   #finish: FinishReason | undefined;
@@ -89,6 +91,7 @@ export class ResponseEventWriter implements ChatWriter {
       case "text-delta":
         return part.index === 0 ? this.#text(part.text, part.isPlain === true, []) : "";
       case "delta":
+        if (part.isSigned === true && part.index === 0) this.#signsThoughts = true;
         return part.index === 0
           ? this.#signedThought(part.signedThought) + this.#delta(part.delta, part.logprobs)
           : "";
@@ -296,7 +299,8 @@ export class ResponseEventWriter implements ChatWriter {
     this.#details = [];
     // Also where nothing is signed: it tells whose thought it is.
     const carried = details.length === 0 ? {} : { details };
-    return open.end(toOpaque(this.#identity.modelId, carried));
+    const isRaw = !this.#signsThoughts && isRawThought(details);
+    return open.end(toOpaque(this.#identity.modelId, carried), isRaw);
   }
 
   #closeMessage(status: ItemStatus): string {

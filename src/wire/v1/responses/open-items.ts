@@ -6,6 +6,7 @@ import {
   type ItemStatus,
   messageItem,
   reasoningItem,
+  reasoningPart,
   refusalPart,
   textPart,
 } from "./output-items.ts";
@@ -33,11 +34,15 @@ class Pieces {
   }
 }
 
-/** Reasoning, sent as a summary: that is what clients show. */
+/**
+ * Reasoning, sent as a summary: that is what clients show. Whether it is also the content is known
+ * only at its end, when the vendor has signed it or not.
+ */
 export class OpenReasoning {
   readonly #log: EventLog;
   readonly #id: string;
   readonly #at: number;
+  readonly #item: string;
   readonly #place: string;
   readonly #text: Pieces;
   #hasBegun = false;
@@ -46,7 +51,8 @@ export class OpenReasoning {
     this.#log = log;
     this.#id = id;
     this.#at = log.nextItem();
-    this.#place = `"item_id":"${id}","output_index":${this.#at},"summary_index":0`;
+    this.#item = `"item_id":"${id}","output_index":${this.#at}`;
+    this.#place = `${this.#item},"summary_index":0`;
     this.#text = new Pieces(log);
   }
 
@@ -56,10 +62,10 @@ export class OpenReasoning {
     return this.#begin() + this.#log.event("response.reasoning_summary_text.delta", delta);
   }
 
-  end(opaque: string | undefined): string {
+  end(opaque: string | undefined, isRaw: boolean): string {
     const { text } = this.#text;
     const said = JSON.stringify(text);
-    const item = reasoningItem({ id: this.#id, text, opaque });
+    const item = reasoningItem({ id: this.#id, text, isRaw, opaque });
     return (
       this.#begin() +
       this.#log.event("response.reasoning_summary_text.done", `${this.#place},"text":${said}`) +
@@ -67,7 +73,20 @@ export class OpenReasoning {
         "response.reasoning_summary_part.done",
         `${this.#place},"part":{"type":"summary_text","text":${said}}`,
       ) +
+      (isRaw ? this.#content(said) : "") +
       this.#log.done(this.#at, item)
+    );
+  }
+
+  #content(said: string): string {
+    // The item has the text a second time.
+    this.#log.keep(said.length);
+    const place = `${this.#item},"content_index":0`;
+    return (
+      this.#log.event("response.content_part.added", `${place},"part":${reasoningPart('""')}`) +
+      this.#log.event("response.reasoning_text.delta", `${place},"delta":${said}`) +
+      this.#log.event("response.reasoning_text.done", `${place},"text":${said}`) +
+      this.#log.event("response.content_part.done", `${place},"part":${reasoningPart(said)}`)
     );
   }
 

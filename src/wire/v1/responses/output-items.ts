@@ -58,20 +58,25 @@ export function messageItem(id: string, status: ItemStatus, parts: readonly stri
   return `{"id":"${id}","type":"message","status":"${status}","content":[${parts.join(",")}],"role":"assistant"}`;
 }
 
-export function reasoningItem({
-  id,
-  text,
-  opaque,
-}: {
+/** `text`: JSON of it. */
+export const reasoningPart = (text: string) => `{"type":"reasoning_text","text":${text}}`;
+
+interface Reasoning {
   readonly id: string;
   readonly text: string;
+  /** Whether the text is also the content, and not only a summary of it. */
+  readonly isRaw?: boolean;
   readonly opaque: string | undefined;
-}): string {
+}
+
+/** Thoughts are always a summary, because most clients show only that. */
+export function reasoningItem({ id, text, isRaw = false, opaque }: Reasoning): string {
   return JSON.stringify({
     id,
     type: "reasoning",
     encrypted_content: opaque,
     summary: text === "" ? [] : [{ type: "summary_text", text }],
+    content: isRaw ? [{ type: "reasoning_text", text }] : undefined,
   });
 }
 

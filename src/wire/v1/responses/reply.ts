@@ -1,4 +1,10 @@
-import { isJsonObject, type Json, type JsonObject, thoughtIn } from "../../../call/chat.ts";
+import {
+  isJsonObject,
+  isRawThought,
+  type Json,
+  type JsonObject,
+  thoughtIn,
+} from "../../../call/chat.ts";
 import type { Usage } from "../../../call/usage.ts";
 import { type Carried, toOpaque } from "../carried.ts";
 import { callIdPrefix, toWholeCalls } from "../chat/tool-pieces.ts";
@@ -15,7 +21,7 @@ import {
   toAnnotations,
   toLogprobs,
 } from "./output-items.ts";
-import { outcomeOf, ResponseObject, toResponseUsage } from "./response-object.ts";
+import { outcomeOf, ResponseObject, toResponseUsage, withRequired } from "./response-object.ts";
 import { withOwnIds } from "./stored-ids.ts";
 
 /** Stores a reply; false: it was not stored, and the reply says `store: false`. */
@@ -66,11 +72,11 @@ export function toOwnResponse(
   const { request } = order;
   const own = order.isStored ? withOwnIds(native, id) : native;
   return {
-    ...own,
+    ...withRequired(own, identity),
     id,
     created_at: createdS,
     model,
-    usage: usage === undefined ? native["usage"] : toCounted(native["usage"], usage),
+    usage: usage === undefined ? (native["usage"] ?? null) : toCounted(native["usage"], usage),
     instructions: request.instructions ?? null,
     max_output_tokens: request.max_output_tokens ?? null,
     metadata: (request.metadata ?? {}) as JsonObject,
@@ -116,7 +122,8 @@ function toOutput(
   if (thought !== "" || carried !== undefined) {
     // Also where nothing is signed: it tells whose thought it is.
     const opaque = toOpaque(modelId, carried ?? {});
-    items.push(reasoningItem({ id: itemId("reasoning", id, 0), text: thought, opaque }));
+    const isRaw = thought !== "" && isRawThought(carried?.details ?? []);
+    items.push(reasoningItem({ id: itemId("reasoning", id, 0), text: thought, isRaw, opaque }));
   }
   const text = textIn(message["content"]);
   const refusal = textIn(message["refusal"]);

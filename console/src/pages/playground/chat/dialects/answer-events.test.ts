@@ -81,8 +81,9 @@ describe("Responses", () => {
   test("text, thoughts, refusals and usage", async () => {
     const parts = await read(
       begin,
-      typed("response.reasoning_summary_text.delta", { delta: "Hm" }),
-      typed("response.reasoning_text.delta", { delta: "." }),
+      typed("response.reasoning_summary_text.delta", { item_id: "rs_0", delta: "Hm" }),
+      typed("response.reasoning_text.delta", { item_id: "rs_0", delta: "Hm" }),
+      typed("response.reasoning_text.delta", { item_id: "rs_1", delta: "." }),
       delta,
       typed("response.output_text.delta", { delta: "ris" }),
       typed("response.output_text.done", { text: "Paris" }),

@@ -33,23 +33,29 @@ function toContent({ text, pictures }: Question): unknown {
 
 const ends: Readonly<Record<string, string>> = { max_output_tokens: "length" };
 
-export const createResponsesReader = (): EventReader => (event) => {
-  switch (event["type"]) {
-    case "response.output_text.delta":
-    case "response.refusal.delta":
-      return { text: textOf(event["delta"]) };
-    case "response.reasoning_summary_text.delta":
-    case "response.reasoning_text.delta":
-      return { reasoning: textOf(event["delta"]) };
-    case "response.completed":
-    case "response.incomplete": {
-      const { usage, incomplete_details: details } = fieldsOf(event["response"]);
-      const reason = textOf(fieldsOf(details)["reason"]);
-      const finishReason = reason === "" ? "stop" : (ends[reason] ?? reason);
-      const { input_tokens: input, output_tokens: output } = fieldsOf(usage);
-      return { finishReason, usage: usageOf(input, output), isLast: true };
+export function createResponsesReader(): EventReader {
+  let summarized: unknown;
+  return (event) => {
+    switch (event["type"]) {
+      case "response.output_text.delta":
+      case "response.refusal.delta":
+        return { text: textOf(event["delta"]) };
+      case "response.reasoning_summary_text.delta":
+        summarized = event["item_id"];
+        return { reasoning: textOf(event["delta"]) };
+      case "response.reasoning_text.delta":
+        // The same thought again, in full.
+        return event["item_id"] === summarized ? {} : { reasoning: textOf(event["delta"]) };
+      case "response.completed":
+      case "response.incomplete": {
+        const { usage, incomplete_details: details } = fieldsOf(event["response"]);
+        const reason = textOf(fieldsOf(details)["reason"]);
+        const finishReason = reason === "" ? "stop" : (ends[reason] ?? reason);
+        const { input_tokens: input, output_tokens: output } = fieldsOf(usage);
+        return { finishReason, usage: usageOf(input, output), isLast: true };
+      }
+      default:
+        return {};
     }
-    default:
-      return {};
-  }
-};
+  };
+}

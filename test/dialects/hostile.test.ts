@@ -136,6 +136,29 @@ for (const pair of scenes.filter(({ driver, isNative }) => isNative && driver.ca
       expect(charged > 0n && charged < hold).toBe(true);
     });
 
+/** Of an event that is like those before it, which were passed on without parsing. */
+const brokenDeltas: Readonly<Record<string, (packet: string) => string>> = {
+  "junk after its JSON": (packet) => packet.replace(/\}\n\n$/, "} evil}\n\n"),
+  "a raw NUL": (packet) => packet.replace(', you."', ', evil\u0000"'),
+  "40,000 nested lists": (packet) =>
+    packet.replace(/\}\n\n$/, `,"evil":${"[".repeat(40_000)}${"]".repeat(40_000)}}\n\n`),
+};
+
+for (const pair of scenes.filter(({ driver, isNative }) => isNative && driver.can.thinking))
+  for (const [name, breakEvent] of Object.entries(brokenDeltas))
+    test(`${sceneName(pair)}: a piece of text with ${name} is an error, and does not reach the caller`, async () => {
+      const caller = await stage.caller(pair);
+      const packets = goodPackets(pair, 1).map((packet) =>
+        packet.includes('", you."') && packet.includes("delta") ? breakEvent(packet) : packet,
+      );
+      const { headers } = pair.wire.streamed({ pieces: [], finish: "stop" });
+      stage.answer(pair, framed({ headers, packets }, { framing: "close" }));
+      const text = await (await caller.send({ cap: 500 }, "streamed")).text();
+      expect(text).toContain('" there"');
+      expect(text).not.toContain("evil");
+      expect(verdictOf(text, pair.driver.endMark)).toBe("failed");
+    });
+
 /** With thoughts and calls, or with words alone. */
 function goodPackets({ wire, driver }: Pair, number: number): readonly string[] {
   const hasMore = number % 2 === 0 && driver.can.tools;

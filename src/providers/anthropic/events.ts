@@ -1,4 +1,5 @@
 import { parseBounded } from "../../base/json/bounds.ts";
+import { plainText } from "../../base/json/plain.ts";
 import { type ChatPart, isJsonObject, type JsonObject, wordsOf } from "../../call/chat.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { throwTold, toFinishReason } from "./from-reply.ts";
@@ -8,6 +9,8 @@ const deltaStart = '{"type":"content_block_delta","index":';
 const deltaForm = ',"delta":{"type":"';
 /** The digits of a block's index. */
 const maxIndexChars = 6;
+const digits = /^\d+$/;
+const plain = new RegExp(`^${plainText}$`);
 const kinds = [
   { start: 'text_delta","text":"', isReasoning: undefined },
   { start: 'thinking_delta","thinking":"', isReasoning: true },
@@ -16,7 +19,7 @@ const kinds = [
 const maxHeld = 16;
 /** The writer holds these until the call is settled. A vendor sends one. */
 const maxEnds = 100;
-const deltaEnd = /^"\s*\}\s*\}\s*$/;
+const deltaEnd = /^" *\} *\} *$/;
 
 /** Turns the vendor's events into parts: each is passed on unchanged, with the text in it. */
 export class NativeEvents {
@@ -82,13 +85,13 @@ export class NativeEvents {
     if (!data.startsWith(deltaStart)) return false;
     const form = data.indexOf(deltaForm, deltaStart.length);
     if (form === -1 || form > deltaStart.length + maxIndexChars) return false;
+    if (!digits.test(data.slice(deltaStart.length, form))) return false;
     for (const { start, isReasoning } of kinds) {
       if (!data.startsWith(start, form + deltaForm.length)) continue;
       const from = form + deltaForm.length + start.length;
       const end = data.indexOf('"', from);
       const words = data.slice(from, end);
-      if (end === -1 || words.includes("\\") || !deltaEnd.test(data.slice(end))) return false;
-      if (data.includes("\n")) return false;
+      if (end === -1 || !plain.test(words) || !deltaEnd.test(data.slice(end))) return false;
       this.#release(parts);
       const text = `event: content_block_delta\ndata: ${data}\n\n`;
       parts.push({ type: "native", text, words, isReasoning });

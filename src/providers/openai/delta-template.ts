@@ -1,5 +1,6 @@
-/** Text that stands in JSON as it is: no control character, quote or backslash. */
-const plain = /^[ !#-[\]-\uffff]*$/;
+import { plainText } from "../../base/json/plain.ts";
+
+const plain = new RegExp(`^${plainText}$`);
 /** In no event, and plain. */
 const sample = "\u{e000}svc\u{e001}";
 /** A server whose events differ in more than their text is not learned from forever. */

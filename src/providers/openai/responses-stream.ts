@@ -2,11 +2,11 @@ import type { ApiError } from "../../base/errors.ts";
 import { type ChatPart, isJsonObject, type JsonObject, type NativeEvent } from "../../call/chat.ts";
 import { EventStream, parseEvent } from "../kit/event-stream.ts";
 import { upstreamError } from "../kit/failure.ts";
+import { DeltaEvents } from "./delta-events.ts";
 import { finishOf, fromResponsesUsage, hasEnded, wordsOfItem } from "./responses-reply.ts";
 import { throwTold } from "./told-failure.ts";
 
 const head = '{"type":"';
-const deltaHead = '"delta":"';
 /** Held until the model writes something, so that another target can be tried before. */
 const beginnings: ReadonlySet<string> = new Set([
   "response.created",
@@ -30,6 +30,7 @@ export class ResponsesStream extends EventStream {
   #held: NativeEvent[] | undefined = [];
   /** The kind of the last delta; after a delta, nothing is held. */
   #deltas: Deltas | undefined;
+  #hasDeltas = false;
   /** Something was counted, beside deltas that are like the one before. */
   #hasWords = false;
   /** The response has ended: later events are dropped. */
@@ -37,13 +38,11 @@ export class ResponsesStream extends EventStream {
 
   protected take(event: string, parts: ChatPart[]): void {
     if (this.#isOver || event === "" || event.startsWith("[DONE]")) return;
-    // Nearly all events are recognized by their first field, and need no parsing.
-    // And nearly all of those have the same type as the one before.
+    // Nearly all events are deltas of the same type as the one before, and need no parsing.
     const known = this.#deltas;
-    const isLine = !event.includes("\n") && event.endsWith("}");
-    if (known !== undefined && isLine && event.startsWith(known.start)) {
+    const words = known?.events.match(event);
+    if (known !== undefined && words !== undefined) {
       const text = known.eventHead + event + eventEnd;
-      const words = this.#wordsOf(event, known.start.length);
       parts.push(
         known.isReasoning
           ? { type: "native", text, words, isReasoning: true }
@@ -51,17 +50,20 @@ export class ResponsesStream extends EventStream {
       );
       return;
     }
-    const end = event.startsWith(head) ? event.indexOf('"', head.length) : -1;
-    const type = end === -1 ? undefined : event.slice(head.length, end);
-    if (type === undefined || !isPassed(type) || !isLine) {
-      const data = parseEvent(event, this.provider);
-      // Data of several lines, or with spaces at its end, is written in one line.
-      this.#takeParsed(isLine ? event : JSON.stringify(data), data, parts);
+    const data = parseEvent(event, this.provider);
+    const type = String(data["type"]);
+    // Data of several lines, or with spaces at its end, is written in one line.
+    const isLine = !event.includes("\n") && event.endsWith("}");
+    const line = isLine ? event : JSON.stringify(data);
+    if (!event.startsWith(`${head}${type}"`) || !isPassed(type) || !isLine) {
+      this.#takeParsed(line, data, parts);
       return;
     }
-    const isDelta = type.endsWith(".delta");
-    this.#push(parts, nativeOf(type, event, this.#wordsIn(type, event)));
-    if (isDelta) this.#deltas = toDeltas(type);
+    this.#push(parts, nativeOf(type, line, this.#wordsIn(type, data)));
+    if (!type.endsWith(".delta")) return;
+    this.#hasDeltas = true;
+    const events = DeltaEvents.from(line, data);
+    if (events !== undefined) this.#deltas = toDeltas(type, events);
   }
 
   #takeParsed(event: string, data: JsonObject, parts: ChatPart[]): void {
@@ -111,29 +113,15 @@ export class ResponsesStream extends EventStream {
   }
 
   /** Of a server that sends no deltas, what the model said comes when it is done. */
-  #wordsIn(type: string, event: string): string {
-    if (type.endsWith(".delta")) return this.#wordsOf(event, head.length + type.length);
-    if (this.#deltas !== undefined || !type.endsWith(".done")) return "";
-    return wordsOfItem(parseEvent(event, this.provider));
+  #wordsIn(type: string, data: JsonObject): string {
+    if (type.endsWith(".delta")) return typeof data["delta"] === "string" ? data["delta"] : "";
+    return !this.#hasDeltas && type.endsWith(".done") ? wordsOfItem(data) : "";
   }
 
   #badEnd(type: string): ApiError {
     return upstreamError("upstream_error", {
       detail: `${this.provider} ended a response with ${type} and without a result`,
     });
-  }
-
-  /** Text without an escape is sliced from the event: quotes within it would be escaped. */
-  #wordsOf(event: string, after: number): string {
-    const start = event.indexOf(deltaHead, after);
-    if (start !== -1) {
-      const from = start + deltaHead.length;
-      const end = event.indexOf('"', from);
-      const text = event.slice(from, end);
-      if (end !== -1 && !text.includes("\\")) return text;
-    }
-    const { delta } = parseEvent(event, this.provider);
-    return typeof delta === "string" ? delta : "";
   }
 }
 
@@ -144,7 +132,7 @@ function wordsOfOutput({ output }: JsonObject): string {
 /** Events without the whole response, and that begin or end no item. */
 const isPassed = (type: string) =>
   type.startsWith("response.") &&
-  !type.includes("\\") &&
+  eventName.test(type) &&
   !beginnings.has(type) &&
   !ends.has(type) &&
   type !== "response.failed" &&
@@ -157,13 +145,13 @@ const toText = (type: string, event: string) => toEventHead(type) + event + even
 
 /** What the deltas of one type have in common. */
 interface Deltas {
-  readonly start: string;
+  readonly events: DeltaEvents;
   readonly eventHead: string;
   readonly isReasoning: boolean;
 }
 
-const toDeltas = (type: string): Deltas => ({
-  start: `${head}${type}"`,
+const toDeltas = (type: string, events: DeltaEvents): Deltas => ({
+  events,
   eventHead: toEventHead(type),
   isReasoning: isReasoningType(type),
 });

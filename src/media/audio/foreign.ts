@@ -163,7 +163,8 @@ class ForeignScan {
     const form = bytes[at + 6] ?? 0;
     const isPacket =
       isSound && ((form & 0xc0) === 0x80 || form === 0xff || (form >= 0x0f && form < 0x40));
-    if (isPack || isPacket) this.#count(programStream, maxPackets);
+    if (isPack || isPacket)
+      this.#count(programStream, 1 + Math.floor(bytes.length / bytesPerPacket));
   }
 
   /** A chunk of Nullsoft video tells where its next mark is. */
@@ -187,7 +188,8 @@ const transportStrides = [188, 192, 204];
 const transportPackets = 16;
 const maxAc3 = 10;
 const programStream = 1;
-const maxPackets = 7;
+/** Chance makes one packet of a program stream in more bytes than these; one has at most 64 KiB. */
+const bytesPerPacket = 4 * 1024 * 1024;
 
 const textBytes = (text: string) => [...Buffer.from(text, "latin1")];
 const mxfKey = [6, 0x0e, 0x2b, 0x34, 2, 5, 1, 1, 0x0d, 1, 2, 1, 1, 2];

@@ -131,6 +131,12 @@ describe("MP3 frames", () => {
     expect(await read(join(id3(amr), mp3))).toContain("a stream of AMR");
   });
 
+  test("with two packets of a program stream inside are refused", async () => {
+    const pack = join(Uint8Array.from([0, 0, 1, 0xba, 0x44]), noise(9));
+    const packet = join(Uint8Array.from([0, 0, 1, 0xc0, 1, 0, 0x80]), noise(200));
+    expect(await read(mp3Of(join(pack, packet)))).toContain("holds a stream of");
+  });
+
   test("follow tags of at most 960 KiB", async () => {
     const duration = await read(mp3);
     expect(await read(join(id3(noise(900 * 1024)), mp3))).toBe(duration);

@@ -156,7 +156,7 @@ def play_one(file):
     return found
 
 
-POOL = ThreadPoolExecutor(3)
+POOL = ThreadPoolExecutor(4)
 
 
 def play(files):

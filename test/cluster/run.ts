@@ -106,8 +106,7 @@ async function runFaults(names: readonly string[]): Promise<number> {
     process.stdout.write(`${JSON.stringify(row)}\n`);
     const odd = Object.keys(row.replies).filter((reply) => !/^(200|503 \w+)$/.test(reply));
     isBad ||= odd.some((reply) => !reply.startsWith("0"));
-    isBad ||=
-      name === "failover-async" ? isHidden(row) : row.lost > 0 || row.problems.length > 0;
+    isBad ||= name === "failover-async" ? isHidden(row) : row.lost > 0 || row.problems.length > 0;
   }
   return isBad ? 1 : 0;
 }

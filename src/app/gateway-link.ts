@@ -87,8 +87,9 @@ export function linkAcrossProcesses(options: RemoteOptions): GatewayLink {
   const gateways = throughStore(opened, clock);
   if (shared === undefined || gateways === undefined)
     throw new Error("the store is not shared with other processes");
-  const flush = () => shared.fleet.wantReports();
-  const reports = store.openReports({ clock, flush, minutes: new Minutes() });
+  const askNodes = () => shared.fleet.wantReports();
+  const flush = async () => {};
+  const reports = store.openReports({ clock, flush, askNodes, minutes: new Minutes() });
   undo.push(() => reports.close(), closingShare(opened, "beside"));
   const work = shared.readClock;
   const ticker = new Ticker({ work, what: "reach the database", everyMs: reachEveryMs, log });

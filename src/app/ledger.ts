@@ -1,4 +1,5 @@
 import { type Clock, nextTurn } from "../base/clock.ts";
+import { earliest } from "../base/dates.ts";
 import type { Log } from "../base/log.ts";
 import { KeyUses } from "../keys/uses.ts";
 import { Journal, type Unconfirmed } from "../ledger/journal.ts";
@@ -39,6 +40,8 @@ export interface Money {
   flushRollups(): Promise<void>;
   /** For a report: what is not in the store yet, and no more. */
   writeSums(): Promise<void>;
+  /** Since when the store's sums lack receipts of an account, or of any; undefined when they lack none. */
+  unwrittenSinceMs(accountId?: string): number | undefined;
   readonly sums: Pick<Rollups, "betweenWrites">;
   /** After the last call: everything is written. */
   close(withinMs?: number): Promise<void>;
@@ -120,10 +123,8 @@ export async function openMoney({
     await node?.minutes.write(minutes, clock.nowMs());
   };
   const flush = async () => {
-    await rollups.write(clock.nowMs());
+    await writeSums();
     await providerFailures.flush(clock.nowMs());
-    // This process is one of those that are asked.
-    await shared?.fleet.wantReports();
   };
   const { recorder: rejections, ...refused } = openRejections({
     store: store.rejections,
@@ -131,11 +132,18 @@ export async function openMoney({
     log,
   });
   const flushRejections = () => rejections.flush();
-  const unwrittenSinceMs = (accountId: string | undefined) => rollups.unwrittenSinceMs(accountId);
+  const unwrittenSinceMs = (accountId?: string) =>
+    earliest(
+      journal.waitingSinceMs,
+      rollups.unwrittenSinceMs(accountId),
+      node && minutes.grownSinceMs(),
+    );
   const reports = store.openReports({
     clock,
     flush,
     unwrittenSinceMs,
+    // This process is one of those that are asked.
+    ...(shared && { askNodes: () => shared.fleet.wantReports() }),
     flushRejections,
     minutes,
     limitMs,
@@ -181,6 +189,7 @@ export async function openMoney({
     rejections,
     flushRollups,
     writeSums,
+    unwrittenSinceMs,
     sums: rollups,
     async close(withinMs = closeWithinMs) {
       const reading = reports.close();

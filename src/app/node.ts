@@ -11,7 +11,7 @@ import type { SharedProcesses } from "./opened.ts";
 export interface FollowOptions {
   readonly shared: SharedProcesses;
   readonly state: Pick<GatewayState, "follower">;
-  readonly money: Pick<Money, "lender" | "writeSums">;
+  readonly money: Pick<Money, "lender" | "writeSums" | "unwrittenSinceMs">;
   readonly calls: Pick<ActiveCalls, "size">;
   readonly log: Log;
 }
@@ -51,7 +51,11 @@ export function followFleet({ shared, state, money, calls, log }: FollowOptions)
   };
   const node = new FleetNode({
     store: shared.fleet,
-    load: loadOf(calls, () => server?.drain ?? (isDraining ? "announced" : "none")),
+    load: loadOf({
+      calls,
+      drain: () => server?.drain ?? (isDraining ? "announced" : "none"),
+      sumsToMs: () => money.unwrittenSinceMs() ?? shared.clock.nowMs(),
+    }),
     seen: () => state.follower.seen,
     onTick,
     onClosed,
@@ -68,7 +72,15 @@ export function followFleet({ shared, state, money, calls, log }: FollowOptions)
   };
 }
 
-function loadOf(calls: Pick<ActiveCalls, "size">, drain: () => DrainState): () => NodeLoad {
+function loadOf({
+  calls,
+  drain,
+  sumsToMs,
+}: {
+  readonly calls: Pick<ActiveCalls, "size">;
+  readonly drain: () => DrainState;
+  readonly sumsToMs: () => number;
+}): () => NodeLoad {
   let before = process.cpuUsage();
   let beforeMs = performance.now();
   return () => {
@@ -82,6 +94,7 @@ function loadOf(calls: Pick<ActiveCalls, "size">, drain: () => DrainState): () =
       cpuMs: Math.round((user + system) / 1000 / Math.max(seconds, 0.001)),
       isDraining: drain() !== "none",
       isListening: drain() !== "closed",
+      sumsToMs: Math.floor(sumsToMs()),
     };
   };
 }

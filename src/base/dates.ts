@@ -17,3 +17,9 @@ export function toDateText(ms: number): string {
 export function optionalDate(ms: number | undefined): string | null {
   return ms === undefined ? null : toDateText(ms);
 }
+
+/** Of the moments that are known. */
+export function earliest(...moments: readonly (number | undefined)[]): number | undefined {
+  const known = moments.filter((ms) => ms !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}

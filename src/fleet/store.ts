@@ -26,6 +26,16 @@ export interface NodeLoad {
   readonly isDraining?: boolean;
   /** False once a drained node has closed its port. */
   readonly isListening?: boolean;
+  /** Every call of it that ended before this time is in the stored sums. */
+  readonly sumsToMs?: number;
+}
+
+/** What nodes answer who is about to read a report. */
+export interface ReportsAnswer {
+  /** By the clock of the database. */
+  readonly askedMs: number;
+  /** Since when stored sums lack receipts of before then; undefined when they lack none. */
+  readonly missingSinceMs: number | undefined;
 }
 
 /** A node as an operator sees it. Times are those of the database. */
@@ -86,9 +96,9 @@ export interface FleetStore {
   recover(): Promise<number>;
   /**
    * For who is about to read a report: resolves when every node that is there has written the sums
-   * it had, or after a second.
+   * it had, or after a second. Nodes that are slow, silent or gone are in the answer.
    */
-  wantReports(): Promise<void>;
+  wantReports(): Promise<ReportsAnswer>;
   /** Of a node: what `TickReply.reports` asked for up to this number is written. */
   reportsDone(reports: number): Promise<void>;
   nodes(): Promise<readonly NodeView[]>;

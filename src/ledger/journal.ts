@@ -1,5 +1,5 @@
 import type { Log } from "../base/log.ts";
-import type { Receipt } from "./receipt.ts";
+import { endedAtMs, type Receipt } from "./receipt.ts";
 import { probeStore, Reopening } from "./reopening.ts";
 import {
   ClaimsLostError,
@@ -141,6 +141,16 @@ export class Journal {
         isDoubtful: isWritten || isDoubtful,
       })),
     ];
+  }
+
+  /** When the first of the calls ended whose receipts are not written; undefined when all are. */
+  get waitingSinceMs(): number | undefined {
+    let sinceMs: number | undefined;
+    for (const batch of [...this.#inFlight, this.#line])
+      for (const { write } of batch)
+        if (write.type === "receipt")
+          sinceMs = Math.min(sinceMs ?? Number.POSITIVE_INFINITY, endedAtMs(write.receipt));
+    return sinceMs;
   }
 
   /** The store is about to be closed: what is still in line is given up. */

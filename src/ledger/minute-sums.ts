@@ -112,6 +112,10 @@ export class MinuteSums {
     for (const owner of this.all()) if (this.#grown[owner.row] === 1) yield owner;
   }
 
+  get hasGrown(): boolean {
+    return this.#grown.includes(1);
+  }
+
   /** Written as it was with so many receipts. */
   written(row: number, receipts: number): void {
     if (this.#numbers[row * width + field.receipts] === receipts) this.#grown[row] = 0;

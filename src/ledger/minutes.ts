@@ -72,6 +72,12 @@ export class Minutes {
     );
   }
 
+  /** When the oldest minute began that has rows to write; undefined when none has. */
+  grownSinceMs(): number | undefined {
+    const grown = this.#minutes.filter((minute) => minute?.hasGrown === true);
+    return grown.length === 0 ? undefined : Math.min(...grown.map((one) => one?.startMs ?? 0));
+  }
+
   /** They were written: from now on they are left out until they grow again. */
   written(rows: readonly GrownMinute[]): void {
     for (const { startMs, place, row } of rows) {

@@ -1,3 +1,4 @@
+import { idTimeMs } from "../base/ids.ts";
 import type { Dialect } from "../call/dialect.ts";
 import type { Endpoint } from "../call/endpoint.ts";
 import type { Units } from "../call/price.ts";
@@ -52,3 +53,6 @@ export interface ReceiptTerms {
   readonly cost?: { readonly version: number; readonly route: number } | undefined;
   readonly hold: HoldParts;
 }
+
+export const endedAtMs = ({ id, durationMs }: Pick<Receipt, "id" | "durationMs">) =>
+  idTimeMs(id) + durationMs;

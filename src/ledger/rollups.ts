@@ -1,6 +1,6 @@
 import { idTimeMs } from "../base/ids.ts";
 import { Mutex } from "../base/mutex.ts";
-import type { Receipt } from "./receipt.ts";
+import { endedAtMs, type Receipt } from "./receipt.ts";
 import { latencyBoundsMs, noShortestMs, type TimeEnds } from "./reports.ts";
 
 export const hourMs = 3_600_000;
@@ -81,6 +81,8 @@ export interface RollupStore {
    * goes there too.
    */
   fold(beforeMs: number): Promise<boolean>;
+  /** Whether the last rows that were added may be missing: the connection broke during the commit. */
+  readonly isInDoubt?: boolean;
   /** How many rows to add at once, where it is not the event loop that writes them. */
   readonly rowsAtOnce?: number;
 }
@@ -100,8 +102,8 @@ export class Rollups {
   /** Calls that began so long ago can still end. */
   readonly #maxCallMs: number;
   #open = new Map<string, Rollup>();
-  /** When the oldest of these receipts was committed; meaningless while there is none. */
-  #openSinceMs = 0;
+  /** When the first of these calls ended. */
+  #openSinceMs = Number.POSITIVE_INFINITY;
   /** On their way to the store. */
   #leaving: readonly Rollup[] = [];
   #leavingSinceMs = 0;
@@ -127,8 +129,8 @@ export class Rollups {
     const hour = toHour(idTimeMs(receipt.id));
     const name = `${hour} ${keyId} ${model} ${provider}`;
     const known = this.#open.get(name);
+    this.#openSinceMs = Math.min(this.#openSinceMs, endedAtMs(receipt));
     if (known !== undefined) return addTo(known, receipt);
-    if (this.#open.size === 0) this.#openSinceMs = idTimeMs(receipt.id) + receipt.durationMs;
     const fresh = emptyRollup({ hourMs: hour, accountId, keyId, model, provider });
     this.#open.set(name, fresh);
     addTo(fresh, receipt);
@@ -140,7 +142,7 @@ export class Rollups {
    */
   unwrittenSinceMs(accountId?: string): number | undefined {
     const isMeant = (row: Rollup) => accountId === undefined || row.accountId === accountId;
-    if (this.#leaving.some(isMeant)) return this.#leavingSinceMs;
+    if (this.#store.isInDoubt === true || this.#leaving.some(isMeant)) return this.#leavingSinceMs;
     return this.#open.values().some(isMeant) ? this.#openSinceMs : undefined;
   }
 
@@ -207,6 +209,7 @@ export class Rollups {
     this.#open = new Map();
     this.#leaving = rows;
     this.#leavingSinceMs = this.#openSinceMs;
+    this.#openSinceMs = Number.POSITIVE_INFINITY;
     const most = this.#store.rowsAtOnce ?? rowsAtOnce;
     let written = 0;
     try {
@@ -220,7 +223,7 @@ export class Rollups {
       } while (written < rows.length);
     } catch (error) {
       for (const row of rows.slice(written)) this.#keep(row);
-      this.#openSinceMs = this.#leavingSinceMs;
+      this.#openSinceMs = Math.min(this.#openSinceMs, this.#leavingSinceMs);
       throw error;
     } finally {
       this.#leaving = [];

@@ -4,6 +4,7 @@ import type { ChangeFeed } from "../base/feed.ts";
 import type { CatalogStore } from "../catalog/catalog.ts";
 import type { TargetCheckStore } from "../catalog/target-checks.ts";
 import type { ExportStore } from "../exports/store.ts";
+import type { ReportsAnswer } from "../fleet/store.ts";
 import type { KeyStore } from "../keys/directory.ts";
 import type { AccountStore } from "../ledger/account.ts";
 import type { Minutes } from "../ledger/minutes.ts";
@@ -64,6 +65,8 @@ export interface ReportOptions {
    * none is counted in memory.
    */
   readonly unwrittenSinceMs?: (accountId: string | undefined) => number | undefined;
+  /** Asks all processes that share the database for their sums. Absent: there are none. */
+  readonly askNodes?: () => Promise<ReportsAnswer>;
   /** Writes refused calls that are not written yet; absent: there are none. */
   readonly flushRejections?: () => Promise<void>;
   /** Of this process, from its start on. */

@@ -153,7 +153,12 @@ export class RealLedger {
       publicUrl: () => "",
     };
     this.operations = operationsOn(this.store, clock, {
-      money: { purses: this.purses, sums: this.#rollups, flushRollups: () => this.flush() },
+      money: {
+        purses: this.purses,
+        sums: this.#rollups,
+        flushRollups: () => this.flush(),
+        unwrittenSinceMs: (accountId) => this.#rollups.unwrittenSinceMs(accountId),
+      },
       takeEffect: () => this.#follower.catchUp(),
     });
   }

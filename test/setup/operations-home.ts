@@ -32,6 +32,8 @@ import { noExports } from "./no-exports.ts";
 
 /** The operations on a real store, as a running server has them or as a command that opened it. */
 export interface OperationsHome {
+  /** The file of its database. */
+  readonly path: string;
   readonly store: Store;
   readonly secrets: Secrets;
   /** The time that they go by; tests move it. */
@@ -88,12 +90,18 @@ export async function openOperations(): Promise<OperationsHome> {
     engineFile: undefined,
     platformUrl: () => "http://127.0.0.1:8081",
     takeEffect: () => follower.catchUp(),
-    money: { purses, sums: rollups, flushRollups: () => rollups.flush(clock.ms) },
+    money: {
+      purses,
+      sums: rollups,
+      flushRollups: () => rollups.flush(clock.ms),
+      unwrittenSinceMs: (accountId?: string) => rollups.unwrittenSinceMs(accountId),
+    },
   };
   const unbound = createOperations(parts);
   const bind = (operations: UnboundOperations) =>
     forActor(operations, { actor: commandLine, clock: parts.clock });
   return {
+    path,
     store,
     secrets,
     clock,
@@ -176,7 +184,9 @@ function serverDependencies(
   const flushRollups = async () => void (await operations.accounts.show({ account }));
   const reports = store.openReports({ clock, flush: flushRollups, minutes: new Minutes() });
   const takeEffect = async () => {};
-  return { ...store, clock, takeEffect, money: { purses, sums, flushRollups, reports } };
+  const unwrittenSinceMs = () => sums.unwrittenSinceMs();
+  const money = { purses, sums, flushRollups, unwrittenSinceMs, reports };
+  return { ...store, clock, takeEffect, money };
 }
 
 export async function problemOf(

@@ -5,7 +5,7 @@ import type { Operations } from "../../platform/operations.ts";
 import { type Command, viewCommand } from "../command.ts";
 import { print, printHint, printTable, style } from "../terminal/output.ts";
 import { limitFlags, limitsText, printKeys, readLimitFlags } from "./key.ts";
-import { alignUsd, dayBars } from "./money-text.ts";
+import { alignUsd, dayBars, printBehind } from "./money-text.ts";
 import { storedText } from "./responses.ts";
 
 const accountCreate = viewCommand({
@@ -239,6 +239,7 @@ function printAccount(view: AccountDetails): void {
     print(`  stored     ${storedText(view.stored_responses)}`);
   if (view.shortfall_usd !== "0.00")
     print(`  ${style.yellow(`${view.shortfall_usd} USD of cost could not be charged`)}`);
+  printBehind(view);
   if (view.receipts > 0) {
     print(`\n${style.bold("Spend by day")} ${style.dim(`(USD, the last ${drawnDays} days)`)}`);
     for (const line of dayBars({ days: spend.by_day, count: drawnDays, nowMs: Date.now() }))

@@ -1,5 +1,11 @@
 import { fromUsd, toUsd } from "../../base/money.ts";
-import { style } from "../terminal/output.ts";
+import type { Freshness } from "../../platform/reports/freshness.ts";
+import { printHint, style } from "../terminal/output.ts";
+
+/** Below sums that lack calls; `--json` has the same two fields. */
+export function printBehind({ is_complete: isComplete, as_of: asOf }: Freshness): void {
+  if (!isComplete) printHint(`As of ${asOf}. Later calls are not counted yet.`);
+}
 
 /** Pads amounts so that their decimal points align. */
 export function alignUsd(amounts: readonly string[]): readonly string[] {

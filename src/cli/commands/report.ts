@@ -2,7 +2,7 @@ import { defined } from "../../base/defined.ts";
 import type { MarginRow } from "../../platform/reports/schemas.ts";
 import { type Command, viewCommand } from "../command.ts";
 import { print, printHint, printTable, style } from "../terminal/output.ts";
-import { alignUsd } from "./money-text.ts";
+import { alignUsd, printBehind } from "./money-text.ts";
 
 const reportMargin = viewCommand({
   name: "report margin",
@@ -25,6 +25,7 @@ const reportMargin = viewCommand({
     operations.reports.margin(defined({ by, from, to })),
   show(report) {
     print(style.dim(`${report.from} to ${report.to}, in USD`));
+    printBehind(report);
     if (report.rows.length === 0) return print("No receipts in this period.");
     printMargin(report.by, [...report.rows, report.total]);
     if (report.total.unknown_cost > 0)

@@ -8,12 +8,15 @@ import type { LedgerReports } from "../../ledger/reports.ts";
 import type { Rollups, Unwritten } from "../../ledger/rollups.ts";
 import type { Lease, LedgerStore, LimitsChange } from "../../ledger/store.ts";
 import type { Rejection, RejectionReports } from "../../rejections/rejection.ts";
+import { type Freshness, toFreshness } from "../reports/freshness.ts";
 
 /** The money as the running server counts it, ahead of what is written. */
 export interface RunningMoney {
   readonly purses: Purses;
   /** Resolves when the sums by hour are all written. */
   flushRollups(): Promise<void>;
+  /** Since when the store's sums lack receipts of an account, or of any; undefined when they lack none. */
+  unwrittenSinceMs(accountId?: string): number | undefined;
   readonly sums: Pick<Rollups, "betweenWrites">;
   /** When keys were last used, ahead of what is written. */
   readonly keyUses?: Pick<KeyStore, "lastUses">;
@@ -59,19 +62,21 @@ export async function fundsOf(
 
 /**
  * Completes the hourly sums. Without a running server, a crash may have left some incomplete; they
- * are recomputed, as the next start would do.
+ * are recomputed, as the next start would do. Resolves with how far the sums reach.
  */
-export async function closeSums({
-  ledger,
-  money,
-  fleet,
-}: Pick<MoneyDependencies, "ledger" | "money" | "fleet">): Promise<void> {
-  // If the disk cannot be written, the existing sums are still shown.
-  if (money !== undefined) return money.flushRollups().catch(() => {});
-  if (fleet !== undefined) return fleet.wantReports().catch(() => {});
+export async function closeSums(
+  { ledger, money, fleet, clock }: Pick<MoneyDependencies, "ledger" | "money" | "fleet" | "clock">,
+  accountId?: string,
+): Promise<Freshness> {
+  if (money !== undefined) {
+    // If the disk cannot be written, the existing sums are still shown.
+    await money.flushRollups().catch(() => {});
+    return toFreshness(money.unwrittenSinceMs(accountId), clock);
+  }
+  if (fleet !== undefined) return toFreshness((await fleet.wantReports()).missingSinceMs, clock);
   const openFromMs = await ledger.rollups.openFromMs();
-  if (openFromMs === undefined) return;
-  await ledger.rollups.recount(openFromMs);
+  if (openFromMs !== undefined) await ledger.rollups.recount(openFromMs);
+  return toFreshness(undefined, clock);
 }
 
 /**

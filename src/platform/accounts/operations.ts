@@ -28,6 +28,7 @@ import {
 import { findAccount } from "../input/values.ts";
 import type { KeyView } from "../keys/schemas.ts";
 import { keyViews } from "../keys/views.ts";
+import type { Freshness } from "../reports/freshness.ts";
 import { SumsBy, sumsByDay } from "../reports/sums.ts";
 import { closeSums, fundsOf, type MoneyDependencies, setLimits } from "./funds.ts";
 import type { AccountBalanceView, AccountSpendView, AccountView } from "./schemas.ts";
@@ -38,7 +39,7 @@ export interface AccountDependencies extends MoneyDependencies {
   readonly responses: ResponseStore;
 }
 
-export interface AccountDetails extends AccountBalanceView {
+export interface AccountDetails extends AccountBalanceView, Freshness {
   readonly receipts: number;
   /** What calls cost beyond what could be taken. */
   readonly shortfall_usd: string;
@@ -220,10 +221,12 @@ async function showAccount(
   const account = await findAccount(accounts, name);
   const records = (await keys.all()).filter(({ accountId }) => accountId === account.id);
   const list = await keyViews(dependencies, records);
+  const freshness = await closeSums(dependencies, account.id);
   const { sum, spend } = await spendOf(dependencies, account, records);
   const count = list.filter(({ status }) => status !== "revoked").length;
   return {
     ...(await toBalance(dependencies, account, count)),
+    ...freshness,
     receipts: sum?.receipts ?? 0,
     shortfall_usd: toUsd(sum === undefined ? 0n : sum.cost - sum.charged),
     spend,
@@ -283,7 +286,6 @@ async function spendOf(
   { id: accountId, createdAtMs }: Account,
   records: readonly KeyRecord[],
 ): Promise<{ readonly sum: Rollup | undefined; readonly spend: AccountSpendView }> {
-  await closeSums(dependencies);
   const all = new SumsBy(() => "");
   const byDay = new SumsBy(({ hourMs }) => new Date(hourMs).toISOString().slice(0, 10));
   const byModel = new SumsBy(({ model }) => model);

@@ -12,6 +12,7 @@ import {
 } from "../http/schemas.ts";
 import { keyReply } from "../keys/schemas.ts";
 import { member } from "../members/schemas.ts";
+import { freshnessFields } from "../reports/freshness.ts";
 import { storedReply } from "../responses/schemas.ts";
 
 const state = {
@@ -66,6 +67,7 @@ export type SpendView = View<typeof spentReply>;
 
 export const detailsReply = Type.Object({
   ...balanceReply.properties,
+  ...freshnessFields,
   receipts: Type.Integer({ description: "Number of receipts since the account was created." }),
   shortfall_usd: usd("Cost of calls beyond what could be charged."),
   ...spendReply.properties,

@@ -17,6 +17,7 @@ import type { SpendView } from "../accounts/schemas.ts";
 import type { Audits, Unbound } from "../audit/author.ts";
 import { toTimeZone } from "../input/days.ts";
 import { findAccount } from "../input/values.ts";
+import type { Freshness } from "../reports/freshness.ts";
 import { type DaySum, daySums, toDayText } from "../reports/sums.ts";
 import { paceDays, toForecast } from "./forecast.ts";
 import type { BillingView, LedgerLine, LedgerPage } from "./schemas.ts";
@@ -57,6 +58,7 @@ export function billingOperations(
       return {
         account: account.id,
         time_zone: zone.timeZone,
+        ...books.freshness,
         balance_usd: toUsd(balance),
         held_usd: toUsd(held),
         // A call that is being settled may be counted in both for a moment.
@@ -110,6 +112,7 @@ function zoneOf(of: {
 }
 
 interface Books {
+  readonly freshness: Freshness;
   readonly balance: bigint;
   /** When they were made is local. */
   readonly entries: readonly LocalEntry[];
@@ -132,7 +135,7 @@ async function readBooks(
     dayStart(toDayText(ms), zone.timeZone),
   ) as [number, number];
   const query = { accountId: id, fromMs, toMs, dayOffsets: zone.offsetsFrom(fromMs) };
-  await closeSums(dependencies);
+  const freshness = await closeSums(dependencies, id);
   for (let tries = 1; ; tries++) {
     const before = await ledger.lease(id);
     const sums = await daySums(dependencies, { ...query, by: "model" });
@@ -142,7 +145,8 @@ async function readBooks(
     }));
     const { granted, spent } = (await ledger.lease(id)) ?? { granted: 0n, spent: 0n };
     const isStill = before?.granted === granted && before.spent === spent;
-    if (isStill || tries === readTries) return { balance: granted - spent, entries, sums };
+    if (isStill || tries === readTries)
+      return { freshness, balance: granted - spent, entries, sums };
   }
 }
 

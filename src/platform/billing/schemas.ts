@@ -1,5 +1,6 @@
 import { Type } from "../../base/json/type.ts";
 import { moment, nullable, usd, type View } from "../http/schemas.ts";
+import { freshnessFields } from "../reports/freshness.ts";
 
 const spend = { receipts: Type.Integer(), charged_usd: usd("") };
 
@@ -30,6 +31,7 @@ export type LedgerPage = View<typeof ledgerReply>;
 export const billingReply = Type.Object({
   account: Type.String(),
   time_zone: Type.String({ description: "Time zone of months and days." }),
+  ...freshnessFields,
   balance_usd: usd("Current balance: the sum of all lines."),
   held_usd: usd("Amount held for calls in flight."),
   free_usd: usd("Amount available to new calls."),

@@ -89,11 +89,15 @@ test("a machine is drained with all its workers, each with an audit entry, and r
   ]);
 });
 
-test("every node is asked for its sums before a report is made of them", async () => {
+test("an account page asks every node for its sums, and shows how far those of a slow one reach", async () => {
   const other = await nodes.join({ name: "eu-2" });
-  const load = { calls: 0, memoryMb: 1, cpuMs: 1 };
+  const asOf = "2026-03-15T14:20:31Z";
+  const load = { calls: 0, memoryMb: 1, cpuMs: 1, sumsToMs: Date.parse(asOf) };
   const { reports } = await other.tick(load, 0);
-  await gateway.server.operations.reports.margin({});
+  const { id } = await gateway.server.operations.accounts.create({ name: "acme" });
+  const params = { account: id };
+  const page = operator.ask("GET /api/accounts/:account/details", { params });
+  expect((await page).body).toMatchObject({ is_complete: false, as_of: asOf });
   expect((await other.tick(load, 0)).reports).toBeGreaterThan(reports);
 });
 

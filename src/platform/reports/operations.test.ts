@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   type OperationsHome,
@@ -25,6 +26,23 @@ async function at(
   await home.receive(receipt);
 }
 
+test("sums that cannot be written show since when calls are missing, until they are written", async () => {
+  await at("2027-03-15T12:10:00Z", { accountId: acme, keyId: "key_1", durationMs: 0 });
+  await home.operations.accounts.show({ account: acme });
+  using database = new Database(home.path);
+  const hold = (sql: string) => database.run(sql);
+  hold("create trigger held before insert on rollups begin select raise(abort, 'held back'); end");
+  await at("2027-03-15T14:20:31Z", { accountId: acme, keyId: "key_1", durationMs: 0 });
+  home.clock.ms += 51_000;
+  const behind = { is_complete: false, as_of: "2027-03-15T14:20:31Z" };
+  expect(await home.operations.accounts.show({ account: acme })).toMatchObject(behind);
+  expect(await home.operations.billing.show({ account: acme })).toMatchObject(behind);
+  expect(await home.operations.reports.margin({})).toMatchObject(behind);
+  hold("drop trigger held");
+  const complete = { is_complete: true, as_of: "2027-03-15T14:21:22Z" };
+  expect(await home.operations.accounts.show({ account: acme })).toMatchObject(complete);
+});
+
 describe("an account shows", () => {
   test("its balance, what is held, and what it spent by day, model and key", async () => {
     const { operations } = home;
@@ -47,6 +65,8 @@ describe("an account shows", () => {
       balance_usd: "99.999999883",
       held_usd: "1.00",
       free_usd: "98.999999883",
+      is_complete: true,
+      as_of: expect.any(String),
       limits: { rpm: null, tpm: null, concurrency: null, budget: null },
       receipts_days: null,
       budget: null,
@@ -135,6 +155,8 @@ describe("the margin", () => {
       from: "2027-03-01",
       to: "2027-03-15",
       time_zone: "UTC",
+      is_complete: true,
+      as_of: expect.any(String),
       rows: [
         row({
           name: "svc-3-flash",

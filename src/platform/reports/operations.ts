@@ -44,7 +44,7 @@ export function reportOperations(
       const days = readDays({ from, to, zone, nowMs: clock.nowMs() });
       const { fromMs, toMs } = days;
       const names = by === "account" ? await accountNames(accounts) : new Map<string, string>();
-      await closeSums(dependencies);
+      const freshness = await closeSums(dependencies);
       const sums = new SumsBy(nameBy[by]);
       for await (const rollups of sumsByDay(ledger, { fromMs, toMs }))
         for (const rollup of rollups) sums.add(withKnownCost(rollup));
@@ -58,6 +58,7 @@ export function reportOperations(
         from: days.from,
         to: days.to,
         time_zone: days.timeZone,
+        ...freshness,
         rows,
         total: toMarginRow("total", total),
       };

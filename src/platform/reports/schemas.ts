@@ -1,5 +1,6 @@
 import { Type } from "../../base/json/type.ts";
 import { nullable, usd, type View } from "../http/schemas.ts";
+import { freshnessFields } from "./freshness.ts";
 
 const rowReply = Type.Object({
   name: Type.String(),
@@ -31,6 +32,7 @@ export const marginReply = Type.Object({
   from: Type.String({ description: "First and last day, both inclusive." }),
   to: Type.String(),
   time_zone: Type.String({ description: "Time zone of the days." }),
+  ...freshnessFields,
   rows: Type.Array(rowReply),
   total: rowReply,
 });

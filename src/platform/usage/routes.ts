@@ -6,6 +6,7 @@ import { type Context, route } from "../context.ts";
 import { fields, type Input, moment, nullable, oneOf, text, usd } from "../http/schemas.ts";
 import { timeZoneField, toTimeZone } from "../input/days.ts";
 import { accountNames } from "../input/values.ts";
+import { freshnessFields, toFreshness } from "../reports/freshness.ts";
 import { customSpan, ranges, type Span, spanBefore, spanOf } from "./span.ts";
 import { type Counts, toListView, totalsOf, toUsageView } from "./usage-view.ts";
 
@@ -31,12 +32,7 @@ const usageReply = Type.Object({
   from: moment(),
   to: moment(),
   time_zone: Type.String({ description: "Time zone in which days begin." }),
-  is_complete: Type.Boolean({
-    description: "False if calls that have ended are not counted yet.",
-  }),
-  as_of: moment(
-    "Every call that ended before this time is counted. The time of the reply if `is_complete`.",
-  ),
+  ...freshnessFields,
   totals: Type.Object(sums),
   before: nullable(
     Type.Object(
@@ -111,8 +107,7 @@ async function readUsage({ dependencies, inTurn }: Context, asked: Asked) {
   const of = { accountId, model, keyId };
   const { grain, fromMs, toMs, dayOffsets } = span;
   const earlier = compare === "none" ? undefined : spanBefore(span);
-  // Minutes are counted in memory, at once.
-  const missingSinceMs = grain === "minute" ? undefined : await reports.catchUp(accountId);
+  const freshness = toFreshness(await reports.catchUp(accountId), clock);
   const [used, before, labels] = await Promise.all([
     inTurn(() => readCounts(reports, { ...of, grain, fromMs, toMs, by, dayOffsets })),
     earlier && inTurn(() => readCounts(reports, { ...of, ...earlier, by: "none", isWhole: true })),
@@ -129,8 +124,7 @@ async function readUsage({ dependencies, inTurn }: Context, asked: Asked) {
     from: toDateText(fromMs),
     to: toDateText(toMs),
     time_zone: span.timeZone,
-    is_complete: missingSinceMs === undefined,
-    as_of: toDateText(missingSinceMs ?? clock.nowMs()),
+    ...freshness,
     before:
       before === undefined || earlier === undefined
         ? null

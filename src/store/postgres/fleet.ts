@@ -8,6 +8,7 @@ import {
   type NodeLoad,
   type NodeRecord,
   type NodeView,
+  type ReportsAnswer,
   type TickReply,
 } from "../../fleet/store.ts";
 import { addAudit } from "../sql/audit.ts";
@@ -175,7 +176,7 @@ export class PostgresFleet implements FleetStore {
     for (const text of pruneSql) await this.#options.pool.query({ text, answerMs: deadlines.long });
   }
 
-  wantReports(): Promise<void> {
+  wantReports(): Promise<ReportsAnswer> {
     return this.#wanted.run();
   }
 

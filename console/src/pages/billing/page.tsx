@@ -6,6 +6,7 @@ import { Panel } from "../../components/layout/panel.tsx";
 import { BalanceNotice, standingRoute } from "../../components/money/balance-notice.tsx";
 import { BudgetBar } from "../../components/money/budget-bar.tsx";
 import { Money } from "../../components/money/money.tsx";
+import { BehindNote } from "../../components/period/behind-note.tsx";
 import { StatTile, Tiles } from "../../components/table/stat-tile.tsx";
 import { formatCount } from "../../format/figures.ts";
 import { useTimeZone } from "../../format/moments.ts";
@@ -37,6 +38,7 @@ export function Page() {
       {data !== undefined && (
         <>
           <LastDay account={data.account} />
+          <BehindNote sums={data} />
           <Figures billing={data} />
           <Budget account={data.account} />
           <div className={classes.columns}>

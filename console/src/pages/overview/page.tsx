@@ -8,6 +8,7 @@ import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
 import { Loading } from "../../components/feedback/loaded.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { BalanceNotice, standingRoute } from "../../components/money/balance-notice.tsx";
+import { BehindNote } from "../../components/period/behind-note.tsx";
 import { DayZoneNote } from "../../components/period/period-picker.tsx";
 import { LiveSign } from "../../components/table/state-badge.tsx";
 import { SavedViews } from "../../components/views/saved-views.tsx";
@@ -26,15 +27,7 @@ import { RangeControls } from "./range-controls.tsx";
 import { SeriesTable } from "./series-table.tsx";
 import { SetupChecklist } from "./setup.tsx";
 import { UsageTiles } from "./tiles.tsx";
-import {
-  behindWords,
-  groupsOf,
-  periodWords,
-  toView,
-  type Usage,
-  useUsage,
-  type View,
-} from "./usage.ts";
+import { groupsOf, periodWords, toView, type Usage, useUsage, type View } from "./usage.ts";
 
 /** What happens is shown at once; the sums are asked for again this often at most. */
 const refreshMs = 3_000;
@@ -83,7 +76,7 @@ function Overview({ account }: { readonly account: string | undefined }) {
           {usage.data.grain === "day" && (
             <DayZoneNote zone={usage.data.time_zone} shown={timeZone()} />
           )}
-          <Behind usage={usage.data} />
+          <BehindNote sums={usage.data} />
           <UsageTiles usage={usage.data} view={view} />
           <div className={classes.main}>
             <div className={classes.cell}>
@@ -208,16 +201,6 @@ function Header({ view, live, onChange, hasControls, problem }: HeaderProps) {
         )
       }
     />
-  );
-}
-
-/** A gateway that is busy, or whose disk is full, has calls that are in no sum yet. */
-function Behind({ usage }: { readonly usage: Usage }) {
-  const words = behindWords(usage, Date.now());
-  return words === undefined ? null : (
-    <p className={classes.behind} role="status">
-      {words}
-    </p>
   );
 }
 

@@ -1,12 +1,5 @@
 import { expect, test } from "bun:test";
-import {
-  beforeWords,
-  behindWords,
-  changeOf,
-  periodWords,
-  requestsSearch,
-  toView,
-} from "./usage.ts";
+import { beforeWords, changeOf, periodWords, requestsSearch, toView } from "./usage.ts";
 
 test.each([
   [112, 100, 0.12],
@@ -74,14 +67,4 @@ test("a period and what it is compared with are said in words", () => {
     "Nov 1 – Nov 10, 2026",
     "previous 10 days",
   ]);
-});
-
-test("sums that are more than a few seconds behind name the time that they reach", () => {
-  const asOf = "2027-03-15T14:20:31.000Z";
-  const nowMs = Date.parse(asOf) + 51_000;
-  expect(behindWords({ is_complete: false, as_of: asOf }, nowMs)).toMatch(
-    /^As of .*20:31.*\. Later calls are not counted yet\.$/,
-  );
-  expect(behindWords({ is_complete: false, as_of: asOf }, nowMs - 50_000)).toBeUndefined();
-  expect(behindWords({ is_complete: true, as_of: asOf }, nowMs)).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { type ApiProblem, type Reply, request } from "../../api.ts";
 import { countDays, type Days, dayWords, toDays } from "../../components/period/period.ts";
-import { dayOf, formatExact, useTimeZone } from "../../format/moments.ts";
+import { dayOf, useTimeZone } from "../../format/moments.ts";
 
 export type Usage = Reply<"GET /api/usage">;
 export type Sums = Usage["totals"];
@@ -88,19 +88,6 @@ export function useUsage(view: View): UseQueryResult<GroupedUsage, ApiProblem> {
         ? completeMs
         : againMs(days === undefined ? range : "custom"),
   });
-}
-
-/** Sums that are late by less are as good as complete. */
-const lateMs = 3_000;
-
-/** How far the sums reach, where that is behind what people see elsewhere. */
-export function behindWords(
-  { is_complete: isComplete, as_of: asOf }: Pick<Usage, "is_complete" | "as_of">,
-  nowMs: number,
-): string | undefined {
-  const atMs = Date.parse(asOf);
-  if (isComplete || nowMs - atMs < lateMs) return undefined;
-  return `As of ${formatExact(atMs)}. Later calls are not counted yet.`;
 }
 
 /** What is on screen: `the last 24 hours`, `Nov 1 – Nov 10, 2026`. */

@@ -69,6 +69,10 @@ export class PostgresRollups implements RollupStore {
     this.#foldedAtOnce = options.foldedAtOnce ?? usualFoldedAtOnce;
   }
 
+  get isInDoubt(): boolean {
+    return this.#doubt !== undefined;
+  }
+
   /** Where the connection breaks during the commit, the next call finds out, and adds what is missing. */
   async add(rollups: readonly Rollup[], openFromMs: number | undefined): Promise<void> {
     const move = this.mark.move(openFromMs);

@@ -75,6 +75,29 @@ test("a report waits for no node that is silent, and no longer than a second for
   await reader.wantReports();
 });
 
+test("the answer has how far sums reach that a slow, silent or dead node has not written", async () => {
+  const { pool, db } = postgres();
+  const reader = new PostgresFleet({ pool, db, goneAfterMs: 60_000 });
+  const missing = async () => (await reader.wantReports()).missingSinceMs;
+  expect(await missing()).toBeUndefined();
+  const [slow, dead] = [await join("eu-1"), await join("eu-2")];
+  await slow.fleet.tick({ ...load, sumsToMs: 2_000 }, 0);
+  await dead.fleet.tick({ ...load, sumsToMs: 1_000 }, 0);
+  await pool.query(
+    "update heartbeats set renewed_at = renewed_at - interval '1 minute' where epoch = $1",
+    [dead.epoch],
+  );
+  expect(await missing()).toBe(1_000);
+  // Another node has closed its epoch, and has not counted its receipts yet.
+  await pool.query("update epochs set is_open = false, open_from_ms = 0 where id = $1", [
+    dead.epoch,
+  ]);
+  await slow.fleet.reportsDone(1_000);
+  expect(await missing()).toBe(1_000);
+  await pool.query("update epochs set open_from_ms = null where id = $1", [dead.epoch]);
+  expect(await missing()).toBeUndefined();
+});
+
 test("one request serves all reports that wait for it to be sent", async () => {
   const { pool, db } = postgres();
   const reader = new PostgresFleet({ pool, db, goneAfterMs: 60_000 });

@@ -1,5 +1,7 @@
 import { monotonicMs } from "../../../base/clock.ts";
+import { earliest } from "../../../base/dates.ts";
 import { Problem } from "../../../base/problem.ts";
+import type { ReportsAnswer } from "../../../fleet/store.ts";
 import { minuteMs } from "../../../ledger/minutes.ts";
 import type { Receipt } from "../../../ledger/receipt.ts";
 import {
@@ -42,9 +44,12 @@ const longestPauseMs = 5_000;
 /** What reports on every database do alike: they check what is asked for, and write sums first. */
 export abstract class StoreReports implements LedgerReports, RejectionReports {
   protected readonly options: ReportOptions;
-  /** A flush is followed by a pause of so many times what it took. */
+  /** Flushes begin at least so many times as far apart as one takes. */
   protected readonly flushPause: number = 50;
-  #flushed: Promise<void> = Promise.resolve();
+  #flushed: Promise<unknown> = Promise.resolve();
+  #lastAnswer: ReportsAnswer | undefined;
+  /** Of the newest flush. */
+  #asked: Promise<ReportsAnswer | undefined> = Promise.resolve(undefined);
   #flushAgainMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ReportOptions) {
@@ -52,8 +57,13 @@ export abstract class StoreReports implements LedgerReports, RejectionReports {
   }
 
   async catchUp(accountId: string | undefined): Promise<number | undefined> {
+    const before = this.#asked;
     await this.flush();
-    return this.options.unwrittenSinceMs?.(accountId);
+    const answer = await this.#asked;
+    // What the others have counted since they were asked may be in no sum yet.
+    const othersMs =
+      answer?.missingSinceMs ?? (before === this.#asked ? answer?.askedMs : undefined);
+    return earliest(othersMs, this.options.unwrittenSinceMs?.(accountId));
   }
 
   async usage(query: UsageQuery): Promise<readonly UsagePoint[]> {
@@ -135,22 +145,42 @@ export abstract class StoreReports implements LedgerReports, RejectionReports {
     await this.options.flushRejections?.().catch(() => {});
   }
 
+  /** Where the nodes cannot be asked, the sums reach as far as when they last could. */
+  async #askNodes(): Promise<ReportsAnswer | undefined> {
+    try {
+      this.#lastAnswer = await this.options.askNodes?.();
+    } catch (error) {
+      if (this.#lastAnswer === undefined) throw error;
+      const { askedMs, missingSinceMs = askedMs } = this.#lastAnswer;
+      this.#lastAnswer = { askedMs, missingSinceMs };
+    }
+    return this.#lastAnswer;
+  }
+
   /** Concurrent queries share one flush. If it fails, reports show what is stored. */
-  protected flush(): Promise<void> {
+  protected async flush(): Promise<void> {
     const elapsedMs = this.options.elapsedMs ?? monotonicMs;
     const beganMs = elapsedMs();
-    if (beganMs < this.#flushAgainMs) return this.#flushed;
+    if (beganMs < this.#flushAgainMs) return void (await this.#flushed);
     this.#flushAgainMs = Number.POSITIVE_INFINITY;
-    this.#flushed = this.options
-      .flush()
+    const written = within(this.options.flush(), longestPauseMs).catch(() => {});
+    this.#asked = written.then(() => this.#askNodes());
+    this.#flushed = this.#asked
       .catch(() => {})
       .finally(() => {
         const tookMs = elapsedMs() - beganMs;
         const againMs = Math.min(this.flushPause * tookMs, tookMs + longestPauseMs);
         this.#flushAgainMs = beganMs + Math.max(flushEveryMs, againMs);
       });
-    return this.#flushed;
+    await this.#flushed;
   }
+}
+
+/** A writer that is held back holds up no report: what it has not written is known. */
+async function within(work: Promise<void>, limitMs: number): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, limitMs);
+  await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 export function unexpected(): never {

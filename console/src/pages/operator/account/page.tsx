@@ -9,6 +9,7 @@ import { say } from "../../../components/feedback/toasts.tsx";
 import { Dialog } from "../../../components/form/dialog.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Money } from "../../../components/money/money.tsx";
+import { BehindNote } from "../../../components/period/behind-note.tsx";
 import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
 import { StateBadge } from "../../../components/table/state-badge.tsx";
 import { formatCount } from "../../../format/figures.ts";
@@ -77,6 +78,7 @@ function Account({ details }: { readonly details: Details }) {
           All calls from this account are rejected with 402 account_suspended until you resume it.
         </p>
       )}
+      <BehindNote sums={details} />
       <Figures details={details} />
       <SpendChart details={details} />
       <div className={classes.columns}>

@@ -6,6 +6,7 @@ import { Loading } from "../../../components/feedback/loaded.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { Money } from "../../../components/money/money.tsx";
+import { BehindNote } from "../../../components/period/behind-note.tsx";
 import { daysBefore, dayWords, toDays } from "../../../components/period/period.ts";
 import { DayZoneNote } from "../../../components/period/period-picker.tsx";
 import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
@@ -79,6 +80,7 @@ export function Page() {
       {data !== undefined && data.rows.length > 0 && (
         <>
           <DayZoneNote zone={data.time_zone} shown={time_zone} />
+          <BehindNote sums={data} />
           <Figures
             total={data.total}
             before={isCompared ? before.data?.total : undefined}

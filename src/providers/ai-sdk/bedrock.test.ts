@@ -179,6 +179,21 @@ describe("JSON by a schema from a model that writes it by way of a tool", () => 
     expect([textOf(parts), finishOf(parts)]).toEqual(["Here is the weather.", ["length"]]);
   });
 
+  test("is all of the text, also if the model calls the caller's own tool first", async () => {
+    const withTool = { ...call, options: { ...call.options, tools: [look] } };
+    const called: BedrockBlock = { toolUseId: "t2", name: "look", input: ["{}"] };
+    const last: BedrockBlock = { text: ["Now JSON."] };
+    for (const blocks of [
+      [preamble, called, last, json],
+      [called, last, json],
+    ]) {
+      answerWith(blocks, "tool_use").streamed();
+      const parts = await bedrock.hear(withTool, { model });
+      expect(textOf(parts)).toBe('{"sky":"clear"}');
+      expect(JSON.stringify(parts)).toContain('"name":"look"');
+    }
+  });
+
   test("leaves the words before a call of the caller's own tool", async () => {
     const withTool = { ...call, options: { ...call.options, tools: [look] } };
     const called: BedrockBlock = { toolUseId: "t2", name: "look", input: ["{}"] };

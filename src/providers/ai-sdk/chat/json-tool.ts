@@ -1,3 +1,4 @@
+import type { ChatPart } from "../../../call/chat.ts";
 import { type Fields, isFields } from "../model.ts";
 
 /**
@@ -31,37 +32,53 @@ export function isWrittenByTool({ providerMetadata: metadata }: Fields): boolean
 
 /** Longer than anything a model says before a call: an answer that talks on is passed on. */
 const maxHeldChars = 64 * 1024;
+/** About what a held part takes in memory, besides its text. */
+const partChars = 128;
 
-/** Holds back the text of a stream until it is known whether the tool is called. */
+/**
+ * Holds back the text of a stream, and the calls after it, until it is known whether the tool is
+ * called: a model can call others first.
+ */
 export class JsonToolText {
   /** The content blocks that are calls of the tool. */
   readonly #blocks = new Set<string>();
-  #held = "";
+  #held: ChatPart[] = [];
+  #heldChars = 0;
   #isReleased = false;
 
-  /** Looks at an event of the vendor, before the package makes text of it. */
-  look(event: Fields): void {
+  /** Looks at an event of the vendor, before the package makes text of it. Returns held calls. */
+  look(event: Fields): readonly ChatPart[] {
     const begun = event["contentBlockStart"];
     const start = isFields(begun) ? begun["start"] : undefined;
     const call = isFields(start) ? start["toolUse"] : undefined;
-    if (!isFields(begun) || !isFields(call) || call["name"] !== toolName) return;
+    if (!isFields(begun) || !isFields(call) || call["name"] !== toolName) return [];
     this.#blocks.add(String(begun["contentBlockIndex"]));
-    this.#held = "";
+    return this.release().filter(({ type }) => type !== "text-delta");
   }
 
-  /** What of a text may go out. */
-  take(id: string, text: string): string {
-    if (this.#blocks.size > 0) return this.#blocks.has(id) ? text : "";
-    if (this.#isReleased) return text;
-    this.#held += text;
-    return this.#held.length > maxHeldChars ? this.release() : "";
+  /** What may go out when a block has said a text. */
+  take(id: string, text: string): readonly ChatPart[] {
+    if (this.#blocks.size > 0 && !this.#blocks.has(id)) return [];
+    const part = { type: "text-delta", index: 0, text } as const;
+    return this.#blocks.size > 0 || this.#isReleased ? [part] : this.#hold(part, text.length);
   }
 
-  /** The tool was not called: the text is the answer after all. */
-  release(): string {
+  /** What may go out when a piece of a call has come: it stays behind the text before it. */
+  takeCall(part: ChatPart, chars: number): readonly ChatPart[] {
+    return this.#held.length === 0 ? [part] : this.#hold(part, chars);
+  }
+
+  /** The tool was not called: what is held is the answer after all. */
+  release(): readonly ChatPart[] {
     const held = this.#held;
-    this.#held = "";
+    this.#held = [];
     this.#isReleased = true;
     return held;
+  }
+
+  #hold(part: ChatPart, chars: number): readonly ChatPart[] {
+    this.#held.push(part);
+    this.#heldChars += chars + partChars;
+    return this.#heldChars > maxHeldChars ? this.release() : [];
   }
 }

@@ -115,7 +115,7 @@ export class AiSdkChatStream implements ChatStream {
         if (part["providerExecuted"] !== true) this.#takeCall(part, parts);
         return;
       case "raw":
-        this.#takeRaw(part["rawValue"]);
+        this.#takeRaw(part["rawValue"], parts);
         return;
       case "error":
         if (!isNews(part["error"])) throw this.#toError(part["error"]);
@@ -128,20 +128,21 @@ export class AiSdkChatStream implements ChatStream {
   }
 
   #takeText({ id, delta }: Fields, parts: ChatPart[]): void {
-    const said = textOf(delta);
-    const text = this.#jsonText === undefined ? said : this.#jsonText.take(textOf(id), said);
-    if (text !== "" || said === "") parts.push({ type: "text-delta", index: 0, text });
+    const text = textOf(delta);
+    if (this.#jsonText === undefined) parts.push({ type: "text-delta", index: 0, text });
+    else parts.push(...this.#jsonText.take(textOf(id), text));
   }
 
-  #releaseText(parts: ChatPart[]): void {
-    const text = this.#jsonText?.release() ?? "";
-    if (text !== "") parts.push({ type: "text-delta", index: 0, text });
+  #pushCall(call: JsonObject, chars: number, parts: ChatPart[]): void {
+    const part = deltaOf({ tool_calls: [call] });
+    if (this.#jsonText === undefined) parts.push(part);
+    else parts.push(...this.#jsonText.takeCall(part, chars));
   }
 
   /** Asked of one vendor only, whose streams end with an event that packages do not tell of. */
-  #takeRaw(event: unknown): void {
+  #takeRaw(event: unknown, parts: ChatPart[]): void {
     if (!isFields(event)) return;
-    this.#jsonText?.look(event);
+    if (this.#jsonText !== undefined) parts.push(...this.#jsonText.look(event));
     for (const name in event) {
       if (name === "metadata") this.#hasLast = true;
       const told = event[name];
@@ -174,10 +175,9 @@ export class AiSdkChatStream implements ChatStream {
   #begin(id: unknown, part: Fields, parts: ChatPart[]): ToolCall {
     const call: ToolCall = { index: this.#tools.size, hasArguments: false };
     this.#tools.set(textOf(id), call);
-    this.#releaseText(parts);
     const name = textOf(part["toolName"]);
     const head = { index: call.index, id: textOf(id), type: "function" };
-    parts.push(deltaOf({ tool_calls: [{ ...head, function: { name, arguments: "" } }] }));
+    this.#pushCall({ ...head, function: { name, arguments: "" } }, name.length, parts);
     return call;
   }
 
@@ -186,7 +186,7 @@ export class AiSdkChatStream implements ChatStream {
     if (call === undefined || typeof delta !== "string" || delta === "") return;
     call.hasArguments = true;
     const piece = { index: call.index, function: { arguments: delta } };
-    parts.push(deltaOf({ tool_calls: [piece] }));
+    this.#pushCall(piece, delta.length, parts);
   }
 
   /** The call as a whole: told behind its pieces, or without any. */
@@ -199,11 +199,11 @@ export class AiSdkChatStream implements ChatStream {
     call.hasArguments = true;
     const extra = carried === undefined ? {} : { extra_content: carried };
     const piece = { index: call.index, ...extra, function: { arguments: text } };
-    parts.push(deltaOf({ tool_calls: [piece] }));
+    this.#pushCall(piece, text.length, parts);
   }
 
   #finish(part: Fields, parts: ChatPart[]): void {
-    this.#releaseText(parts);
+    parts.push(...(this.#jsonText?.release() ?? []));
     const usage = fromAiSdkUsage(part["usage"]);
     if (usage !== undefined) parts.push({ type: "usage", usage });
     const ending = toEnding(part["finishReason"], this.#tools.size > 0);

@@ -1,4 +1,4 @@
-/** The files of deploy/nginx and deploy/caddy, run by Debian's nginx and Caddy. */
+/** The files of deploy/nginx, deploy/caddy and deploy/haproxy, run by Debian's packages. */
 
 import {
   afterAll,
@@ -34,13 +34,14 @@ test("the proxies wait longer than a call may be silent", () => {
   for (const [file, pattern] of [
     ["nginx/svc.conf", /proxy_read_timeout (\d+)s/],
     ["caddy/Caddyfile", /response_header_timeout (\d+)s/],
+    ["haproxy/haproxy.cfg", /timeout server (\d+)s/],
   ] as const) {
     const [, seconds] = pattern.exec(readFileSync(join(committed, file), "utf8")) ?? [];
     expect(Number(seconds) * 1_000).toBeGreaterThan(maxCallMs);
   }
 });
 
-describe.each(["nginx", "caddy"] as const)("%s", (kind) => {
+describe.each(["nginx", "caddy", "haproxy"] as const)("%s", (kind) => {
   let ports: Ports;
   let proxy: Proxy;
   let gateway: TestGateway;

@@ -49,18 +49,37 @@ export interface Proxy {
 /** Where the files are. */
 export const committed = resolve(import.meta.dir, "../../deploy");
 
-/** Runs the committed file, with only its ports and paths replaced. */
-export async function startProxy(kind: "nginx" | "caddy", ports: Ports): Promise<Proxy> {
+export type ProxyKind = "nginx" | "caddy" | "haproxy";
+
+/** As docs/deploy/proxies.md lists a second gateway. */
+const withSecond: Readonly<Record<ProxyKind, (text: string, port: string) => string>> = {
+  nginx: (text, port) =>
+    text.replace(/^( *server )127\.0\.0\.1:\d+;$/m, `$&\n$1127.0.0.1:${port};`),
+  caddy: (text, port) =>
+    text
+      .replace(/^\treverse_proxy 127\.0\.0\.1:\d+/m, `$& 127.0.0.1:${port}`)
+      .replace(
+        /^\treverse_proxy .*\{$/m,
+        "$&\n\t\tlb_try_duration 5s\n\t\thealth_uri /readyz\n\t\thealth_interval 2s",
+      ),
+  haproxy: (text, port) =>
+    text.replace(/^( *server gateway)1 127.*$/m, `$&\n$12 127.0.0.1:${port}`),
+};
+
+/** Runs the committed file, with only its ports and paths replaced, and with a second gateway. */
+export async function startProxy(kind: ProxyKind, ports: Ports, second?: string): Promise<Proxy> {
   const folder = mkdtempSync(join(tmpdir(), `svc-${kind}-`));
   const authority = createCertificate({ name: "authority.example", isAuthority: true });
   const [gateway, platform] = [hosts.gateway, hosts.platform].map((name) => {
     const one = createCertificate({ name, issuer: authority });
     writeFileSync(join(folder, `${name}.pem`), one.cert + authority.cert);
     writeFileSync(join(folder, `${name}.key`), one.key);
+    writeFileSync(join(folder, `${name}.both`), one.cert + authority.cert + one.key);
     return one;
   });
   if (gateway === undefined || platform === undefined) throw new Error("no certificates");
-  const command = kind === "nginx" ? nginx(folder, ports) : caddy(folder, ports);
+  const complete = (text: string) => (second === undefined ? text : withSecond[kind](text, second));
+  const command = { nginx, caddy, haproxy }[kind]({ folder, ports, complete });
   const child = Bun.spawn([...command], {
     env: { PATH: process.env["PATH"] ?? "", HOME: folder, XDG_DATA_HOME: folder },
     stdout: Bun.file(join(folder, "output")),
@@ -101,13 +120,19 @@ function withCertificates(text: string, folder: string): string {
     .join("\n");
 }
 
-function nginx(folder: string, ports: Ports): readonly string[] {
+interface ProxyOptions {
+  readonly folder: string;
+  readonly ports: Ports;
+  readonly complete: (text: string) => string;
+}
+
+function nginx({ folder, ports, complete }: ProxyOptions): readonly string[] {
   const text = readFileSync(join(committed, "nginx/svc.conf"), "utf8")
     .replaceAll("listen 443 ", `listen 127.0.0.1:${ports.https} `)
     .replaceAll("listen 80;", `listen 127.0.0.1:${ports.http};`)
     .replaceAll("127.0.0.1:8080", `127.0.0.1:${ports.gateway}`)
     .replaceAll("127.0.0.1:8081", `127.0.0.1:${ports.platform}`);
-  writeFileSync(join(folder, "svc.conf"), withCertificates(text, folder));
+  writeFileSync(join(folder, "svc.conf"), withCertificates(complete(text), folder));
   mkdirSync(join(folder, "temp"));
   // What a distribution's nginx.conf has around the file.
   const temps = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
@@ -124,7 +149,19 @@ function nginx(folder: string, ports: Ports): readonly string[] {
   return [debianTool("nginx"), "-p", folder, "-e", "stderr", "-c", join(folder, "nginx.conf")];
 }
 
-function caddy(folder: string, ports: Ports): readonly string[] {
+function haproxy({ folder, ports, complete }: ProxyOptions): readonly string[] {
+  const text = readFileSync(join(committed, "haproxy/haproxy.cfg"), "utf8")
+    .replace("bind :443 ", `bind 127.0.0.1:${ports.https} `)
+    .replace("bind :80", `bind 127.0.0.1:${ports.http}`)
+    .replace("/etc/svc/tls/models.pem", join(folder, `${hosts.gateway}.both`))
+    .replace("/etc/svc/tls/console.pem", join(folder, `${hosts.platform}.both`))
+    .replaceAll("127.0.0.1:8080", `127.0.0.1:${ports.gateway}`)
+    .replaceAll("127.0.0.1:8081", `127.0.0.1:${ports.platform}`);
+  writeFileSync(join(folder, "haproxy.cfg"), complete(text));
+  return [debianTool("haproxy"), "-db", "-f", join(folder, "haproxy.cfg")];
+}
+
+function caddy({ folder, ports, complete }: ProxyOptions): readonly string[] {
   const text = readFileSync(join(committed, "caddy/Caddyfile"), "utf8")
     .replace("https_port 443", `https_port ${ports.https}`)
     .replace("http_port 80", `http_port ${ports.http}`)
@@ -132,7 +169,7 @@ function caddy(folder: string, ports: Ports): readonly string[] {
     .replaceAll("127.0.0.1:8080", `127.0.0.1:${ports.gateway}`)
     .replaceAll("127.0.0.1:8081", `127.0.0.1:${ports.platform}`);
   const path = join(folder, "Caddyfile");
-  writeFileSync(path, withCertificates(text, folder));
+  writeFileSync(path, withCertificates(complete(text), folder));
   return [debianTool("caddy"), "run", "--config", path, "--adapter", "caddyfile"];
 }
 

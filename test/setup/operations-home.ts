@@ -90,12 +90,7 @@ export async function openOperations(): Promise<OperationsHome> {
     engineFile: undefined,
     platformUrl: () => "http://127.0.0.1:8081",
     takeEffect: () => follower.catchUp(),
-    money: {
-      purses,
-      sums: rollups,
-      flushRollups: () => rollups.flush(clock.ms),
-      unwrittenSinceMs: (accountId?: string) => rollups.unwrittenSinceMs(accountId),
-    },
+    money: moneyOf(purses, rollups, clock),
   };
   const unbound = createOperations(parts);
   const bind = (operations: UnboundOperations) =>
@@ -136,6 +131,15 @@ export async function openOperations(): Promise<OperationsHome> {
       await store.close();
       rmSync(dir, { recursive: true, force: true });
     },
+  };
+}
+
+function moneyOf(purses: Purses, sums: Rollups, clock: { readonly ms: number }) {
+  return {
+    purses,
+    sums,
+    flushRollups: () => sums.flush(clock.ms),
+    unwrittenSinceMs: (accountId?: string) => sums.unwrittenSinceMs(accountId),
   };
 }
 

@@ -136,6 +136,15 @@ describe("the margin", () => {
     ...fields,
   });
 
+  const march = {
+    by: "model",
+    from: "2027-03-01",
+    to: "2027-03-15",
+    time_zone: "UTC",
+    is_complete: true,
+    as_of: expect.any(String),
+  };
+
   test("is what was charged without what vendors ask, and says where that is unknown", async () => {
     const { operations } = home;
     const other = (await operations.accounts.create({ name: "other" })).id;
@@ -151,12 +160,7 @@ describe("the margin", () => {
 
     const byModel = await operations.reports.margin({});
     expect(byModel).toEqual({
-      by: "model",
-      from: "2027-03-01",
-      to: "2027-03-15",
-      time_zone: "UTC",
-      is_complete: true,
-      as_of: expect.any(String),
+      ...march,
       rows: [
         row({
           name: "svc-3-flash",

@@ -43,7 +43,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 {{- end -}}
 {{- range $name, $value := .Values.settings -}}
-{{- if has $name (list "SVC_SECRET" "SVC_SECRET_FILE" "SVC_DATABASE_URL" "SVC_DATABASE_URL_FILE" "SVC_DATA_DIR" "SVC_CONFIG" "SVC_NODE" "SVC_GRACE_S") -}}
+{{- if has $name (list "SVC_SECRET" "SVC_SECRET_FILE" "SVC_DATABASE_URL" "SVC_DATABASE_URL_FILE" "SVC_DATA_DIR" "SVC_CONFIG" "SVC_NODE" "SVC_DRAIN_S" "SVC_GRACE_S") -}}
 {{- fail (printf "settings.%s is set by the chart. Use existingSecret, config or graceSeconds." $name) -}}
 {{- end -}}
 {{- end -}}

@@ -90,6 +90,8 @@ describe("without a server", () => {
     await home.svc(["key", "revoke", String(unsure["id"])]);
     expect(await home.json<unknown>(["account", "show", "acme"])).toEqual({
       ...account,
+      as_of: expect.any(String),
+      is_complete: true,
       keys: 1,
       held_usd: "0.00",
       free_usd: "0.00",

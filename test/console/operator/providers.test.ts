@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { routes } from "../../../src/platform/routes.ts";
 import { jsonReply, operatorErrors } from "../../fake/recordings.ts";
 import { willingVendor } from "../../fake/willing-vendor.ts";
+import { standardManifest } from "../../setup/harness.ts";
 import { hello } from "../../setup/money-home.ts";
 import {
   expectRefusal,
@@ -12,11 +13,14 @@ import {
 
 const literalKey = "sk-literal-0123456789-never-shown";
 
+/** The file states every option of the provider, so its form has nothing to edit. */
+const manifest = standardManifest.replace("image_urls: true", "image_urls: true, reuse: true");
+
 let home: OperatorHome;
 /** What the platform answered the page. */
 const replies: Promise<string>[] = [];
 beforeAll(async () => {
-  home = await startOperatorHome({ environment: { SVC_BREAKERS: "on" } });
+  home = await startOperatorHome({ environment: { SVC_BREAKERS: "on" }, manifest });
   home.window.page.on("response", (response) => {
     if (response.url().includes("/api/") && !response.url().includes("/live"))
       replies.push(response.text().catch(() => ""));

@@ -26,6 +26,8 @@ interface OpenItem {
   readonly id: string;
   readonly type: string;
   readonly parts: string[];
+  /** Their types: a summary and the content are counted apart. */
+  readonly kinds: string[];
   part: OpenPart | undefined;
 }
 
@@ -108,7 +110,7 @@ class ResponseReader {
     check(this.#item === undefined, "item within another");
     check(place === this.#done.length, `item at ${String(place)}`);
     const { id, type } = objectOf(item);
-    this.#item = { id: textOf(id), type: textOf(type), parts: [], part: undefined };
+    this.#item = { id: textOf(id), type: textOf(type), parts: [], kinds: [], part: undefined };
     if (type === "function_call") {
       const { arguments: text, name, call_id: callId } = objectOf(item);
       check(text === "", "call that begins with arguments");
@@ -205,7 +207,9 @@ function openPart(item: OpenItem, event: JsonObject): void {
   const { type } = objectOf(event["part"]);
   const kind = textOf(type);
   const index = indexOf(kind, event);
-  check(index === item.parts.length, `part at ${index}`);
+  const isSummary = kind === "summary_text";
+  const before = item.kinds.filter((other) => (other === "summary_text") === isSummary);
+  check(index === before.length, `part at ${index}`);
   item.part = newPart(kind, index);
 }
 
@@ -231,6 +235,7 @@ function closePart(item: OpenItem, event: JsonObject): void {
   check(isSame(logprobs, part.logprobs), "logprobs that differ from their pieces");
   check(isSame(annotations, part.sources), "annotations that were not added");
   item.parts.push(part.said);
+  item.kinds.push(part.kind);
   item.part = undefined;
 }
 

@@ -5,6 +5,7 @@ import { chatAnswers, chatStreams } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
 import { BodyReader } from "../../replies/event-stream.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { waitUntil } from "../../setup/money-home.ts";
 
 const chat = { model: "svc-3-flash", messages: [{ role: "user", content: "Hi" }] };
 
@@ -69,6 +70,13 @@ test("a new call on a connection that outlives the beginning of the stop is told
   later.close();
 
   const stopped = stop();
+  // Until its port is closed, the gateway serves what it accepts.
+  await waitUntil("the port to be closed", () =>
+    fetch(`${gateway.origin}/healthz`, { headers: { connection: "close" } }).then(
+      () => false,
+      () => true,
+    ),
+  );
   caller.write(`${head.slice(60)}\r\n\r\n${body}`);
   const said = await caller.said("}");
   caller.close();

@@ -241,3 +241,7 @@ function drawCrash(dice: Dice): Command {
     withdraws: dice.pick(["nothing", "nothing", "nothing", "all", "too much"]),
   };
 }
+
+export function pick<T>(from: readonly T[], number: number): T | undefined {
+  return from[number % from.length];
+}

@@ -96,7 +96,7 @@ export class LedgerBilling implements Billing {
     const { exchange, key, purse } = options;
     const { journal, limiter, clock } = this.#dependencies;
     checkStanding(purse);
-    if (!journal.admits()) throw storeUnavailable();
+    if (journal.isFailing) throw storeUnavailable();
     if (!isLimited(key, purse)) return this.#hold(options, need);
     // Not the request's own moment: its body may have taken a minute.
     const wanted = limitRequest({ key, purse, tokens, nowMs: clock.nowMs() });
@@ -146,14 +146,12 @@ export class LedgerBilling implements Billing {
 
   #reserveLater(options: ReserveOptions, need: Need): Promise<Charge> {
     const { purse, call } = options;
-    const { journal } = this.#dependencies;
     return this.#cover(options, need, (isLast) => {
       const budgets = this.#budgetsOf(options);
       const covered = cover(need, leastFree(purse.pot, budgets));
       if (covered === undefined || (covered.cap < need.cap && !isLast)) return undefined;
       if (call.isLeft) throw callerLeft("the caller closed the connection");
       checkStanding(purse);
-      if (journal.isFailing) throw storeUnavailable();
       return this.#charge({ options, need, budgets, covered });
     });
   }
@@ -188,7 +186,9 @@ export class LedgerBilling implements Billing {
   }): Charge | undefined {
     const { options, need, budgets, covered } = of;
     const { exchange, key, purse, claim } = options;
-    const { purses } = this.#dependencies;
+    const { purses, journal } = this.#dependencies;
+    // Only a call that is paid can show that receipts are written again.
+    if (!journal.admits()) throw storeUnavailable();
     const hold = purses.take(covered.nano, {
       purse,
       budgets,

@@ -2,7 +2,7 @@ import { monotonicMs } from "../base/clock.ts";
 import { LateError, within } from "../base/within.ts";
 import type { Opened } from "./opened.ts";
 
-/** `withinMs` is undefined for a step that nobody cuts short. */
+/** `withinMs` is undefined for a step without a deadline. */
 type CloseStep = (withinMs: number | undefined) => Promise<void>;
 
 interface Step {
@@ -19,7 +19,7 @@ export class Undo {
     this.#elapsedMs = elapsedMs;
   }
 
-  /** With a share, the step gets a part of the time for closing; nobody waits longer for its end. */
+  /** With a share, the step gets a part of the time for closing, and the next one begins after it. */
   push(run: CloseStep, share = 0): void {
     this.#steps.push({ run, share });
   }

@@ -62,7 +62,7 @@ export class FeedFollower {
     return this.#isPartial ? 0 : this.#position.sequence;
   }
 
-  /** Whether a process that is told of this place has nothing to do. */
+  /** Whether a process has read everything up to this place. */
   isAt({ sequence, stamp }: FeedPosition): boolean {
     if (this.#isPartial || sequence !== this.#position.sequence) return false;
     const own = this.#position.stamp;

@@ -67,7 +67,7 @@ export class Draining {
     log.info("resumed; new calls are accepted");
   }
 
-  /** The listener is closed by somebody else. */
+  /** The caller closes the listener. */
   stop(): void {
     clearTimeout(this.#timer);
   }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { FairTurns } from "./fair-turns.ts";
 
-/** Work that has begun, in order; each piece ends when it is told to. */
+/** Work that has begun, in order; each piece ends when the test ends it. */
 function recorder() {
   const turns = new FairTurns();
   const begun: string[] = [];
@@ -30,7 +30,7 @@ test("one piece of work runs at a time, and owners take turns", async () => {
   expect(await Promise.all(all)).toHaveLength(6);
 });
 
-test("work whose caller leaves while it waits never begins, and holds up nobody", async () => {
+test("work whose caller disconnects while it waits never begins, and delays no other", async () => {
   const { run, begun, endNext } = recorder();
   const first = run("a1");
   const leaving = new AbortController();

@@ -1,3 +1,4 @@
+import { removedKind } from "../base/removed-kind.ts";
 import type { TargetHealth } from "./health.ts";
 import {
   engineProvider,
@@ -101,13 +102,23 @@ export class TargetStates {
     const allFail = states.length > 0 && states.every((state) => state === "failing");
     return targetState({
       isPaused: key.isPaused === true,
-      isOut: this.#lacks(key.secret) || allFail || (!isServing && targets.some(isOwn)),
+      isOut:
+        entry.kind === removedKind ||
+        this.#lacks(key.secret) ||
+        allFail ||
+        (!isServing && targets.some(isOwn)),
       lastOk: isRejected ? false : isServing || isAccepted || undefined,
     });
   }
 
-  /** The test of a provider without a key failed. */
+  /** No call to a provider of a removed kind can succeed. */
+  isRemoved(provider: string): boolean {
+    return this.#providers.get(provider)?.kind === removedKind;
+  }
+
+  /** Its kind was removed, or the test of a provider without a key failed. */
   isRejected(entry: ProviderEntry): boolean {
+    if (entry.kind === removedKind) return true;
     return keysOf(entry).length === 0 && this.#checksWith(entry, undefined).isRejected;
   }
 
@@ -141,7 +152,7 @@ export class TargetStates {
     const known = this.#lastOutcome(entry, key, model);
     return targetState({
       isPaused: entry.isPaused === true || key?.isPaused === true,
-      isOut: lacksKey || lacksOption || isSkipped,
+      isOut: entry.kind === removedKind || lacksKey || lacksOption || isSkipped,
       lastOk: known ?? (health?.hasServed === true ? true : undefined),
     });
   }

@@ -208,7 +208,7 @@ export function followWeights(engine: ServedEngine, models: readonly ModelView[]
     told.add(progress.set);
     view.above(() => {
       for (const model of models.filter((one) => usesSet(one, progress)))
-        print(
+        printHint(
           `  ${style.green("ready")}  ${model.id.padEnd(width)}  ${style.cyan(tryLine(model))}`,
         );
     });

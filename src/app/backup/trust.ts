@@ -1,5 +1,6 @@
 import type { OpenBackup } from "../../backup/reader.ts";
 import { Problem } from "../../base/problem.ts";
+import { removedKind } from "../../base/removed-kind.ts";
 import type { ProviderDraft } from "../../manifest/draft.ts";
 import { outsideUses, outsideUseText, receiverOf } from "../../manifest/outside-uses.ts";
 import type { MasterKey } from "../../secrets/master-key.ts";
@@ -63,10 +64,12 @@ function linesOf({ strange, providers, exports, operators }: ForeignContents): r
     ...operators.map((email) => `${email} administers the gateway`),
     ...exports.map((one) => `export ${one.name} goes to ${one.target}`),
     ...variables.map(outsideUseText),
-    ...drafts.map(
-      ([name, draft]) =>
-        `provider ${name} sends prompts, and its stored keys, to ${receiverOf(draft)}`,
-    ),
+    ...drafts
+      .filter(([, { kind }]) => kind !== removedKind)
+      .map(
+        ([name, draft]) =>
+          `provider ${name} sends prompts and any stored keys to ${receiverOf(draft)}`,
+      ),
     ...strange.map((one) => `the ${one} is not as a gateway creates it`),
   ];
 }

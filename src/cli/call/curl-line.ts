@@ -1,4 +1,5 @@
 import { type CurlCall, curlCommand, shellWord } from "../../base/text/curl.ts";
+import { asTyped } from "../terminal/own-command.ts";
 
 /** A piece of a request's body: literal text, or a file's bytes in base64. */
 export type BodyPiece = string | { readonly file: string };
@@ -16,7 +17,7 @@ const maxWordBytes = 100 * 1024;
 
 /** The same calls for a POSIX shell, one line each. */
 export function curlText(calls: readonly CurlOptions[]): string {
-  return [curlNote, ...calls.map(curlLine)].map((line) => `${line}\n`).join("");
+  return [asTyped(curlNote), ...calls.map(curlLine)].map((line) => `${line}\n`).join("");
 }
 
 function curlLine({ body, ...call }: CurlOptions): string {

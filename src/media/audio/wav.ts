@@ -105,6 +105,6 @@ function isZero(view: DataView, { start, end }: Span): boolean {
 
 function hidden(): UnreadableMedia {
   return new UnreadableMedia(
-    "is a damaged WAV: it has more data around its audio than chunks that are known",
+    "is a damaged WAV: it has more data around its audio than known chunks",
   );
 }

@@ -1,5 +1,6 @@
 import { optionalDate, toDateText } from "../../base/dates.ts";
 import { toDecimal } from "../../base/decimal.ts";
+import { removedKindWords } from "../../base/removed-kind.ts";
 import { billedClasses, pricedClasses } from "../../call/endpoint.ts";
 import { type Price, priceKeys, priceScale } from "../../call/price.ts";
 import type { CatalogContent } from "../../catalog/catalog.ts";
@@ -52,7 +53,7 @@ interface Shown extends Pick<ModelDependencies, "isUsable"> {
 }
 
 function toShared(shown: Shown) {
-  const { model, nowMs, isUsable } = shown;
+  const { model, nowMs } = shown;
   const { id, aliases = [], endpoint, input, ownedBy, maxOutputTokens, lifecycle } = model;
   const price = priceAt(model, nowMs)?.price;
   return {
@@ -63,7 +64,7 @@ function toShared(shown: Shown) {
     input,
     owned_by: ownedBy,
     status: lifecycleState(lifecycle, nowMs),
-    served: whyNotServed(model, nowMs, isUsable) === undefined,
+    served: whyNotServed(shown) === undefined,
     price: price === undefined ? null : toPriceView(price),
     source: toSourceView(model),
     max_output_tokens: maxOutputTokens ?? null,
@@ -89,7 +90,7 @@ export function toPriceView(price: Price): Readonly<Record<string, string>> {
 }
 
 export function toEntryView(shown: Shown): CatalogEntryView {
-  const { model, nowMs, isUsable } = shown;
+  const { model, nowMs } = shown;
   const needed = billedClasses(model.endpoint, model.input);
   return {
     ...toShared(shown),
@@ -98,7 +99,7 @@ export function toEntryView(shown: Shown): CatalogEntryView {
     max_image_tokens: model.maxImageTokens ?? null,
     max_audio_seconds: model.maxAudioSeconds ?? null,
     timeouts: toTimeoutsView(model.timeouts),
-    not_served_because: whyNotServed(model, nowMs, isUsable) ?? null,
+    not_served_because: whyNotServed(shown) ?? null,
     routes: model.routes.map((route) => toRouteView(route, shown)),
     coming: model.prices
       .filter(({ effectiveAtMs }) => effectiveAtMs > nowMs)
@@ -155,15 +156,13 @@ function toRouteView(route: Route, shown: Shown): RouteView {
 }
 
 /** What an operator has to fix before callers can reach it. */
-function whyNotServed(
-  model: Model,
-  nowMs: number,
-  isUsable: ModelDependencies["isUsable"],
-): string | undefined {
+function whyNotServed({ model, nowMs, isUsable, states }: Shown): string | undefined {
   if (lifecycleState(model.lifecycle, nowMs) === "retired") return "Retired.";
   if (model.routes.length === 0) return "No route. Add one to serve this model.";
   if (withRoutes(model, isUsable).routes.length === 0)
     return "All routes use the embedded models, which are switched off.";
+  if (model.routes.every(({ provider }) => states.isRemoved(provider)))
+    return `All routes use a provider whose ${removedKindWords.what}. ${removedKindWords.advice}`;
   const price = priceAt(model, nowMs)?.price;
   if (price === undefined) return "No price set.";
   if (isWhole(model, price)) return undefined;

@@ -8,10 +8,15 @@ import { joinOperator, machine } from "../../../test/setup/platform-home.ts";
 import { useTestGateway } from "../../../test/setup/use-gateway.ts";
 import { Problem } from "../../base/problem.ts";
 
-const manifest = standardManifest.replace(
-  "providers:\n",
-  'providers:\n  old: { kind: ai-sdk, package: bun, factory: spawn, options: { cmd: "{}" } }\n',
-);
+const manifest = standardManifest
+  .replace(
+    "providers:\n",
+    'providers:\n  old: { kind: ai-sdk, package: bun, factory: spawn, options: { cmd: "{}" } }\n  older: { kind: ai-sdk }\n',
+  )
+  .replace(
+    "models:\n",
+    "models:\n  command: { endpoint: chat, price: { input: 1, output: 2 }, routes: [{ provider: older, model: r }] }\n",
+  );
 const gateway = useTestGateway({ manifest });
 
 test("a provider of the removed kind starts nothing and stops no other provider", async () => {
@@ -25,6 +30,14 @@ test("a provider of the removed kind starts nothing and stops no other provider"
   const { body } = await operator.ask("POST /api/providers/:name/test", { params, body: trial });
   expect(JSON.stringify(body)).toContain("old: kind ai-sdk was removed.");
   expect(JSON.stringify(body)).toContain("Use kind openai with base_url");
+});
+
+test("a model that only a removed kind serves is shown as failing, and nobody is sent to it", async () => {
+  const { operations } = gateway.server;
+  const model = (await operations.models.list({})).find(({ id }) => id === "command");
+  expect(model).toMatchObject({ state: "failing", served: false });
+  const provider = (await operations.providers.list({})).find(({ name }) => name === "older");
+  expect(provider?.status).toBe("failing");
 });
 
 test("svc apply refuses a file that names the removed kind, and says what to use", async () => {

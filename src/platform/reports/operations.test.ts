@@ -223,14 +223,17 @@ describe("the margin", () => {
     const { operations } = home;
     const mine = { accountId: acme, keyId: "key_1", cost: usd, charged: usd };
     for (let call = 0; call < 4; call++) await at("2027-03-15T12:00:00Z", mine);
-    expect((await operations.reports.margin({})).total).toMatchObject({
+    const unknown = {
       charged_usd: "4.00",
       vendor_cost_usd: null,
       margin_usd: null,
       margin_percent: null,
-      known_cost: 0,
       unknown_cost: 4,
-    });
+    };
+    expect((await operations.reports.margin({})).total).toMatchObject(unknown);
+    // It reached no vendor, so it cost nothing.
+    await at("2027-03-15T12:00:00Z", { ...mine, provider: "", cost: 0n, charged: 0n });
+    expect((await operations.reports.margin({})).total).toMatchObject(unknown);
     // In the same hour, by the same route: the cost was set in between.
     await at("2027-03-15T12:30:00Z", { ...mine, vendorCost: usd / 4n });
     expect((await operations.reports.margin({})).total).toMatchObject({
@@ -239,7 +242,7 @@ describe("the margin", () => {
       vendor_cost_usd: "0.25",
       margin_usd: "0.75",
       margin_percent: "75.0",
-      known_cost: 1,
+      known_cost: 2,
       unknown_cost: 4,
     });
   });

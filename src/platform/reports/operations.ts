@@ -97,13 +97,16 @@ function withKnownCost(rollup: Rollup): Rollup {
 function toMarginRow(name: string, sum: Rollup): MarginRow {
   const { vendorKnown: known, chargedKnown } = sum;
   const margin = chargedKnown - sum.vendorCost;
+  // Calls that reached no vendor, and free ones, say nothing about the others.
+  const isNothingKnown =
+    known === 0 || (chargedKnown === 0n && sum.vendorCost === 0n && known < sum.receipts);
   return {
     name,
     receipts: sum.receipts,
     charged_usd: toUsd(sum.charged),
-    vendor_cost_usd: known === 0 ? null : toUsd(sum.vendorCost),
-    margin_usd: known === 0 ? null : toUsd(margin),
-    margin_percent: known === 0 || chargedKnown === 0n ? null : toPercent(margin, chargedKnown),
+    vendor_cost_usd: isNothingKnown ? null : toUsd(sum.vendorCost),
+    margin_usd: isNothingKnown ? null : toUsd(margin),
+    margin_percent: chargedKnown === 0n ? null : toPercent(margin, chargedKnown),
     charged_known_usd: toUsd(chargedKnown),
     known_cost: known,
     unknown_cost: sum.receipts - known,

@@ -115,7 +115,7 @@ test("stored keys that would go to another host, and another schema, are listed"
       "create index mine on accounts (name)",
     ),
   );
-  expect(stderr).toContain("provider moved sends prompts, and its stored keys, to thief.example");
+  expect(stderr).toContain("provider moved sends prompts and any stored keys to thief.example");
   expect(stderr.match(/the .* is not as a gateway creates it/g)).toEqual([
     "the index mine is not as a gateway creates it",
   ]);

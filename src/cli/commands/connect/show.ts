@@ -2,6 +2,7 @@ import { shellWord } from "../../../base/text/curl.ts";
 import type { Dialect } from "../../../call/dialect.ts";
 import { wrap } from "../../help.ts";
 import { style } from "../../terminal/output.ts";
+import { asTyped } from "../../terminal/own-command.ts";
 import { renderSettings } from "./files/merge.ts";
 import {
   type Connection,
@@ -57,10 +58,15 @@ export function connectionLines(options: {
     ...steps
       // The key is in the line above.
       .filter((step) => key === undefined || !step.startsWith(`Set ${keyVariable} to an API key`))
-      .flatMap((step, at) => wrap(`${at + 1}. ${step}`.split(" "), { indent: 3, start: 0 })),
+      .flatMap((step, at) =>
+        wrap(`${at + 1}. ${asTyped(step)}`.split(" "), { indent: 3, start: 0 }),
+      ),
     ...(file === undefined || isWritten
       ? []
-      : ["", style.dim(`svc connect ${tool.name} --write adds the settings to the file.`)]),
+      : [
+          "",
+          asTyped(style.dim(`svc connect ${tool.name} --write adds the settings to the file.`)),
+        ]),
   ];
 }
 

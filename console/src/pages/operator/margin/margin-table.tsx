@@ -62,7 +62,7 @@ const Unknown = () => <span className="soft">Unknown</span>;
 
 function Percent({ row }: { readonly row: MarginRow }) {
   const { margin_percent: percent } = row;
-  if (percent === null) return row.known_cost === 0 ? <Unknown /> : "–";
+  if (percent === null) return row.vendor_cost_usd === null ? <Unknown /> : "–";
   const share = Number(percent);
   return (
     <div className={classes.percent}>

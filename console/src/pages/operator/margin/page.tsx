@@ -159,7 +159,8 @@ const MaybeMoney = ({ usd }: { readonly usd: string | null }) =>
 /** The share, and of what: charges with an unknown cost have no margin. */
 function marginWords(total: MarginRow): string {
   const { margin_percent: percent, unknown_cost: unknown, charged_known_usd: known } = total;
-  if (percent === null) return "No vendor cost known";
+  if (percent === null)
+    return total.vendor_cost_usd === null ? "No vendor cost known" : "Nothing charged";
   const share = percentWords(percent);
   return unknown === 0
     ? `${share} of charges`

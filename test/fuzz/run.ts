@@ -112,7 +112,7 @@ function told({ ours, schemathesis, audio, stalls, strays }: Results): string {
     );
   if (audio !== undefined)
     lines.push(
-      `audio: ${audio.corpus} files of encoders, ${audio.polyglots} polyglots, ${audio.mutants} mutants, ${audio.problems.length} problems`,
+      `audio: ${audio.corpus} files of encoders, ${audio.polyglots} polyglots, ${audio.attacks} packed M4A files, ${audio.mutants} mutants, ${audio.problems.length} problems`,
       `  accepted and played: ${audio.accepted}; ${Object.entries(audio.played)
         .map(([decoder, count]) => `${decoder} ${count}`)
         .join(", ")}`,

@@ -50,6 +50,7 @@ export function checkPlaces(
       const { name, end } = box;
       if (places.get(name)?.includes(parent) === false)
         throw damaged(`its ${name} box is in an unusual place`);
+      if (name === "elst") checkEdits(boxes, box);
       if (name === "hdlr" && parent !== "mdia" && isSound(boxes, box))
         throw damaged("it has sound in an unusual place");
       if (!containers.has(name)) continue;
@@ -58,6 +59,17 @@ export function checkPlaces(
       if (name === "meta") open.push({ parent: name, position: box.contentStart + 4, end });
     }
   }
+}
+
+/**
+ * A decoder plays the same part of a track again for each edit that names it. Writers need one edit,
+ * and in front of it one that is empty.
+ */
+function checkEdits(boxes: BoxReader, box: Box): void {
+  const hasLongTimes = boxes.uint32(box, 0) >>> 24 === 1;
+  const edits = Math.floor((box.end - box.contentStart - 8) / (hasLongTimes ? 20 : 12));
+  const isEmpty = () => boxes.uint32(box, hasLongTimes ? 16 : 12) === 0xffff_ffff;
+  if (edits > 2 || (edits === 2 && !isEmpty())) throw damaged("it plays parts of its sound twice");
 }
 
 function isSound(boxes: BoxReader, handler: Box): boolean {

@@ -1,13 +1,23 @@
 import { UnreadableMedia } from "../frames.ts";
-import { all, type Box, BoxReader, damaged, longerThanBox, only, required } from "../mp4-boxes.ts";
+import { all, type Box, BoxReader, damaged, only, required } from "../mp4-boxes.ts";
+import { AacBlocks } from "./aac-block.ts";
+import {
+  countPackets,
+  countTimes,
+  fragmentPackets,
+  type Packet,
+  sharedSizes,
+  tablePackets,
+} from "./m4a-packets.ts";
 import { checkPlaces } from "./m4a-places.ts";
-import { type Reading, Steps, stepsPerTurn, tooDense } from "./reading.ts";
+import { type Reading, Steps, tooDense } from "./reading.ts";
 
 /**
  * MP4 with AAC: frames × samples per frame ÷ the rate of the decoder's own description. The times in
  * the tables are claims and are not read; neither is the edit list, which may hide frames that an
- * upstream decodes. A decoder plays the frames that the tables list, so these are counted: in `stsz`
- * of each audio track and in `trun` of each fragment. The longest track counts.
+ * upstream decodes. A decoder plays the packets that the tables list, so these are counted: in
+ * `stsz` of each audio track and in `trun` of each fragment. Each must be one frame. The longest
+ * track counts.
  */
 export function* m4aDurationS(bytes: Uint8Array): Reading {
   const boxes = new BoxReader(bytes);
@@ -30,18 +40,22 @@ export function* m4aDurationS(bytes: Uint8Array): Reading {
     yield;
   }
   if (tracks.length === 0) throw new UnreadableMedia("has no audio track");
-  const steps = new Steps(bytes.length);
-  for (const fragment of all(top, "moof"))
-    for (const part of all(boxes.boxesIn(fragment), "traf")) {
-      steps.add(1);
-      if (steps.endsTurn()) yield;
-      addFragment(boxes, { part, tracks });
+  const packets = new Packets(bytes);
+  for (const track of tracks) yield* packets.check(track, tablePackets(boxes, track.tables));
+  const sizes = sharedSizes(boxes, movie);
+  for (const box of all(top, "moof")) {
+    const parts = all(boxes.boxesIn(box), "traf");
+    for (const part of parts) {
+      const id = boxes.uint32(required(boxes.boxesIn(part), "tfhd"), 4);
+      const track = tracks.find((one) => one.id === id);
+      if (track === undefined) continue;
+      const isOnlyPart = parts.length === 1;
+      const fragment = { box, part, isOnlyPart, sharedBytes: sizes.get(id) ?? 0 };
+      yield* packets.check(track, fragmentPackets(boxes, fragment));
     }
-  // A frame has at least one byte: more frames than bytes are a claim.
-  if (tracks.some(({ frames }) => frames > bytes.length))
-    throw damaged("it lists more frames than it has bytes");
-  if (others === 0) checkDensity(top, tracks);
-  return Math.max(...tracks.map(({ frames, format }) => (frames * format.samples) / format.rate));
+  }
+  if (others === 0) checkDensity(top, packets.bytes);
+  return Math.max(...tracks.map(({ frames, format }) => (frames * frameSamples) / format.rate));
 }
 
 /** What may stand in the file itself. */
@@ -49,16 +63,44 @@ const topNames: ReadonlySet<string> = new Set(
   "ftyp styp moov moof mdat free skip wide udta meta uuid sidx ssix mfra pdin emsg prft".split(" "),
 );
 
-/** Of a frame and each of its channels. */
-const maxAacBytes = 768;
+/** Of a frame and each of its channels: 768 by the standard, of which FFmpeg writes up to 808. */
+const maxChannelBytes = 1024;
 /** Beside frames, writers leave space for what they do not know yet. */
 const maxSpareBytes = 65_536;
+/** Codewords of one bit are the most work that a byte can hold. */
+const scansPerByte = 8;
 
 /** Sound that no table lists is sound that we do not count. */
-function checkDensity(top: readonly Box[], tracks: readonly Track[]): void {
+function checkDensity(top: readonly Box[], listedBytes: number): void {
   const stored = all(top, "mdat").reduce((sum, box) => sum + box.end - box.contentStart, 0);
-  const most = tracks.reduce((sum, { frames, format }) => sum + frames * format.maxFrameBytes, 0);
-  if (stored > most + maxSpareBytes) throw tooDense();
+  if (stored > listedBytes + maxSpareBytes) throw tooDense();
+}
+
+/** Counts the packets of all tracks, each of which is read once. */
+class Packets {
+  readonly #file: Uint8Array;
+  readonly #steps: Steps;
+  bytes = 0;
+
+  constructor(file: Uint8Array) {
+    this.#file = file;
+    this.#steps = new Steps(file.length);
+  }
+
+  *check(track: Track, packets: Iterable<Packet>): Generator<undefined, void, unknown> {
+    for (const { start, end } of packets) {
+      if (start < 0 || end > this.#file.length)
+        throw new UnreadableMedia("is truncated: the bytes of a frame are missing");
+      this.bytes += end - start;
+      // Frames that share bytes would make reading them take longer than the file is long.
+      if (this.bytes > this.#file.length) throw damaged("its frames share bytes");
+      if (end - start > track.format.maxFrameBytes) throw tooDense();
+      track.blocks.check({ start, end });
+      track.frames += 1;
+      this.#steps.scan((end - start) * scansPerByte);
+      if (this.#steps.endsTurn()) yield;
+    }
+  }
 }
 
 const maxTracks = 8;
@@ -66,13 +108,18 @@ const maxTracks = 8;
 interface Track {
   readonly id: number;
   readonly format: AacFormat;
+  readonly tables: readonly Box[];
+  readonly blocks: AacBlocks;
+  /** That were read so far. */
   frames: number;
 }
 
+/** Per channel. Frames of 960, which radio uses, are not supported. */
+const frameSamples = 1024;
+
 interface AacFormat {
   readonly rate: number;
-  /** Per frame. */
-  readonly samples: number;
+  readonly rateIndex: number;
   readonly maxFrameBytes: number;
 }
 
@@ -98,14 +145,17 @@ function readTrack(file: File, track: Box): Track | undefined {
   if (only(tables, "stz2") !== undefined) throw damaged("its frame sizes have an unusual form");
   const sizes = only(tables, "stsz");
   const times = only(tables, "stts");
-  const frames = sizes === undefined ? 0 : countFrames(boxes, sizes);
   // Some decoders play as many frames as have a size, others as many as have a time.
-  if (frames !== (times === undefined ? 0 : countTimes(boxes, times)))
+  const sized = sizes === undefined ? 0 : countPackets(boxes, sizes);
+  if (sized !== (times === undefined ? 0 : countTimes(boxes, times)))
     throw damaged("its tables do not agree on the number of its frames");
+  const format = readFormat(file, required(tables, "stsd"));
   return {
     id: boxes.uint32(header, boxes.isVersion1(header) ? 20 : 12),
-    format: readFormat(file, required(tables, "stsd")),
-    frames,
+    format,
+    tables,
+    blocks: new AacBlocks(file.bytes, format.rateIndex),
+    frames: 0,
   };
 }
 
@@ -123,40 +173,6 @@ function checkSilent(boxes: BoxReader, inMedia: readonly Box[]): void {
       for (const { contentStart, end } of all(boxes.boxesIn(table), "stsd"))
         for (const { name } of boxes.looseBoxesAt({ position: contentStart + 8, end }))
           if (audioNames.has(name.trimEnd())) throw damaged("one of its tracks hides its sound");
-}
-
-/** All frames of AAC last equally long, so there are one or two runs of them. */
-function countTimes(boxes: BoxReader, times: Box): number {
-  const runs = boxes.uint32(times, 4);
-  if (times.contentStart + 8 + runs * 8 > times.end) throw longerThanBox(times);
-  if (runs > stepsPerTurn) throw damaged("it has too many runs of frames");
-  let frames = 0;
-  for (let run = 0; run < runs; run++) frames += boxes.uint32(times, 8 + run * 8);
-  return frames;
-}
-
-function countFrames(boxes: BoxReader, sizes: Box): number {
-  const sharedBytes = boxes.uint32(sizes, 4);
-  const count = boxes.uint32(sizes, 8);
-  if (sharedBytes === 0 && sizes.contentStart + 12 + count * 4 > sizes.end)
-    throw longerThanBox(sizes);
-  if (count * sharedBytes > boxes.fileEnd)
-    throw new UnreadableMedia("is truncated: the bytes of a frame are missing");
-  return count;
-}
-
-function addFragment(
-  boxes: BoxReader,
-  { part, tracks }: { readonly part: Box; readonly tracks: readonly Track[] },
-): void {
-  const inside = boxes.boxesIn(part);
-  const header = required(inside, "tfhd");
-  const track = tracks.find(({ id }) => id === boxes.uint32(header, 4));
-  if (track === undefined) return;
-  for (const run of all(inside, "trun")) {
-    track.frames += boxes.uint32(run, 4);
-    if (track.frames > boxes.fileEnd) throw damaged("it lists more frames than it has bytes");
-  }
 }
 
 /** `stsd` holds one `mp4a`, that an `esds`, and that the configuration of the decoder. */
@@ -187,12 +203,14 @@ const aacTypes: readonly number[] = [0x40, 0x66, 0x67, 0x68];
 function readConfiguration(boxes: BoxReader, box: Box): AacFormat {
   const byte = (offset: number) => boxes.uint8(box, offset);
   let at = 4;
-  const enter = (tag: number): void => {
+  /** Goes to the content and returns its length, of which no descriptor here has 128 bytes. */
+  const enter = (tag: number): number => {
     if (byte(at) !== tag) throw damaged("its esds box is invalid");
     at += 1;
     for (let bytes = 1; byte(at) >= 0x80; bytes++, at++)
       if (bytes === 4) throw damaged("its esds box is invalid");
     at += 1;
+    return byte(at - 1);
   };
   enter(3);
   const flags = byte(at + 2);
@@ -201,8 +219,9 @@ function readConfiguration(boxes: BoxReader, box: Box): AacFormat {
   enter(4);
   if (!aacTypes.includes(byte(at))) throw unsupported();
   at += 13;
-  enter(5);
-  return toFormat((offset) => byte(at + offset));
+  // Decoders read zeros behind its end.
+  const length = enter(5);
+  return toFormat((offset) => (offset < length ? byte(at + offset) : 0));
 }
 
 const rates = [
@@ -210,26 +229,32 @@ const rates = [
   7_350,
 ];
 
-const minRate = 7_350;
-const maxRate = 96_000;
+const lowComplexity = 2;
+/** HE-AAC and its second version: the core is AAC-LC, of half the rate and half the samples. */
+const extensions: readonly number[] = [5, 29];
 
-/** Five bits of type, four of rate, four of channels, and for most types one of the frame's length. */
+/** Five bits of type, four of rate and four of channels; for HE-AAC, four and five more; then a flag. */
 function toFormat(byte: (offset: number) => number): AacFormat {
-  const type = byte(0) >> 3;
-  const index = ((byte(0) & 7) << 1) | (byte(1) >> 7);
-  // A rate of its own follows in 24 bits.
-  const own = () => ((byte(1) & 127) << 17) | (byte(2) << 9) | (byte(3) << 1) | (byte(4) >> 7);
-  const rate = index === 15 ? own() : rates[index];
-  if (rate === undefined || ![1, 2, 3, 4, 5, 29].includes(type)) throw unsupported();
-  if (rate < minRate || rate > maxRate)
-    throw new UnreadableMedia(`must have ${minRate} to ${maxRate} samples per second`);
-  const isShort = type <= 4 && (byte(index === 15 ? 4 : 1) & 4) !== 0;
-  const channels = (byte(index === 15 ? 4 : 1) >> 3) & 15;
+  const head = (byte(0) << 16) | (byte(1) << 8) | byte(2);
+  const type = head >> 19;
+  const rateIndex = (head >> 15) & 15;
+  const channels = (head >> 11) & 15;
+  const isExtended = extensions.includes(type);
+  if ((isExtended ? (head >> 2) & 31 : type) !== lowComplexity) throw unsupported();
+  // A rate of 24 bits of its own.
+  if (isExtended && ((head >> 7) & 15) === 15) throw unsupported();
+  const rate = rates[rateIndex];
+  if (rate === undefined)
+    throw new UnreadableMedia(`must have one of AAC's rates: ${rates.join(", ")}`);
+  const isShort = ((head >> (isExtended ? 1 : 10)) & 1) === 1;
+  if (isShort) throw unsupported();
   // 7 stands for eight channels, and 0 for a description of its own.
   const most = channels === 0 || channels > 6 ? 8 : Math.max(2, channels);
-  return { rate, samples: isShort ? 960 : 1024, maxFrameBytes: most * maxAacBytes };
+  return { rate, rateIndex, maxFrameBytes: most * maxChannelBytes };
 }
 
 function unsupported(): UnreadableMedia {
-  return new UnreadableMedia("is an MP4 whose audio is not AAC, which is not supported");
+  return new UnreadableMedia(
+    "is an MP4 whose audio is neither AAC-LC nor HE-AAC in frames of 1,024 samples, so it is not supported",
+  );
 }

@@ -6,8 +6,10 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { billedAudioSeconds } from "../../../src/call/transcribe.ts";
 import { inspectAudio } from "../../../src/media/audio/audio.ts";
+import { fixtureBytes } from "../../fixtures/media/fixture.ts";
 import { Dice } from "../cases/dice.ts";
 import { ensurePython } from "../python.ts";
+import { aacAttacks, changedPackets } from "./aac-attacks.ts";
 import { Decoders } from "./decoders.ts";
 import { mutantOf, type Sample } from "./mutants.ts";
 import { polyglotsOf } from "./polyglots.ts";
@@ -25,6 +27,8 @@ export interface AudioResult {
   readonly versions: Readonly<Record<string, string>>;
   readonly corpus: number;
   readonly polyglots: number;
+  /** M4A files whose packets hold several frames, or look as if they did. */
+  readonly attacks: number;
   readonly mutants: number;
   /** Files that the measure accepted; all of them were played. */
   readonly accepted: number;
@@ -50,6 +54,11 @@ const namedEvery = 16;
 const players = 4;
 /** Of files after the first of their kind, one in so many places is taken. */
 const placesPerTurn = 8;
+/** Whose packets are packed in other ways: of the corpus, and of encoders that ffmpeg does not have. */
+const encodedAac = ["plain.m4a", "phone.3gp", "stereo.m4a"];
+const recordedAac = ["speech-he-aac.m4a", "speech-short-windows.m4a"];
+/** Mutants for each file of changed packets. */
+const changedEvery = 8;
 
 interface Accepted extends Sample {
   /** Whether decoders that go by the extension play it, too. */
@@ -140,7 +149,19 @@ class AudioRun {
         }
       onFile(at, outer.length * 2);
     }
+    const encoded = [
+      ...outer.filter(({ name }) => encodedAac.includes(name)),
+      ...recordedAac.map((name): Sample => ({ name, bytes: fixtureBytes(name) })),
+    ];
+    const attacks = aacAttacks(encoded);
+    for (const attack of attacks) await this.#add(attack, true);
+    keep.push(...attacks);
     for (let number = 0; number < mutants; number++) {
+      if (number % changedEvery === 0) {
+        const dice = new Dice(seed, mutants + number);
+        const packets = changedPackets(dice, dice.pick(encoded));
+        await this.#add({ ...packets, name: `${number}: ${packets.name}` }, false);
+      }
       const dice = new Dice(seed, number);
       const mutant = mutantOf(dice, dice.pick(keep), dice.pick(all));
       await this.#add(
@@ -155,6 +176,7 @@ class AudioRun {
       versions,
       corpus: outer.length,
       polyglots,
+      attacks: attacks.length,
       mutants,
       accepted: this.#accepted,
       played: this.#played,

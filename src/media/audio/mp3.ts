@@ -58,6 +58,9 @@ class Mp3 {
   readonly #tail: number;
   #at: number;
   #first: MpegFrame | undefined;
+  /** The last header that was read, and what it says. */
+  #header = -1;
+  #frame: MpegFrame | undefined;
   #frames = 0;
   #tagBytes = 0;
   durationS = 0;
@@ -78,12 +81,25 @@ class Mp3 {
       if (this.durationS === 0) throw new UnreadableMedia("is an MP3 without audio frames");
       return false;
     }
-    const frame = mpegFrameAt(this.#bytes, at);
+    const frame = this.#frameAt(at);
     if (frame !== undefined) this.#addFrame(frame);
     else if (at >= this.#tail) this.#skipTag(this.#bytes.length - at);
     else if (this.#bytes[at] === 0) this.#skipZeros();
     else this.#skipTag(tagBytes(this.#bytes, at));
     return true;
+  }
+
+  /** The header of most frames is that of the frame before. */
+  #frameAt(at: number): MpegFrame | undefined {
+    const bytes = this.#bytes;
+    if (bytes[at] !== 0xff || at + 4 > bytes.length) return undefined;
+    const header =
+      ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0);
+    if (header !== this.#header) {
+      this.#header = header;
+      this.#frame = mpegFrameAt(bytes, at);
+    }
+    return this.#frame;
   }
 
   #addFrame(frame: MpegFrame): void {

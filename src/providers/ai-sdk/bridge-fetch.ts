@@ -1,4 +1,5 @@
 import { isTooHeavy, smallJsonChars } from "../../base/json/bounds.ts";
+import { SseReader } from "../../base/network/sse.ts";
 import { type Signal, type TraceHeaders, toAbortSignal } from "../../call/signal.ts";
 import type { ProviderCall } from "../contract.ts";
 import type { Dialer, Pin } from "../kit/dial.ts";
@@ -123,6 +124,8 @@ export interface BridgeFetchOptions {
   readonly dialer: Dialer;
   /** Signs each request, in place of what the package has put into its header. */
   readonly signer: AwsSigner | undefined;
+  /** Streams are server-sent events; otherwise frames of the vendor's own. */
+  readonly hasEvents: boolean;
 }
 
 /**
@@ -130,7 +133,7 @@ export interface BridgeFetchOptions {
  * redirected, a failure made an ApiError at once, and no more kept than may be.
  */
 export function createBridgeFetch(options: BridgeFetchOptions): BridgeFetch {
-  const { provider, dialer, signer } = options;
+  const { provider, dialer, signer, hasEvents } = options;
   const places = new Recent<Place>();
   const find = (address: string): Place => {
     const { pathname, search } = new URL(address);
@@ -162,7 +165,8 @@ export function createBridgeFetch(options: BridgeFetchOptions): BridgeFetch {
       onDial: known?.onDial,
     });
     if (known === undefined) return toResponse(reply);
-    if (known.isStream) return streamed(bounded(reply, { call: known, provider }), provider);
+    if (known.isStream)
+      return streamed(bounded(reply, { call: known, provider, hasEvents }), provider);
     return whole(reply, { provider, signal: signal ?? never });
   };
 }
@@ -203,8 +207,8 @@ async function whole(
 
 /** Packages read a web page, or a complete reply, as an empty stream. */
 async function streamed(response: Response, provider: string): Promise<Response> {
-  const type = (response.headers.get("content-type") ?? "").toLowerCase();
-  if (!/^(text\/html|application\/json)/.test(type)) return response;
+  const type = typeOf(response);
+  if (!isDocument(type)) return response;
   const told = toldIn(provider, await response.text());
   const [plain = ""] = type.split(";");
   const detail = `${provider} sent ${plain} instead of a stream`;
@@ -212,35 +216,59 @@ async function streamed(response: Response, provider: string): Promise<Response>
   throw told ?? upstreamError("upstream_error", { detail, symptom });
 }
 
+const typeOf = ({ headers }: Pick<UpstreamReply, "headers">) =>
+  (headers.get("content-type") ?? "").toLowerCase();
+const isDocument = (type: string) => /^(text\/html|application\/json)/.test(type);
+
 /** What a package reads without a break: some 20 µs for each small event. */
 const bridgedBytes = 32 * 1024;
 
+interface Bounds {
+  readonly call: Call;
+  readonly provider: string;
+  readonly hasEvents: boolean;
+}
+
 /** Packages keep what they cannot read yet, however much it is. */
-function bounded(
-  reply: UpstreamReply,
-  { call, provider }: { readonly call: Call; readonly provider: string },
-): Response {
+function bounded(reply: UpstreamReply, { call, provider, hasEvents }: Bounds): Response {
   const packets = new PacketReader(reply, bridgedBytes);
+  const events =
+    hasEvents && !isDocument(typeOf(reply)) ? new SseReader(maxUnreadBytes) : undefined;
+  const next = async () => {
+    for (;;) {
+      const packet = await packets.read();
+      if (packet === undefined) return undefined;
+      call.onHeard?.();
+      const bytes = events === undefined ? packet : rewrite(events.push(packet));
+      if (call.isTooMuch(bytes)) throw new RangeError("an event has too many values");
+      if (bytes.length > 0) return bytes;
+    }
+  };
   const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
       async pull(controller) {
-        const value = await packets.read();
-        if (value === undefined) {
-          controller.close();
-          return;
-        }
-        call.onHeard?.();
-        if (call.isTooMuch(value)) {
+        try {
+          const bytes = await next();
+          if (bytes === undefined) controller.close();
+          else controller.enqueue(bytes);
+        } catch (cause) {
+          if (!(cause instanceof RangeError)) throw cause;
           packets.cancel();
           throw upstreamError("upstream_error", {
             detail: `${provider} sent an event that is too large or has too many values`,
           });
         }
-        controller.enqueue(value);
       },
       cancel: () => packets.cancel(),
     },
     { highWaterMark: 0 },
   );
   return toResponse(reply, stream);
+}
+
+/** Packages do not take CR as a line end, and look at each comment. */
+function rewrite(events: readonly string[]): Buffer<ArrayBuffer> {
+  return Buffer.from(
+    events.map((data) => `data: ${data.replaceAll("\n", "\ndata: ")}\n\n`).join(""),
+  );
 }

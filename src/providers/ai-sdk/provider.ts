@@ -28,7 +28,7 @@ export function createAiSdkProvider(options: AiSdkOptions): Provider {
   const signer = toSigner(settings);
   const bridge = new ProviderPackage(
     settings,
-    createBridgeFetch({ provider: name, dialer, signer }),
+    createBridgeFetch({ provider: name, dialer, signer, hasEvents: kind === "anthropic" }),
   );
   const checkSettings = () => {
     if (kind === "bedrock") checkRegion(settings);

@@ -21,6 +21,8 @@ export interface Rounds {
   readonly longestMs: number;
   /** The longest, without waiting for a processor. */
   readonly stallMs: number;
+  /** Most processor time of the event loop's thread in one round: other processes do not change it. */
+  readonly loopMs: number;
 }
 
 const pauseMs = 2;
@@ -33,6 +35,7 @@ class Line {
   #socket: Socket | undefined;
   #walls: number[] = [];
   #stallMs = 0;
+  #loopMs = 0;
   #rounds = 0;
 
   constructor(pid: number, origin: string) {
@@ -57,9 +60,11 @@ class Line {
       medianMs: walls[Math.floor(walls.length / 2)] ?? 0,
       longestMs: walls.at(-1) ?? 0,
       stallMs: this.#stallMs,
+      loopMs: this.#loopMs,
     };
     this.#walls = [];
     this.#stallMs = 0;
+    this.#loopMs = 0;
     return rounds;
   }
 
@@ -80,6 +85,7 @@ class Line {
     const stallMs = Math.max(Math.min(busyMs, wallMs), wallMs - waitedMs);
     if (this.#walls.length < maxRounds) this.#walls.push(wallMs);
     this.#stallMs = Math.max(this.#stallMs, stallMs);
+    this.#loopMs = Math.max(this.#loopMs, busyMs);
     this.#rounds++;
     return true;
   }

@@ -83,6 +83,7 @@ describe("the result", () => {
     attacks: "something",
     gatewayMs: 10,
     platformMs: 51,
+    loopMs: 40,
     processorS: 0.5,
     peakBytes: 100 * 2 ** 20,
     statuses: { "200": 2, "429": 1 },
@@ -90,7 +91,13 @@ describe("the result", () => {
   };
 
   test("names every case above the bound on either listener, and one that froze", () => {
-    const frozen = { ...figures, name: "frozen", gatewayMs: undefined, platformMs: undefined };
+    const frozen = {
+      ...figures,
+      name: "frozen",
+      gatewayMs: undefined,
+      platformMs: undefined,
+      loopMs: undefined,
+    };
     expect(problemsOf([{ ...figures, platformMs: 50 }], 50)).toEqual([]);
     expect(problemsOf([figures, frozen], 50)).toEqual([
       "some-case: /healthz stalled for 51 ms, more than 50 ms (something)",
@@ -102,7 +109,7 @@ describe("the result", () => {
     const idle = { medianMs: 0.2, longestMs: 3 };
     const lines = stallTable({ boundMs: 50, cases: [figures], idle, problems: [] });
     expect(lines.filter((line) => line.startsWith("| some-case"))).toEqual([
-      "| some-case | 10         | 51          | 0.50  | 100      | 2 × 200, 429 | ✗   |",
+      "| some-case | 10         | 51          | 40          | 0.50  | 100      | 2 × 200, 429 | ✗   |",
     ]);
   });
 });

@@ -22,6 +22,8 @@ export interface StallFigures {
   /** Longest stalls of /healthz without the usual round trip; undefined: it did not answer again. */
   readonly gatewayMs: number | undefined;
   readonly platformMs: number | undefined;
+  /** Most processor time of the event loop while one /healthz waited; undefined: it froze. */
+  readonly loopMs: number | undefined;
   readonly processorS: number;
   readonly peakBytes: number;
   /** How often each status came. */
@@ -137,6 +139,7 @@ class Bench {
       attacks,
       gatewayMs: above(gateway, idle[0]),
       platformMs: above(platform, idle[1]),
+      loopMs: rounds && Math.max(...rounds.map(({ loopMs }) => loopMs)),
       processorS: (processorSeconds(target.pid) ?? startS) - startS,
       peakBytes: peakBytes(target.pid) ?? 0,
       statuses,

@@ -12,10 +12,19 @@ export function stallTable({ cases, boundMs, idle, problems }: StallsResult): re
   ];
 }
 
-const titles = ["case", "gateway ms", "platform ms", "CPU s", "peak MiB", "replies", ""];
+const titles = [
+  "case",
+  "gateway ms",
+  "platform ms",
+  "loop CPU ms",
+  "CPU s",
+  "peak MiB",
+  "replies",
+  "",
+];
 
 function rowOf(figures: StallFigures, boundMs: number): readonly string[] {
-  const { name, gatewayMs, platformMs, processorS, peakBytes, statuses } = figures;
+  const { name, gatewayMs, platformMs, loopMs, processorS, peakBytes, statuses } = figures;
   const replies = Object.entries(statuses).map(([status, count]) =>
     count === 1 ? status : `${count} × ${status}`,
   );
@@ -23,6 +32,7 @@ function rowOf(figures: StallFigures, boundMs: number): readonly string[] {
     name,
     toMs(gatewayMs),
     toMs(platformMs),
+    toMs(loopMs),
     processorS.toFixed(2),
     String(Math.round(peakBytes / 2 ** 20)),
     replies.join(", "),

@@ -19,6 +19,8 @@ interface Reader {
 /** What may wait to be read before the server is slowed down. */
 const maxQueuedBytes = 256 * 1024;
 const maxQueuedPackets = 64;
+/** A packet this long can hold so many chunks that decoding it takes milliseconds. */
+const longPacketBytes = 64 * 1024;
 
 /** A reply as its packets come. A reader who is slower than the server slows the server. */
 export class SocketReply implements UpstreamReply {
@@ -32,6 +34,8 @@ export class SocketReply implements UpstreamReply {
   #first: Piece | undefined;
   #queuedBytes = 0;
   #isPaused = false;
+  /** The runtime would hand over all packets that have arrived in one turn: the next one waits. */
+  #isYielding = false;
   #isEnded = false;
   #failure: unknown;
   #reader: Reader | undefined;
@@ -90,7 +94,7 @@ export class SocketReply implements UpstreamReply {
       this.#queuedBytes -= next.length;
       if (this.#isPaused && this.#first === undefined) {
         this.#isPaused = false;
-        this.#connection.resume();
+        this.#resume();
       }
       return Promise.resolve(next);
     }
@@ -131,6 +135,21 @@ export class SocketReply implements UpstreamReply {
     const { end, isDone, restBytes } = decoder;
     if (end > decoder.start) this.#deliver(new Piece(packet, decoder.start, end));
     if (isDone) this.#end(restBytes);
+    else if (packet.length > longPacketBytes) this.#yield();
+  }
+
+  #yield(): void {
+    this.#isYielding = true;
+    this.#connection.pause();
+    setImmediate(() => {
+      this.#isYielding = false;
+      if (!this.#isPaused) this.#resume();
+    });
+  }
+
+  #resume(): void {
+    const isOver = this.#isEnded || this.#failure !== undefined;
+    if (!this.#isYielding && !isOver) this.#connection.resume();
   }
 
   #deliver(piece: Piece): void {
@@ -154,7 +173,7 @@ export class SocketReply implements UpstreamReply {
     this.#reader?.resolve(undefined);
     this.#reader = undefined;
     // The next reply on this connection has nothing to do with what waits here to be read.
-    if (this.#isPaused) this.#connection.resume();
+    if (this.#isPaused || this.#isYielding) this.#connection.resume();
     this.#isPaused = false;
     this.#connection.replied(restBytes);
   }

@@ -112,6 +112,17 @@ const wholeReplies: readonly StallCase[] = [
 ];
 
 const streams: readonly StallCase[] = [
+  answered("500000-chunks-of-a-byte", () =>
+    rawReply({
+      body: [...`{"choices":[{"index":0,"message":${words("a".repeat(500_000))}}]}`],
+      framing: "chunked",
+    }),
+  ),
+  answered(
+    "stream-of-500000-chunks-of-a-byte",
+    () => eventsReply([...delta("a").repeat(8_800), ...done], "chunked"),
+    streamed,
+  ),
   answered(
     "stream-of-15mb-without-a-line-end",
     () => eventsReply(["a".repeat(15_000_000)]),

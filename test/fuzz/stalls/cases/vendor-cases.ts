@@ -147,6 +147,18 @@ const replies: readonly StallCase[] = [
     reply: () => eventsReply(["a".repeat(15_000_000)]),
   },
   {
+    name: "anthropic-stream-of-comments-10mb",
+    attacks: "reader of streams (src/providers/ai-sdk)",
+    request: streamed("anthropic"),
+    reply: () => eventsReply([": x\n".repeat(2_500_000)]),
+  },
+  {
+    name: "anthropic-stream-of-carriage-returns-10mb",
+    attacks: "reader of streams (src/providers/ai-sdk)",
+    request: streamed("anthropic"),
+    reply: () => eventsReply(["\r".repeat(10_000_000)]),
+  },
+  {
     name: "anthropic-answer-nested-10mb",
     attacks: "reader of replies (src/providers/ai-sdk)",
     request: () => chatRequest("Hi", { model: vendorModels.anthropic }),

@@ -1,3 +1,4 @@
+import { nextTurn } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import { type Signal, type TraceHeaders, toAbortSignal } from "../../call/signal.ts";
 import type { Probe } from "../contract.ts";
@@ -42,8 +43,25 @@ export function baseHeaders(pin: Pin): Readonly<Record<string, string>> {
   };
 }
 
+/** From here on others have the event loop between making a body and writing it. */
+const longBodyChars = 1024 * 1024;
+
 /** Sends JSON; a status other than 2xx, a redirect included, becomes an ApiError. */
 export function send(options: UpstreamRequest): Promise<UpstreamReply> {
+  const { body } = options;
+  const isLong = typeof body === "string" && body.length > longBodyChars;
+  return isLong ? sendLong(options, body) : dialAndSend(options);
+}
+
+async function sendLong(options: UpstreamRequest, body: string): Promise<UpstreamReply> {
+  await nextTurn();
+  // The runtime joins a text that was put together when it is first read, which takes as long again.
+  Buffer.byteLength(body);
+  await nextTurn();
+  return dialAndSend(options);
+}
+
+function dialAndSend(options: UpstreamRequest): Promise<UpstreamReply> {
   const { pin, socket } = options;
   if (socket !== undefined) return sendTo(options, { ...pin.named, pool: pin.socketPool(socket) });
   const dialled = pin.dial();

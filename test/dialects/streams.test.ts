@@ -75,9 +75,13 @@ describe("words", () => {
       test("a caller who reads the whole stream aborts nothing, and the connection is reused", async () => {
         const caller = await stage.caller(pair);
         stage.answer(pair, saidBy(pair));
-        for (let round = 0; round < 3; round++) await caller.hear({}, "streamed");
+        const reused = () =>
+          stage.calls.length - new Set(stage.calls.map((one) => one.connection)).size;
+        // A connection rests for a few calls.
+        for (let round = 0; round < 200 && reused() === 0; round++)
+          await caller.hear({}, "streamed");
         for (const { abortedByClient } of stage.calls) expect(abortedByClient).toBe(false);
-        expect(new Set(stage.calls.map(({ connection }) => connection)).size).toBe(1);
+        expect(reused()).toBe(1);
       });
     });
 });

@@ -233,11 +233,10 @@ export class Pin {
     return this.#keepPool(hostname, { hostname, port: this.#port, serverName, unix: undefined });
   }
 
-  /** The operator's own servers are trusted not to answer twice, and some have few threads. */
-  get #reuse(): Reuse {
-    const { reusesConnections, allowPrivate } = this.#options;
-    if (reusesConnections === false) return "never";
-    return allowPrivate ? "at-once" : "rested";
+  /** A socket file leads to our own engine. */
+  #reuseOf({ unix }: Place): Reuse {
+    if (this.#options.reusesConnections === false) return "never";
+    return unix === undefined ? "rested" : "at-once";
   }
 
   get #keepalive(): false | undefined {
@@ -249,7 +248,7 @@ export class Pin {
   }
 
   #keepPool(id: string, place: Place): Pool {
-    const pool = this.#pools.get(id) ?? new Pool(place, { reuse: this.#reuse });
+    const pool = this.#pools.get(id) ?? new Pool(place, { reuse: this.#reuseOf(place) });
     // The one that was used last is the last to go.
     this.#pools.delete(id);
     this.#pools.set(id, pool);

@@ -102,8 +102,6 @@ describe("a stream", () => {
       "response.reasoning_summary_text.done",
       "response.reasoning_summary_part.done",
       "response.content_part.added",
-      "response.reasoning_text.delta",
-      "response.reasoning_text.done",
       "response.content_part.done",
       "response.output_item.done",
       "response.output_item.added",

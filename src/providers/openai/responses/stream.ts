@@ -66,6 +66,8 @@ export class ChatOfResponseStream extends EventStream {
         return this.#refusal(data, parts);
       case "response.reasoning_summary_text.delta":
       case "response.reasoning_text.delta":
+      // Open Responses has this name for it.
+      case "response.reasoning.delta":
         return this.#thought(data, parts);
       case "response.function_call_arguments.delta":
         return this.#arguments(data, parts);

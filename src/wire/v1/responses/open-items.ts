@@ -78,14 +78,13 @@ export class OpenReasoning {
     );
   }
 
+  /** Without deltas: OpenAI and Open Responses have different names for them. */
   #content(said: string): string {
     // The item has the text a second time.
     this.#log.keep(said.length);
     const place = `${this.#item},"content_index":0`;
     return (
       this.#log.event("response.content_part.added", `${place},"part":${reasoningPart('""')}`) +
-      this.#log.event("response.reasoning_text.delta", `${place},"delta":${said}`) +
-      this.#log.event("response.reasoning_text.done", `${place},"text":${said}`) +
       this.#log.event("response.content_part.done", `${place},"part":${reasoningPart(said)}`)
     );
   }

@@ -169,6 +169,23 @@ describe("JSON by a schema from a model that writes it by way of a tool", () => 
     expect([textOf(parts), finishOf(parts)]).toEqual(['{"sky":"clear"}', ["stop"]]);
   });
 
+  test("is the first one, whatever the model says or calls behind it", async () => {
+    const again: BedrockBlock = { toolUseId: "t3", name: "json", input: ['{"sky":"grey"}'] };
+    const last: BedrockBlock = { text: ["I hope that helps."] };
+    for (const blocks of [
+      [preamble, json, last],
+      [json, again],
+      [preamble, json, again, last],
+    ]) {
+      const answer = answerWith(blocks, "tool_use");
+      answer.whole();
+      const [choice] = (await bedrock.chat(call, { model })).choices;
+      expect(choice?.message["content"]).toBe('{"sky":"clear"}');
+      answer.streamed();
+      expect(textOf(await bedrock.hear(call, { model }))).toBe('{"sky":"clear"}');
+    }
+  });
+
   test("leaves an answer without it as it is", async () => {
     const answer = answerWith([preamble], "max_tokens");
     answer.whole();

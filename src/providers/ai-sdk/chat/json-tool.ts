@@ -30,6 +30,23 @@ export function isWrittenByTool({ providerMetadata: metadata }: Fields): boolean
   );
 }
 
+/**
+ * Of the texts of such an answer, what the tool was called with first. A package writes that as JSON
+ * again, so it is an object that is written in the same way by anybody.
+ */
+export function firstWritten(texts: readonly string[]): string {
+  return texts.find(isWrittenObject) ?? texts.at(-1) ?? "";
+}
+
+function isWrittenObject(text: string): boolean {
+  if (!text.startsWith("{")) return false;
+  try {
+    return JSON.stringify(JSON.parse(text)) === text;
+  } catch {
+    return false;
+  }
+}
+
 /** Longer than anything a model says before a call: an answer that talks on is passed on. */
 const maxHeldChars = 64 * 1024;
 /** About what a held part takes in memory, besides its text. */
@@ -40,8 +57,8 @@ const partChars = 128;
  * called: a model can call others first.
  */
 export class JsonToolText {
-  /** The content blocks that are calls of the tool. */
-  readonly #blocks = new Set<string>();
+  /** The content block that is the first call of the tool. */
+  #block: string | undefined;
   #held: ChatPart[] = [];
   #heldChars = 0;
   #isReleased = false;
@@ -52,15 +69,16 @@ export class JsonToolText {
     const start = isFields(begun) ? begun["start"] : undefined;
     const call = isFields(start) ? start["toolUse"] : undefined;
     if (!isFields(begun) || !isFields(call) || call["name"] !== toolName) return [];
-    this.#blocks.add(String(begun["contentBlockIndex"]));
+    if (this.#block !== undefined) return [];
+    this.#block = String(begun["contentBlockIndex"]);
     return this.release().filter(({ type }) => type !== "text-delta");
   }
 
   /** What may go out when a block has said a text. */
   take(id: string, text: string): readonly ChatPart[] {
-    if (this.#blocks.size > 0 && !this.#blocks.has(id)) return [];
+    if (this.#block !== undefined && this.#block !== id) return [];
     const part = { type: "text-delta", index: 0, text } as const;
-    return this.#blocks.size > 0 || this.#isReleased ? [part] : this.#hold(part, text.length);
+    return this.#block !== undefined || this.#isReleased ? [part] : this.#hold(part, text.length);
   }
 
   /** What may go out when a piece of a call has come: it stays behind the text before it. */

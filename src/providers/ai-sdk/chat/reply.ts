@@ -3,7 +3,7 @@ import { upstreamError } from "../../kit/failure.ts";
 import { type Fields, isFields, type Owner, textOf } from "../model.ts";
 import { toCarried } from "./carried.ts";
 import { toEnding } from "./finish.ts";
-import { isWrittenByTool } from "./json-tool.ts";
+import { firstWritten, isWrittenByTool } from "./json-tool.ts";
 import { toReasoningDetail } from "./reasoning-details.ts";
 import { fromAiSdkUsage } from "./usage.ts";
 
@@ -14,15 +14,13 @@ export function fromGenerated(
 ): ChatResult {
   const { content, finishReason, usage } = result;
   const parts = Array.isArray(content) ? content.filter(isFields) : [];
-  const isJson = isWrittenByTool(result);
-  let text = "";
+  const texts: string[] = [];
   let thought = "";
   const details: JsonObject[] = [];
   const calls: JsonObject[] = [];
   for (const part of parts) {
     const { type, text: words, providerMetadata: metadata } = part;
-    // The JSON comes last: a call ends what a model says.
-    if (type === "text") text = isJson ? textOf(words) : text + textOf(words);
+    if (type === "text") texts.push(textOf(words));
     else if (type === "reasoning") {
       thought += textOf(words);
       const detail = toReasoningDetail({ text: textOf(words), metadata }, owner);
@@ -30,6 +28,7 @@ export function fromGenerated(
     } else if (type === "tool-call" && part["providerExecuted"] !== true)
       calls.push(toCall(part, owner));
   }
+  const text = isWrittenByTool(result) ? firstWritten(texts) : texts.join("");
   const ending = toEnding(finishReason, calls.length > 0);
   if (ending === "failed")
     throw upstreamError("upstream_error", { detail: `${provider} ended with an error` });

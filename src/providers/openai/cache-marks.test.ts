@@ -7,8 +7,10 @@ import type { VendorReply } from "../../../test/providers/dialect.ts";
 import { openAiDialect } from "../../../test/providers/dialects/openai.ts";
 import { can, newModel, refusal } from "../../../test/providers/openai-scene.ts";
 import { apiErrorOf, framed } from "../../../test/providers/stage.ts";
+import { ApiError } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject } from "../../call/chat.ts";
 import { plainQuirks, type Quirks } from "../../call/quirks.ts";
+import { CacheMarks } from "./cache-marks.ts";
 
 const chats = openAiDialect({ name: "strict", quirks: plainQuirks });
 const cache_control = { type: "ephemeral" };
@@ -130,4 +132,32 @@ test("a server that is known to take them is not asked again", async () => {
   } finally {
     await known.upstream.stop();
   }
+});
+
+test("what was learned is forgotten after an hour, and the oldest of more than 256 models before", async () => {
+  let nowMs = 0;
+  const memory = new CacheMarks(() => nowMs);
+  const refused = (model: string) =>
+    memory.repeat(
+      { call: marked(), target: { model } },
+      {
+        refusal: new ApiError({
+          code: "upstream_rejected",
+          detail: "",
+          upstream: { reason: "refused", remedy: "no-cache-control" },
+        }),
+        send: async () => "served",
+      },
+    );
+  await refused("first");
+  nowMs = 3_600_000;
+  expect(memory.areRefusedFor("first")).toBe(true);
+  nowMs = 3_600_001;
+  expect(memory.areRefusedFor("first")).toBe(false);
+  for (let model = 0; model < 257; model++) await refused(`m${model}`);
+  expect([0, 1, 256].map((model) => memory.areRefusedFor(`m${model}`))).toEqual([
+    false,
+    true,
+    true,
+  ]);
 });

@@ -344,8 +344,6 @@ describe("a caller who leaves aborts the upstream", () => {
     for (let round = 0; round < 5; round++) await (await call(gateway)).text();
     const { requests } = gateway.upstream;
     for (const request of requests) expect(request.abortedByClient).toBe(false);
-    // A connection that was let end by itself is used again.
-    expect(new Set(requests.map(({ connection }) => connection)).size).toBe(1);
   });
 });
 

@@ -1,7 +1,7 @@
 /** What a caller writes cannot take a target out of service, nor reach into the operator's network. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { chatAnswers, errorReply, vendorError } from "../../fake/recordings.ts";
+import { chatAnswers, chatStreams, errorReply, vendorError } from "../../fake/recordings.ts";
 import { refusalOf } from "../../replies/refusal.ts";
 import { openPayer, waitUntil } from "../../setup/money-home.ts";
 import { type ServingHome, startServing } from "../../setup/serving-home.ts";
@@ -10,7 +10,8 @@ let home: ServingHome;
 
 beforeAll(async () => {
   home = await startServing({
-    models: `  own: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: second, model: m2 }] }`,
+    models: `  other: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: first, model: m3 }] }
+  own: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: second, model: m2 }] }`,
   });
 });
 afterAll(() => home.stop());
@@ -166,3 +167,29 @@ test("longer caching and larger budgets of thought than the cap do not go upstre
   });
   expect(home.first.requests[0]?.body).not.toContain("ttl");
 });
+
+for (const stream of [false, true])
+  test(`a call that is repeated without cache_control is one call: one attempt, one receipt, no failure, stream ${stream}`, async () => {
+    const refused = vendorError(400, { message: "cache_control: Extra inputs are not permitted" });
+    home.first.replyWith(({ body }) =>
+      body.includes("cache_control")
+        ? refused
+        : stream
+          ? chatStreams.openai()
+          : chatAnswers.plain(),
+    );
+    const payer = await openPayer(home.gateway);
+    const cache_control = { type: "ephemeral" };
+    const marked = [{ role: "user", content: [{ type: "text", text: "Hi", cache_control }] }];
+    // What was learned of one model is not known of another.
+    const model = stream ? "other" : "only";
+    const response = await payer.chat({ model, stream, messages: marked });
+    expect(response.status).toBe(200);
+    await response.text();
+    expect(home.first.requests).toHaveLength(2);
+    const [receipt] = await payer.settled(1);
+    expect(receipt?.attemptList).toHaveLength(1);
+    expect(Object.values(await home.targets("first"))).toContainEqual(
+      expect.objectContaining({ state: "closed", requests: 1, failures: 0 }),
+    );
+  });

@@ -106,16 +106,21 @@ export function useLeases(): void {
   });
 }
 
-/** 500 nano-USD in all, for the first account. */
-export const setBudget = (node: LeaseNode) =>
-  node.ledger.setLimits({
+/** 500 nano-USD in all, for the first account; the version of its limits from then on. */
+export async function setBudget(node: LeaseNode): Promise<number> {
+  let version = 0;
+  await node.ledger.setLimits({
     owner: { accountId: "acct_1", keyId: undefined },
     limits: { budget: { nano: 500n, period: "total" } },
     audit: auditOf(),
     nowMs: () => Date.now(),
     unwritten: () => 0n,
-    onSet: () => {},
+    onSet: (set) => {
+      ({ version } = set);
+    },
   });
+  return version;
+}
 
 export const credit = (node: LeaseNode, nano: bigint, accountId = "acct_1") =>
   node.ledger.addEntry(entryOf({ nano, accountId }), auditOf());

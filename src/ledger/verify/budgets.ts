@@ -190,14 +190,15 @@ function toOwner(versions: readonly StoredLimits[]): Owner {
   for (const { version, limits } of versions)
     if (limits?.budget !== undefined) budgets.set(version, limits.budget);
   const last = versions.toSorted((one, other) => one.version - other.version).at(-1);
-  const period = last?.limits?.budget?.period;
+  const budget = last?.limits?.budget;
   return {
     budgets,
-    // From before changes were recorded it is not known when it was set.
+    // From before changes were recorded it is not known when it was set. Where the budget lends
+    // nothing, what was charged before it may be missing.
     exact:
-      last === undefined || period === undefined || last.effectiveAtMs === 0
+      last === undefined || budget === undefined || budget.nano === 0n || last.effectiveAtMs === 0
         ? undefined
-        : { period, fromMs: periodStartMs(period, last.effectiveAtMs) },
+        : { period: budget.period, fromMs: periodStartMs(budget.period, last.effectiveAtMs) },
     kinds: budgetPeriods.filter((kind) =>
       [...budgets.values()].some((budget) => budget.period === kind),
     ),

@@ -33,6 +33,11 @@ export const releaseSql = (lock: Lock) => `select pg_advisory_unlock(${ours}, ${
 export const tryLockSql = (lock: Lock) =>
   `select pg_try_advisory_xact_lock(${ours}, ${places[lock]}) as has`;
 
+/** Transactions that hold it now; a later one of the same connection has another name. */
+export const sharersSql = (lock: Lock) => `select virtualtransaction as holder from pg_locks
+  where locktype = 'advisory' and granted and classid = ${ours} and objid = ${places[lock]}
+    and database = (select oid from pg_database where datname = current_database())`;
+
 /** The sums of one hour. */
 export const lockHourSql = (ms: number) =>
   `select pg_advisory_xact_lock(${ofHours}, ${Math.floor(ms / hourMs)})`;

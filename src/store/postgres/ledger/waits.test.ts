@@ -11,15 +11,17 @@ import {
   want,
 } from "../../../../test/setup/lease-nodes.ts";
 import { receiptOf, write } from "../../../../test/store/ledger-samples.ts";
-import { FencedError } from "../../../ledger/store.ts";
-import { shareSql } from "../locks.ts";
+import { FencedError, type ReceiptWrite } from "../../../ledger/store.ts";
+import { shareCall, shareSql } from "../locks.ts";
 import { recountEpoch } from "../reports/recount.ts";
 import { transact } from "../transaction.ts";
 import { closeEpoch } from "./close-epoch.ts";
+import { commitSql, commitValues } from "./writer.ts";
 
 useLeases();
 
 const open: PoolClient[] = [];
+const sent = { known: [], nowMs: 1_000, openMs: undefined };
 
 /** A transaction of another process, in the middle of its work. */
 async function begin(
@@ -45,8 +47,8 @@ afterEach(async () => {
   for (const client of open.splice(0)) await end(client);
 });
 
-async function untilOneWaits({ postgres }: LeaseNode): Promise<void> {
-  const isWaiting = "select 1 from pg_locks where locktype = 'advisory' and not granted";
+async function untilOneWaits({ postgres }: LeaseNode, kind = "advisory"): Promise<void> {
+  const isWaiting = `select 1 from pg_locks where locktype = '${kind}' and not granted`;
   while ((await postgres.pool.query(isWaiting)).rowCount === 0);
 }
 
@@ -84,18 +86,56 @@ test("while the sums of a dead node are added up, others commit, borrow and set 
   await adding;
 });
 
-test("a budget gives way to a commit that takes long, and is set after it", async () => {
+test("while the receipts of a budget are added up, nobody waits, and each of them counts once", async () => {
   const [a, b] = [await openNode("a"), await openNode("b")];
   await credit(a, 100n);
-  const long = await begin(a, shareSql("limits"), []);
+  await credit(a, 100n, "acct_2");
+  await b.ledger.commit([write(receiptOf({ charged: 1n, cost: 1n }))]);
+  const adding = await begin(a, "lock table rollup_days in access exclusive mode", []);
+  const set = setBudget(a);
+  await untilOneWaits(a, "relation");
+  const isFree = `select pg_try_${shareCall("limits").slice(3)} as is`;
+  expect((await b.postgres.pool.query(isFree)).rows).toEqual([{ is: true }]);
+  const taken = write(receiptOf({ charged: 4n, cost: 4n })) as ReceiptWrite;
+  await b.ledger.commit([write(receiptOf({ charged: 2n, cost: 2n })), taken]);
+  await b.ledger.commit([{ type: "void", of: taken }]);
+  await b.ledger.commit([write(receiptOf({ accountId: "acct_2", charged: 1n, cost: 1n }))]);
+  expect(await want(b, potOf(b), 50n)).toBe("held");
+  await end(adding);
+  await set;
+  expect(await b.ledger.budgetSpends(0)).toEqual([
+    { ownerId: "acct_1", periodStartMs: 0, spent: 3n },
+  ]);
+});
+
+test("a budget waits for a commit that began before it, and others do not", async () => {
+  const [a, b] = [await openNode("a"), await openNode("b")];
+  await credit(a, 100n);
+  for (const node of [a, b]) expect(await want(node, potOf(node), 20n)).toBe("held");
+  const receipts = [write(receiptOf({ charged: 4n, cost: 4n }))] as ReceiptWrite[];
+  const values = commitValues({ epoch: a.epoch, writes: receipts, receipts, ...sent });
+  const long = await begin(a, commitSql, values);
   const set = setBudget(b);
-  // Waits behind the budget, and not for the long one.
+  const isStarted = "select 1 from accounts where id = 'acct_1' and limits_version > 0";
+  while ((await b.postgres.pool.query(isStarted)).rowCount === 0);
   await b.ledger.commit([write(receiptOf({ charged: 1n, cost: 1n }))]);
   await end(long);
   await set;
   expect(await b.ledger.budgetSpends(0)).toEqual([
-    { ownerId: "acct_1", periodStartMs: 0, spent: 1n },
+    { ownerId: "acct_1", periodStartMs: 0, spent: 5n },
   ]);
+});
+
+test("of two that set limits of one owner at the same time, both are set, one after the other", async () => {
+  const [a, b] = [await openNode("a"), await openNode("b")];
+  await credit(a, 100n);
+  await a.ledger.commit([write(receiptOf({ charged: 3n, cost: 3n }))]);
+  await Promise.all([setBudget(a), setBudget(b), setBudget(a)]);
+  expect(await b.ledger.budgetSpends(0)).toEqual([
+    { ownerId: "acct_1", periodStartMs: 0, spent: 3n },
+  ]);
+  const { rows } = await a.postgres.pool.query("select count(*) as count from audit");
+  expect(rows).toEqual([{ count: 4 }]);
 });
 
 test("a tick that waited for who closes its epoch finds it closed", async () => {
@@ -114,10 +154,10 @@ test("a tick that waited for who closes its epoch finds it closed", async () => 
 test("held and late receipts of one budget, and loans of it, never wait for each other in turn", async () => {
   const [a, b] = [await openNode("a"), await openNode("b")];
   await credit(a, 1_000_000n);
-  await setBudget(a);
+  const version = await setBudget(a);
   const budgets = [{ ownerId: "acct_1", periodStartMs: 0 }];
   const wants = [
-    { owner: "acct_1", is_key: false, period: 0, version: 1, nano: 500, need: 5, least: 5 },
+    { owner: "acct_1", is_key: false, period: 0, version, nano: 500, need: 5, least: 5 },
   ].map((one) => ({ ...one, is_last: false }));
   const borrow = (node: LeaseNode) =>
     node.postgres.pool.query("select svc_lend_budgets($1, $2, '1 minute')", [
@@ -128,7 +168,7 @@ test("held and late receipts of one budget, and loans of it, never wait for each
   const terms = { keyLimits: 0, hold: { input: 0, output: 0, audio: 0, image: 0, video: 0 } };
   const spend = (node: LeaseNode) =>
     node.ledger.commit([
-      write(receiptOf({ charged: 1n, terms: { ...terms, accountLimits: 1 } }), budgets),
+      write(receiptOf({ charged: 1n, terms: { ...terms, accountLimits: version } }), budgets),
       write(receiptOf({ charged: 1n, terms: { ...terms, accountLimits: 0 } })),
     ]);
   const work = [a, b].flatMap((node) => [spend, borrow].map((one) => ({ node, one })));

@@ -30,7 +30,7 @@ begin
     -- Which receipts are kept is not decided meanwhile. Comes before all other locks.
     perform ${shareCall("retention")};
   end if;
-  -- No budget is added up meanwhile.
+  -- A budget that is set waits for it, before it adds up what is charged.
   perform ${shareCall("limits")};
   v_is_open := svc_enter(p_epoch);
   if v_is_open is null then

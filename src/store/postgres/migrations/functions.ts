@@ -9,9 +9,10 @@ import { lendingStatements } from "./lending.ts";
  * Locks are taken in this order, so that no two processes wait for each other: `retention`, `limits`,
  * the epoch, accounts by id, leases, then budgets by owner and period, then claims by id. Processes
  * that charge or lend share the lock of their own epoch; one that closes the epoch has it alone, and
- * so waits for commits that are under way. `limits` is shared in the same way by all that counts for
- * a budget; setting one has it alone. These are advisory locks: they write nothing, and are given in
- * the order in which they were asked for, so that no one waits without end.
+ * so waits for commits that are under way. `limits` is shared by all that counts for a budget, so that
+ * one that is set can see who may not know of it yet; versions that had it alone meanwhile may run
+ * beside this one. These are advisory locks: they write nothing, and are given in the order in which
+ * they were asked for, so that no one waits without end.
  *
  * A version that runs beside a newer one calls the functions it knows: one that must change gets a
  * new name.

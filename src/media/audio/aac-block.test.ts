@@ -105,6 +105,18 @@ describe("tables of an M4A", () => {
       expect(await read({ ...each(silentBlock), perChunk })).toBeCloseTo(seconds, 6);
     for (const perChunk of [3, 17])
       expect(await read({ ...each(silentBlock), perChunk })).toContain("chunks do not hold");
+    const file = m4aOf(each(silentBlock));
+    new DataView(file.buffer).setUint32(Buffer.from(file).indexOf("stsc") + 20, 0);
+    expect(await inspectAudio(file)).toMatchObject({ problem: expect.stringContaining("stsc") });
+  });
+
+  test("in a fragment whose header has an unusual form are refused", async () => {
+    const file = m4aOf({ packets: [silentBlock], isFragmented: true });
+    const start = Buffer.from(file).indexOf("moof") - 4;
+    const size = new DataView(file.buffer).getUint32(start);
+    const header = bitsOf([1, 32], [0x6d6f_6f66, 32], [0, 32], [size + 8, 32]);
+    const long = join(file.subarray(0, start), header, file.subarray(start + 8));
+    expect(await inspectAudio(long)).toMatchObject({ problem: expect.stringContaining("header") });
   });
 
   test("that play a part twice, or make packets of chunks, are refused", async () => {

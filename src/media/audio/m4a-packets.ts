@@ -53,7 +53,15 @@ export function* tablePackets(boxes: BoxReader, tables: readonly Box[]): Generat
     const at = 8 + run * 12;
     const end = run + 1 < runCount ? boxes.uint32(runs, at + 12) - 1 : chunkCount;
     const perChunk = boxes.uint32(runs, at + 4);
-    if (boxes.uint32(runs, at) !== chunk + 1 || end <= chunk || end > chunkCount || perChunk === 0)
+    // FFmpeg replaces a run of no description by its neighbor.
+    const isDescribed = boxes.uint32(runs, at + 8) === 1;
+    if (
+      !isDescribed ||
+      boxes.uint32(runs, at) !== chunk + 1 ||
+      end <= chunk ||
+      end > chunkCount ||
+      perChunk === 0
+    )
       throw damaged("its stsc table is invalid");
     for (; chunk < end; chunk++) {
       let start =
@@ -113,7 +121,9 @@ export function* fragmentPackets(
   field(8, 4);
   const size = field(16, 4);
   const packetBytes = size === undefined ? sharedBytes : boxes.uint32(header, size);
-  // Decoders differ on where the second of several parts begins that do not tell.
+  // Decoders differ on where a box with a long header begins, and the second of several parts.
+  if (box.contentStart - box.start !== 8)
+    throw damaged("a fragment has a header of an unusual form");
   const isFromBox = (flags & 0x20000) !== 0 || isOnlyPart;
   if (base === undefined && !isFromBox)
     throw damaged("the place of the data of a fragment is missing");

@@ -52,7 +52,7 @@ const mostKept = 400;
 const namedEvery = 16;
 /** Processes that play files while the next ones are measured. */
 const players = 4;
-/** Of files after the first of their kind, one in so many places is taken. */
+/** Of files after the first of their kind, and of packed ones to change, one in so many is taken. */
 const placesPerTurn = 8;
 /** Whose packets are packed in other ways: of the corpus, and of encoders that ffmpeg does not have. */
 const encodedAac = ["plain.m4a", "phone.3gp", "stereo.m4a"];
@@ -155,7 +155,7 @@ class AudioRun {
     ];
     const attacks = aacAttacks(encoded);
     for (const attack of attacks) await this.#add(attack, true);
-    keep.push(...attacks);
+    keep.push(...attacks.filter((_, at) => at % placesPerTurn === 0));
     for (let number = 0; number < mutants; number++) {
       if (number % changedEvery === 0) {
         const dice = new Dice(seed, mutants + number);

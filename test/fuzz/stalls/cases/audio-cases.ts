@@ -1,4 +1,11 @@
 import {
+  bitsOf,
+  blockEnd,
+  type Field,
+  lowComplexity,
+  m4aOf,
+} from "../../../fixtures/media/aac-bytes.ts";
+import {
   box,
   join,
   oggOfOpenHeaders,
@@ -45,6 +52,25 @@ function wavOfChunks(): Uint8Array {
 /** Frames of FLAC follow each other where each byte could begin one. */
 const flacOfMarks = () => join(fixtureBytes("speech.flac"), filled(Uint8Array.from([0xff, 0xf8])));
 
+/** AAC at 32 kHz in which each codeword of the 51 bands has one bit: 512 of them for a frame. */
+function m4aOfShortCodewords(): Uint8Array {
+  const channel: readonly Field[] = [
+    [0, 15],
+    [0, 4],
+    [51, 6],
+    [0, 1],
+    [5, 4],
+    [31, 5],
+    [20, 5],
+    ...Array.from({ length: 51 }, (): Field => [0, 1]),
+    [0, 3],
+    ...Array.from({ length: 512 }, (): Field => [0, 1]),
+  ];
+  const packet = bitsOf(...Array.from({ length: 20 }, () => channel).flat(), blockEnd);
+  const packets = Array<Uint8Array>(Math.floor(mostBytes / (packet.length + 4))).fill(packet);
+  return m4aOf({ packets, configuration: lowComplexity(5, 2) });
+}
+
 /** Audio that is dear to measure. */
 export const audioCases: readonly StallCase[] = [
   oneFile("webm-of-empty-laces-1mb", () => webmOfEmptyLaces(mebibyte)),
@@ -59,6 +85,7 @@ export const audioCases: readonly StallCase[] = [
   ),
   oneFile("flac-of-marks-24mb", flacOfMarks),
   oneFile("m4a-of-empty-boxes-24mb", () => join(fixtureBytes("speech.m4a"), filled(box("free")))),
+  oneFile("m4a-of-short-codewords-24mb", m4aOfShortCodewords),
   oneFile("mp3-of-sync-bytes-24mb", () => {
     const bytes = new Uint8Array(24 * mebibyte).fill(0xff);
     // Two frames of MPEG 1, layer III, 32 kbit/s, 48 kHz: 96 bytes each.

@@ -38,9 +38,10 @@ audio, then the stalls: worst cases that fit the limits, while a thread of its o
 replies twice. Of the runs of a stall, the best counts, without the usual round trip and without
 waiting for a processor (on Linux). Run the stalls on a machine that does nothing else: they take
 about ten minutes.
-Audio: files of many encoders, files that hold another one, and mutants of both are measured as an
-upload is; what is accepted is played by ffmpeg, PyAV and libsndfile, and none may play it for
-longer than 1.05 times the seconds that are billed, and a quarter of a second.
+Audio: files of many encoders, files that hold another one, M4A files with several frames in a
+packet, and mutants of all these are measured as an upload is; what is accepted is played by ffmpeg,
+PyAV and libsndfile, and none may play it for longer than 1.05 times the seconds that are billed, and
+a quarter of a second.
 Both need python3 of at least 3.10 with venv, and PyPI by pip's own configuration; they are
 installed into .fuzz/ of the project. Cases that fail are written to .fuzz/failures/.
 

@@ -56,7 +56,7 @@ export interface CatalogStore {
   write(changes: CatalogWrite, audit: AuditRecord | undefined): Promise<void>;
   manifestState(): Promise<ManifestState>;
   /** Whether a receipt names the model. Sums that are still open are not looked at. */
-  hasCalls(id: string): Promise<boolean>;
+  hasCalls(id: string, isInSums: boolean): Promise<boolean>;
 }
 
 /** Why callers cannot reach a model. They are not told: it is the operator's affair. */

@@ -1,7 +1,7 @@
 /** Several gateways on one PostgreSQL, in short; `npm run test:cluster` takes longer. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { Cluster, type ClusterProcess, callNano, callOnce } from "./cluster.ts";
+import { Cluster, type ClusterProcess, callNano, callOnce, model } from "./cluster.ts";
 import { killGateways, Load, raceForMoney, untilRefused, untilServed } from "./scenarios.ts";
 
 let cluster: Cluster;
@@ -50,6 +50,38 @@ test("gateways that are killed in the middle of calls lose nothing and charge no
   await expectClean(load.served);
   const spent = 100_000_000_000n - usdToNano(await balanceOf(id));
   expect(spent).toBeGreaterThanOrEqual(BigInt(load.served.length) * callNano);
+});
+
+test("views name the time that they reach while a gateway is stopped, and have its calls afterwards", async () => {
+  const { key, id } = await cluster.openAccount("stopped", "1");
+  await untilServed(second, key);
+  const seen = () =>
+    cluster.operate(async ({ accounts, billing, models, reports }) => {
+      const details = await accounts.show({ account: id });
+      const bill = await billing.show({ account: id });
+      const [callers] = await models.callers({ model });
+      const margin = await reports.margin({ by: "account" });
+      const row = margin.rows.find(({ name }) => name === "stopped");
+      return { all: [details, bill, margin, callers], receipts: row?.receipts ?? 0 };
+    });
+  const before = (await seen()).receipts;
+  expect((await callOnce(second, key)).status).toBe(200);
+  second.signal("SIGSTOP");
+  const endedMs = Date.now();
+  const stopped = await seen();
+  second.signal("SIGCONT");
+  expect(stopped.receipts).toBe(before);
+  for (const view of stopped.all) {
+    expect(view?.is_complete).toBe(false);
+    expect(Date.parse(view?.as_of ?? "")).toBeLessThanOrEqual(endedMs);
+  }
+  const isWhole = async () => {
+    const { all, receipts } = await seen();
+    return receipts === before + 1 && all.every((view) => view?.is_complete === true);
+  };
+  while (!(await isWhole()));
+  if (!second.isRunning) await second.start();
+  await untilServed(second, key);
 });
 
 test("a revoked key, a paused account and a withdrawal take effect on every gateway", async () => {

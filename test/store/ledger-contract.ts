@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { ReceiptAttempt } from "../../src/ledger/attempt.ts";
 import type { Receipt } from "../../src/ledger/receipt.ts";
-import { emptyRollup } from "../../src/ledger/rollups.ts";
+import { emptyRollup, toHour } from "../../src/ledger/rollups.ts";
 import { type LedgerWrite, UnwritableError } from "../../src/ledger/store.ts";
 import { auditOf } from "./audit-sample.ts";
 import { claimTests } from "./claims-contract.ts";
@@ -311,6 +311,15 @@ function refusalTests(opened: () => Opened): void {
       { accountId: "acct_1", granted: 100n, spent: 100n },
       { accountId: "acct_2", granted: 100n, spent: 0n },
     ]);
+  });
+
+  test("a call that is in no sum yet is found in the receipts", async () => {
+    const { ledger: written, catalog } = opened().store;
+    await written.rollups.add([], toHour(noonMs));
+    await written.commit([write(receiptOf({ model: "called", charged: 0n }))]);
+    expect(await catalog.hasCalls("called", true)).toBe(false);
+    expect(await catalog.hasCalls("called", false)).toBe(true);
+    expect(await catalog.hasCalls("other", false)).toBe(false);
   });
 
   test("an empty batch asks whether the database can be written, and changes nothing", async () => {

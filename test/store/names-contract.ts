@@ -37,7 +37,8 @@ export function namesContract(name: string, create: () => Promise<SharedDatabase
     pricesContract(save);
     test("knows of no calls before there are receipts", async () => {
       const { store, close } = await save(model);
-      expect(await store.catalog.hasCalls(model.id)).toBe(false);
+      for (const isInSums of [true, false])
+        expect(await store.catalog.hasCalls(model.id, isInSums)).toBe(false);
       await close();
     });
   });

@@ -1,10 +1,11 @@
+import { behindSinceMs, type Freshness } from "../../base/freshness.ts";
 import { fromUsd, toUsd } from "../../base/money.ts";
-import type { Freshness } from "../../platform/reports/freshness.ts";
 import { printHint, style } from "../terminal/output.ts";
 
 /** Below sums that lack calls; `--json` has the same two fields. */
-export function printBehind({ is_complete: isComplete, as_of: asOf }: Freshness): void {
-  if (!isComplete) printHint(`As of ${asOf}. Later calls are not counted yet.`);
+export function printBehind(sums: Freshness | undefined): void {
+  if (sums === undefined || behindSinceMs(sums, Date.now()) === undefined) return;
+  printHint(`As of ${sums.as_of}. Later calls are not counted yet.`);
 }
 
 /** Pads amounts so that their decimal points align. */

@@ -1,4 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
+import { earliest } from "../../base/dates.ts";
+import type { Freshness } from "../../base/freshness.ts";
 import type { FleetStore } from "../../fleet/store.ts";
 import type { KeyStore } from "../../keys/directory.ts";
 import type { AccountStore } from "../../ledger/account.ts";
@@ -8,7 +10,7 @@ import type { LedgerReports } from "../../ledger/reports.ts";
 import type { Rollups, Unwritten } from "../../ledger/rollups.ts";
 import type { Lease, LedgerStore, LimitsChange } from "../../ledger/store.ts";
 import type { Rejection, RejectionReports } from "../../rejections/rejection.ts";
-import { type Freshness, toFreshness } from "../reports/freshness.ts";
+import { toFreshness } from "../reports/freshness.ts";
 
 /** The money as the running server counts it, ahead of what is written. */
 export interface RunningMoney {
@@ -21,7 +23,7 @@ export interface RunningMoney {
   /** When keys were last used, ahead of what is written. */
   readonly keyUses?: Pick<KeyStore, "lastUses">;
   /** Reads off this thread. */
-  readonly reports?: Pick<LedgerReports, "usage" | "receipts" | "providers"> &
+  readonly reports?: Pick<LedgerReports, "usage" | "receipts" | "providers" | "catchUp"> &
     Pick<RejectionReports, "rejections" | "recent">;
   /** Called for every committed receipt. */
   readonly receiptWatchers?: Set<(receipt: Receipt) => void>;
@@ -68,12 +70,11 @@ export async function closeSums(
   { ledger, money, fleet, clock }: Pick<MoneyDependencies, "ledger" | "money" | "fleet" | "clock">,
   accountId?: string,
 ): Promise<Freshness> {
-  if (money !== undefined) {
-    // If the disk cannot be written, the existing sums are still shown.
-    await money.flushRollups().catch(() => {});
-    return toFreshness(money.unwrittenSinceMs(accountId), clock);
-  }
-  if (fleet !== undefined) return toFreshness((await fleet.wantReports()).missingSinceMs, clock);
+  // If the disk cannot be written, the existing sums are still shown.
+  await money?.flushRollups().catch(() => {});
+  const othersMs = (await fleet?.wantReports())?.missingSinceMs;
+  if (money !== undefined || fleet !== undefined)
+    return toFreshness(earliest(othersMs, money?.unwrittenSinceMs(accountId)), clock);
   const openFromMs = await ledger.rollups.openFromMs();
   if (openFromMs !== undefined) await ledger.rollups.recount(openFromMs);
   return toFreshness(undefined, clock);

@@ -1,4 +1,5 @@
 import { toDateText } from "../../base/dates.ts";
+import type { Freshness } from "../../base/freshness.ts";
 import { newId } from "../../base/ids.ts";
 import { toUsd } from "../../base/money.ts";
 import { Mutex } from "../../base/mutex.ts";
@@ -28,7 +29,6 @@ import {
 import { findAccount } from "../input/values.ts";
 import type { KeyView } from "../keys/schemas.ts";
 import { keyViews } from "../keys/views.ts";
-import type { Freshness } from "../reports/freshness.ts";
 import { SumsBy, sumsByDay } from "../reports/sums.ts";
 import { closeSums, fundsOf, type MoneyDependencies, setLimits } from "./funds.ts";
 import type { AccountBalanceView, AccountSpendView, AccountView } from "./schemas.ts";

@@ -1,4 +1,5 @@
 import { toDateText } from "../../base/dates.ts";
+import type { Freshness } from "../../base/freshness.ts";
 import { toUsd } from "../../base/money.ts";
 import { invalid } from "../../base/problem.ts";
 import {
@@ -17,7 +18,6 @@ import type { SpendView } from "../accounts/schemas.ts";
 import type { Audits, Unbound } from "../audit/author.ts";
 import { toTimeZone } from "../input/days.ts";
 import { findAccount } from "../input/values.ts";
-import type { Freshness } from "../reports/freshness.ts";
 import { type DaySum, daySums, toDayText } from "../reports/sums.ts";
 import { paceDays, toForecast } from "./forecast.ts";
 import type { BillingView, LedgerLine, LedgerPage } from "./schemas.ts";

@@ -96,6 +96,7 @@ describe("a new key", () => {
       rejected_last_hour: [{ status: 403, code: "model_not_allowed", count: 1 }],
       budget: expect.anything(),
       spent_usd: first?.budget.spent_usd,
+      spent_as_of: null,
     });
     expect(Number(first?.spent_usd)).toBeGreaterThan(0);
   });

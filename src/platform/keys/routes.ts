@@ -1,3 +1,4 @@
+import { optionalDate } from "../../base/dates.ts";
 import { Type } from "../../base/json/type.ts";
 import { toUsd } from "../../base/money.ts";
 import { Problem } from "../../base/problem.ts";
@@ -116,22 +117,31 @@ export async function withSpending(
 ): Promise<readonly ListedView[]> {
   const [budgets, spending] = await Promise.all([
     context.operations.keys.budgets(of),
-    readSpending(context, [...new Set(keys.map(({ account }) => account))]),
+    readSpending(context, [...new Set(keys.map(({ account }) => account))], of.account),
   ]);
   const budgetOf = new Map(budgets.map((budget) => [budget.key, budget]));
   return keys.map((key) => ({
     ...key,
     budget: budgetOf.get(key.id) ?? null,
-    spent_usd: spending === undefined ? null : toUsd(spending.get(key.id) ?? 0n),
+    spent_usd: spending === undefined ? null : toUsd(spending.sums.get(key.id) ?? 0n),
+    spent_as_of: optionalDate(spending?.missingSinceMs),
   }));
 }
 
 /** Undefined while reports are overloaded: the keys are listed all the same. */
-async function readSpending({ dependencies, inTurn }: Context, accountIds: readonly string[]) {
-  const nowMs = dependencies.clock.nowMs();
+async function readSpending(
+  { dependencies, inTurn }: Context,
+  accountIds: readonly string[],
+  accountId: string | undefined,
+) {
+  const { clock, reports } = dependencies;
+  const nowMs = clock.nowMs();
   const fromMs = periodStartMs("month", nowMs);
   const query = { accountIds, fromMs, toMs: nowMs + 1 };
-  return inTurn(() => dependencies.reports.keySpending(query)).catch((error: unknown) => {
+  return inTurn(async () => {
+    const missingSinceMs = await reports.catchUp(accountId);
+    return { missingSinceMs, sums: await reports.keySpending(query) };
+  }).catch((error: unknown) => {
     if (error instanceof Problem) return undefined;
     throw error;
   });

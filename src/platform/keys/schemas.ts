@@ -53,6 +53,9 @@ export const listedReply = Type.Object({
   ...key,
   budget: nullable(budgetReply),
   spent_usd: nullable(usd("Amount charged this month, in UTC; null if it cannot be read now.")),
+  spent_as_of: nullable(
+    moment("Every call that ended before this time is in `spent_usd`; null if all calls are."),
+  ),
 });
 /** The one place where a key's secret is shown. */
 export const newKeyReply = Type.Object({

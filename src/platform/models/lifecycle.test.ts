@@ -99,6 +99,8 @@ test("callers of a deprecated model are listed by key, the most recent first", a
         },
         { ...acme, key: null, key_name: null, receipts: 1, last_day: "2027-03-20" },
       ],
+      is_complete: true,
+      as_of: "2027-03-23T23:59:00Z",
     },
   ]);
   const told = await operations.models.callers({});

@@ -1,4 +1,5 @@
 import { optionalDate } from "../../base/dates.ts";
+import type { Freshness } from "../../base/freshness.ts";
 import type { Mutex } from "../../base/mutex.ts";
 import {
   Catalog,
@@ -96,9 +97,10 @@ export function modelOperations(
         id === undefined ? lifecycleState(model.lifecycle, nowMs) !== "active" : model.id === id;
       const asked = models.filter(isAsked);
       if (id !== undefined && asked.length === 0) throw unknownModel(id);
-      await closeSums(dependencies);
+      const freshness = await closeSums(dependencies);
       const views: LifecycleCallersView[] = [];
-      for (const model of asked) views.push(await toView(dependencies, model, nowMs));
+      for (const model of asked)
+        views.push({ ...(await toView(dependencies, model, nowMs)), ...freshness });
       return views;
     },
   };
@@ -120,7 +122,7 @@ async function toView(
   dependencies: Dependencies,
   model: Model,
   nowMs: number,
-): Promise<LifecycleCallersView> {
+): Promise<Omit<LifecycleCallersView, keyof Freshness>> {
   const { deprecatedAtMs, retiresAtMs, replacement } = model.lifecycle;
   const status = lifecycleState(model.lifecycle, nowMs);
   const fromMs = Math.max(deprecatedAtMs ?? nowMs, nowMs - mostDays * dayMs);

@@ -195,7 +195,8 @@ function checkUndeclared({ engineFile }: NameDependencies, { id, origin }: Model
     });
 }
 
+/** Where sums lack calls, what was called is in the receipts. */
 async function isCalled(dependencies: NameDependencies, id: string): Promise<boolean> {
-  await closeSums(dependencies);
-  return dependencies.catalog.hasCalls(id);
+  const { is_complete: isComplete } = await closeSums(dependencies);
+  return dependencies.catalog.hasCalls(id, isComplete);
 }

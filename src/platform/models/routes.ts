@@ -1,4 +1,5 @@
 import { Type } from "../../base/json/type.ts";
+import { unknownModel } from "../../catalog/catalog.ts";
 import { operatorRoute, route } from "../context.ts";
 import { fields, text } from "../http/schemas.ts";
 import {
@@ -110,7 +111,8 @@ export const modelRoutes = [
     reply: callersReply,
     async handle({ operations }, { params: { model } }) {
       const [found] = await operations.models.callers({ model });
-      return found ?? { model, status: "active" as const, receipts: 0, callers: [] };
+      if (found === undefined) throw unknownModel(model);
+      return found;
     },
   }),
 ] as const;

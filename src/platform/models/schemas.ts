@@ -15,6 +15,7 @@ import {
   text,
   type View,
 } from "../http/schemas.ts";
+import { freshnessFields } from "../reports/freshness.ts";
 
 const voiceMap = Type.Union([
   Type.Literal("same"),
@@ -158,6 +159,7 @@ const calls = {
     description: "Number of receipts since deprecation, at most one year back.",
   }),
   callers: Type.Array(caller, { description: "Most recent caller first." }),
+  ...freshnessFields,
 };
 export const callersReply = Type.Object(calls);
 const callersView = Type.Object({ ...calls, ...retirement });

@@ -21,7 +21,7 @@ import {
   saveCheck,
   saveRejection,
 } from "./check.ts";
-import { idleDay, LastDay } from "./last-day.ts";
+import { LastDay } from "./last-day.ts";
 import { canCompare, compareList, listingTrial, routesTo } from "./listing.ts";
 import {
   type OfferedModel,
@@ -137,7 +137,7 @@ export function providerOperations(dependencies: ProviderDependencies): Implemen
           states,
           nowMs: clock.nowMs(),
           isRunning: gateway !== undefined,
-          lastDay: days === undefined ? null : (days.get(entry.name) ?? idleDay),
+          lastDay: days === undefined ? null : days(entry.name),
           isSet,
         }),
       );

@@ -18,6 +18,7 @@ import {
   usd,
   type View,
 } from "../http/schemas.ts";
+import { freshnessFields } from "../reports/freshness.ts";
 
 /** Of one provider in one request. */
 const mostServed = 500;
@@ -58,6 +59,7 @@ const lastDay = Type.Object(
     ),
     cost_known_calls: Type.Integer({ description: "Calls whose vendor cost is known." }),
     shortfall_usd: usd("Cost of calls beyond their holds, borne by the operator."),
+    ...freshnessFields,
   },
   { description: "The last 24 hours, in whole hours." },
 );

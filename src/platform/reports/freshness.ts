@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { toDateText } from "../../base/dates.ts";
+import type { Freshness } from "../../base/freshness.ts";
 import { Type } from "../../base/json/type.ts";
 import { moment } from "../http/schemas.ts";
 
@@ -12,11 +13,6 @@ export const freshnessFields = {
     "Every call that ended before this time is counted. The time of the reply if `is_complete`.",
   ),
 };
-
-export interface Freshness {
-  readonly is_complete: boolean;
-  readonly as_of: string;
-}
 
 /** Since when calls are missing in the sums; undefined when none is. */
 export const toFreshness = (missingSinceMs: number | undefined, clock: Clock): Freshness => ({

@@ -28,6 +28,7 @@ const key: Key = {
   paused_at: null,
   created_by: "ada@example.com",
   spent_usd: "0.00",
+  spent_as_of: null,
   last_used_at: null,
   last_rejected_at: null,
   rejected_last_hour: [],

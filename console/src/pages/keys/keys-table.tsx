@@ -11,6 +11,7 @@ import {
 } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { type Freshness, leastFresh } from "../../../../src/base/freshness.ts";
 import { ShareBar } from "../../components/chart/share-bar.tsx";
 import { Money } from "../../components/money/money.tsx";
 import { actionsColumn, type Column, DataTable } from "../../components/table/data-table.tsx";
@@ -34,6 +35,12 @@ interface KeysTableProps<Row> {
   /** None: one may only look. */
   readonly onAction?: ((action: KeyAction, key: Key) => void) | undefined;
 }
+
+/** How far the spending of all of them reaches. */
+export const spendingOf = (keys: readonly Key[]): Freshness | undefined =>
+  leastFresh(
+    keys.map(({ spent_as_of: asOf }) => ({ is_complete: asOf === null, as_of: asOf ?? "" })),
+  );
 
 export function KeysTable<Row extends Key>(props: KeysTableProps<Row>) {
   const { caption, keys, account, empty, onAction } = props;

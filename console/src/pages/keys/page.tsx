@@ -9,13 +9,14 @@ import { FindInput } from "../../components/form/find-input.tsx";
 import { Fold } from "../../components/layout/fold.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
+import { BehindNote } from "../../components/period/behind-note.tsx";
 import { useApi } from "../../queries.ts";
 import { useSearchText } from "../../search.ts";
 import { useAccount, useMay } from "../../session.tsx";
 import { useKeyActions } from "./key-dialogs.tsx";
 import { findKeys, type Key } from "./key-draft.ts";
 import { CreateKey } from "./key-form.tsx";
-import { type KeyAction, KeysTable } from "./keys-table.tsx";
+import { type KeyAction, KeysTable, spendingOf } from "./keys-table.tsx";
 import classes from "./page.module.css";
 
 export function Page() {
@@ -94,6 +95,7 @@ function Lists({ keys: all, wanted, create, onAction }: ListsProps) {
           about="Search by name, secret ending, creator or model."
         />
       )}
+      <BehindNote sums={spendingOf([...working, ...ended])} />
       {wanted !== "" && working.length === 0 ? null : working.length === 0 ? (
         <EmptyState
           icon={IconKey}

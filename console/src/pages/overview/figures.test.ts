@@ -27,6 +27,8 @@ test("the error tile names the provider with the largest shortfall first", () =>
       cost_usd: null,
       cost_known_calls: 0,
       shortfall_usd: usd,
+      is_complete: true,
+      as_of: "2027-03-15T14:20:31Z",
     },
   });
   const found = largestShortfalls([

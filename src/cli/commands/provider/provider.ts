@@ -1,4 +1,5 @@
 import { defined } from "../../../base/defined.ts";
+import { leastFresh } from "../../../base/freshness.ts";
 import { Problem } from "../../../base/problem.ts";
 import type { Operations } from "../../../platform/operations.ts";
 import type {
@@ -11,6 +12,7 @@ import { type Command, jsonFlag, viewCommand } from "../../command.ts";
 import { print, printHint, printJson, printTable, style } from "../../terminal/output.ts";
 import { ProgressLine } from "../../terminal/progress-line.ts";
 import { sourceText } from "../model/model.ts";
+import { printBehind } from "../money-text.ts";
 import { providerAdd } from "./add.ts";
 import { providerChangeCommands } from "./change.ts";
 import { providerKeyCommands } from "./keys.ts";
@@ -37,6 +39,7 @@ const providerList = viewCommand({
         sourceText(provider),
       ]),
     );
+    printBehind(leastFresh(providers.flatMap((one) => one.last_24h ?? [])));
     printTargets(providers);
   },
 });

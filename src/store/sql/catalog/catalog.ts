@@ -93,7 +93,7 @@ export function createCatalogStore(db: Db): CatalogStore {
         adopts: (await readMeta(db, "manifest_adopts")) === "yes",
       };
     },
-    hasCalls: (id) => hasCalls(db, id),
+    hasCalls: (id, isInSums) => hasCalls(db, id, isInSums),
   };
 }
 

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from "kysely";
-import { rowLock } from "../dialect.ts";
+import { idFloor } from "../../../base/ids.ts";
+import { byDatabase, rowLock } from "../dialect.ts";
 import type { Db, Tables } from "../schema.ts";
 import { contains } from "../text-search.ts";
 
@@ -87,11 +88,20 @@ export async function newestVersion(transaction: Transaction<Tables>, id: string
 }
 
 /** Totals by day hold all hours that are folded; the later ones are in the sums by hour. */
-export async function hasCalls(db: Db, id: string): Promise<boolean> {
+export async function hasCalls(db: Db, id: string, isInSums: boolean): Promise<boolean> {
   const { rows } = await sql`select 1 from rollup_totals
       where grain = 'day' and kind = 'model' and name = ${id}
     union all select 1 from rollups where model = ${id} and hour_ms >=
       coalesce((select cast(value as bigint) from meta where key = 'rollups_folded_to_ms'), 0)
     limit 1`.execute(db);
-  return rows.length > 0;
+  if (rows.length > 0 || isInSums) return rows.length > 0;
+  const open = await sql<{ ms: number | null }>`select ${byDatabase(db, {
+    sqlite: sql`(select cast(value as integer) from meta where key = 'rollups_open_from_ms')`,
+    postgres: sql`(select min(open_from_ms) from epochs)`,
+  })} as ms`.execute(db);
+  const openMs = open.rows[0]?.ms ?? undefined;
+  if (openMs === undefined) return false;
+  const found = await sql`select 1 from receipts
+    where id >= ${idFloor("req", openMs)} and model = ${id} limit 1`.execute(db);
+  return found.rows.length > 0;
 }

@@ -24,9 +24,15 @@ import classes from "./page.module.css";
 import { RetentionPanel } from "./retention-panel.tsx";
 import { SpendByKey, SpendByModel, SpendChart } from "./spend-panels.tsx";
 
+const everyMs = 30_000;
+
 export function Page() {
   const { id = "" } = useParams({ strict: false });
-  const details = useApi("GET /api/accounts/:account/details", { params: { account: id } });
+  const details = useApi(
+    "GET /api/accounts/:account/details",
+    { params: { account: id } },
+    { everyMs },
+  );
   const back = <Link to="/operator/accounts">All accounts</Link>;
   if (details.data !== undefined) return <Account details={details.data} />;
   return (
@@ -103,7 +109,11 @@ function Account({ details }: { readonly details: Details }) {
 function Figures({ details }: { readonly details: Details }) {
   const time_zone = useTimeZone();
   const params = { account: details.id };
-  const billing = useApi("GET /api/accounts/:account/billing", { params, query: { time_zone } });
+  const billing = useApi(
+    "GET /api/accounts/:account/billing",
+    { params, query: { time_zone } },
+    { everyMs },
+  );
   const spend = billing.data?.spend;
   const hasShortfall = Number(details.shortfall_usd) > 0;
   return (

@@ -9,12 +9,13 @@ import { Dialog } from "../../../components/form/dialog.tsx";
 import { FindInput } from "../../../components/form/find-input.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
+import { BehindNote } from "../../../components/period/behind-note.tsx";
 import type { Column } from "../../../components/table/data-table.tsx";
 import { formatCount } from "../../../format/figures.ts";
 import { useApi } from "../../../queries.ts";
 import { useOpened, useSearchText } from "../../../search.ts";
 import { useKeyActions } from "../../keys/key-dialogs.tsx";
-import { KeysTable } from "../../keys/keys-table.tsx";
+import { KeysTable, spendingOf } from "../../keys/keys-table.tsx";
 import { ChooseAccount } from "./choose-account.tsx";
 
 type Found = Reply<"GET /api/keys">;
@@ -55,6 +56,7 @@ export function Page() {
               actions={<FindInput label="Search keys" placeholder="Key, creator or account" />}
               isFlush
             >
+              <BehindNote sums={spendingOf(found.keys)} />
               <KeysTable
                 caption="Keys of all accounts"
                 keys={found.keys}

@@ -16,19 +16,25 @@ const row = {
 };
 
 test("the file has a line a row and the total last", () => {
-  const csv = marginCsv([row], { ...row, name: "total", margin_percent: null, margin_usd: null });
+  const csv = marginCsv({
+    rows: [row],
+    total: { ...row, name: "total", margin_percent: null, margin_usd: null },
+    as_of: "2027-03-15T14:20:31.000Z",
+  });
   expect(csv.split("\r\n")).toEqual([
-    "name,receipts,charged_usd,vendor_cost_usd,margin_usd,margin_percent,charged_known_usd,known_cost,unknown_cost,shortfall_usd",
-    "svc-3-flash,12,3.50,4.25,-0.75,-21.4,3.50,10,2,0.00",
-    "total,12,3.50,4.25,,,3.50,10,2,0.00",
+    "name,receipts,charged_usd,vendor_cost_usd,margin_usd,margin_percent,charged_known_usd,known_cost,unknown_cost,shortfall_usd,as_of",
+    "svc-3-flash,12,3.50,4.25,-0.75,-21.4,3.50,10,2,0.00,2027-03-15T14:20:31.000Z",
+    "total,12,3.50,4.25,,,3.50,10,2,0.00,2027-03-15T14:20:31.000Z",
     "",
   ]);
 });
 
 test("a name cannot break out of its cell or become a formula", () => {
-  const [, first, second] = marginCsv([{ ...row, name: 'a,"b"' }], { ...row, name: "=1+1" }).split(
-    "\r\n",
-  );
+  const [, first, second] = marginCsv({
+    rows: [{ ...row, name: 'a,"b"' }],
+    total: { ...row, name: "=1+1" },
+    as_of: "2027-03-15T14:20:31.000Z",
+  }).split("\r\n");
   expect(first).toStartWith('"a,""b""",12');
   expect(second).toStartWith("'=1+1,12");
 });

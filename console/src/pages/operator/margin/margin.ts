@@ -46,10 +46,14 @@ const csvColumns = [
   "shortfall_usd",
 ] as const satisfies readonly (keyof MarginRow)[];
 
-/** The rows as they are on the page, the total last. */
-export function marginCsv(rows: readonly MarginRow[], total: MarginRow): string {
+/** The rows as they are on the page, the total last, each with the time that the sums reach. */
+export function marginCsv({
+  rows,
+  total,
+  as_of: asOf,
+}: Pick<Margin, "rows" | "total" | "as_of">): string {
   return csvText([
-    csvColumns,
-    ...[...rows, total].map((row) => csvColumns.map((name) => row[name])),
+    [...csvColumns, "as_of"],
+    ...[...rows, total].map((row) => [...csvColumns.map((name) => row[name]), asOf]),
   ]);
 }

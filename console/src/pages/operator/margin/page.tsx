@@ -191,6 +191,6 @@ function Words({ total }: { readonly total: MarginRow }) {
 }
 
 function download(margin: Margin): void {
-  const file = new Blob([marginCsv(margin.rows, margin.total)], { type: "text/csv;charset=utf-8" });
+  const file = new Blob([marginCsv(margin)], { type: "text/csv;charset=utf-8" });
   saveFile(file, `margin-by-${margin.by}-${margin.from}-to-${margin.to}.csv`);
 }

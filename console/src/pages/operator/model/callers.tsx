@@ -3,6 +3,7 @@ import type { Reply } from "../../../api.ts";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
 import { Loading } from "../../../components/feedback/loaded.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
+import { BehindNote } from "../../../components/period/behind-note.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { formatCount } from "../../../format/figures.ts";
 import { formatDate } from "../../../format/moments.ts";
@@ -22,6 +23,7 @@ export function Callers({ model }: { readonly model: string }) {
       <div className="inset">
         <ErrorNotice problem={found.error} onRetry={found.refetch} />
         {found.isPending && <Loading lines={3} />}
+        <BehindNote sums={found.data} />
       </div>
       {found.data !== undefined && (
         <DataTable

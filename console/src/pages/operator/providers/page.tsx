@@ -1,11 +1,13 @@
 import { Button } from "@mantine/core";
 import { IconPlus, IconServer } from "@tabler/icons-react";
 import { useState } from "react";
+import { leastFresh } from "../../../../../src/base/freshness.ts";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
 import { Loading } from "../../../components/feedback/loaded.tsx";
 import { Dialog } from "../../../components/form/dialog.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
+import { BehindNote } from "../../../components/period/behind-note.tsx";
 import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
 import { formatCount, formatShare } from "../../../format/figures.ts";
 import { useApi } from "../../../queries.ts";
@@ -47,6 +49,7 @@ export function Page() {
       )}
       {providers !== undefined && providers.length > 0 && (
         <>
+          <BehindNote sums={leastFresh(providers.flatMap((one) => one.last_24h ?? []))} />
           <Summary providers={providers} />
           <div className="stacked">
             {providers.map((provider) => (

@@ -51,26 +51,28 @@ export function Page() {
               action={create}
             />
           ) : (
-            <Panel
-              title={countWords(found)}
-              actions={<FindInput label="Search keys" placeholder="Key, creator or account" />}
-              isFlush
-            >
+            <>
               <BehindNote sums={spendingOf(found.keys)} />
-              <KeysTable
-                caption="Keys of all accounts"
-                keys={found.keys}
-                account={accountColumn}
-                onAction={act}
-                empty={
-                  <EmptyState
-                    icon={IconSearch}
-                    title="No matches"
-                    about={`No keys match “${find}”. Search by key, ID, creator or account.`}
-                  />
-                }
-              />
-            </Panel>
+              <Panel
+                title={countWords(found)}
+                actions={<FindInput label="Search keys" placeholder="Key, creator or account" />}
+                isFlush
+              >
+                <KeysTable
+                  caption="Keys of all accounts"
+                  keys={found.keys}
+                  account={accountColumn}
+                  onAction={act}
+                  empty={
+                    <EmptyState
+                      icon={IconSearch}
+                      title="No matches"
+                      about={`No keys match “${find}”. Search by key, ID, creator or account.`}
+                    />
+                  }
+                />
+              </Panel>
+            </>
           )
         }
       </Loaded>

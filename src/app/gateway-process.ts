@@ -46,8 +46,8 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   const undo = new Undo();
   undo.push(opened.close, closingShare(opened, "store"));
   try {
-    const otlp = openTelemetry({ configuration, version, instance, log, recent, undo });
-    undo.push(async () => engine?.close?.());
+    const otlp = openTelemetry({ configuration, opened, version, instance, log, recent, undo });
+    undo.push(async () => engine?.close?.(), closingShare(opened, "engine"));
     const role = await startGatewayRole({
       configuration,
       opened,

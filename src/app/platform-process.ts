@@ -35,6 +35,7 @@ export async function startPlatformProcess(
     const instance = settings.node;
     const certificate = openCertificate({ configuration, log, undo });
     const { metrics, otlp } = openProcessTelemetry({
+      opened,
       configuration,
       version,
       instance,

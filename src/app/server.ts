@@ -66,9 +66,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   undo.push(opened.close, closingShare(opened, "store"));
   try {
     const instance = settings.node;
-    const otlp = openTelemetry({ configuration, version, instance, log, recent, undo });
+    const otlp = openTelemetry({ configuration, opened, version, instance, log, recent, undo });
     const engine = settings.engine === "on" ? superviseEngine(configuration, log) : undefined;
-    if (engine !== undefined) undo.push(() => engine.close());
+    if (engine !== undefined)
+      undo.push((withinMs) => engine.close(withinMs), closingShare(opened, "engine"));
     const certificate = openCertificate({ configuration, log, undo });
     const logging = { log, recent, otlp };
     const shared = { configuration, opened, engine, version, certificate, clock, ...logging, undo };

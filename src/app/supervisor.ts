@@ -54,10 +54,11 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Runni
     const instance = settings.node;
     const certificate = openCertificate({ configuration, log, undo });
     const own = { configuration, version, certificate, log, recent, undo };
-    const { metrics, otlp } = openProcessTelemetry({ ...own, instance });
+    const { metrics, otlp } = openProcessTelemetry({ ...own, opened, instance });
     const port = freePort({ host: settings.host, port: settings.port, setting: "SVC_PORT" });
     const engine = settings.engine === "on" ? superviseEngine(configuration, log) : undefined;
-    if (engine !== undefined) undo.push(() => engine.close());
+    if (engine !== undefined)
+      undo.push((withinMs) => engine.close(withinMs), closingShare(opened, "engine"));
     const pool = createPool({ configuration, workers, port, engine, log, recent });
     undo.push(() => pool.stop());
     // A second signal ends this process at once, and the workers with it.

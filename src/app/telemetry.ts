@@ -6,10 +6,12 @@ import { ProcessMetrics, type ServedCertificate } from "../telemetry/metrics.ts"
 import { Otlp } from "../telemetry/otlp/otlp.ts";
 import type { FindProvider, TracedProvider } from "../telemetry/tracing/spans.ts";
 import type { ServerLog } from "./log.ts";
-import type { Undo } from "./undo.ts";
+import type { Opened } from "./opened.ts";
+import { closingShare, type Undo } from "./undo.ts";
 
 export interface TelemetryOptions extends ServerLog {
   readonly configuration: Configuration;
+  readonly opened: Pick<Opened, "shared">;
   readonly version: string;
   /** The name of this process among those that send telemetry. */
   readonly instance: string;
@@ -22,7 +24,7 @@ const flushWithinMs = 3_000;
 
 /** Undefined where the operator has named no collector. */
 export function openTelemetry(options: TelemetryOptions): Otlp | undefined {
-  const { configuration, version, instance, log, recent, undo } = options;
+  const { configuration, opened, version, instance, log, recent, undo } = options;
   const { settings } = configuration;
   if (settings.otlpUrl === undefined) return undefined;
   const named = (settings.otlpResource ?? []).map((text) => {
@@ -54,7 +56,10 @@ export function openTelemetry(options: TelemetryOptions): Otlp | undefined {
     log,
     recent,
   });
-  undo.push(() => otlp.close(Math.min(flushWithinMs, settings.graceMs)));
+  undo.push(
+    (withinMs = flushWithinMs) => otlp.close(Math.min(flushWithinMs, settings.graceMs, withinMs)),
+    closingShare(opened, "telemetry"),
+  );
   return otlp;
 }
 

@@ -66,6 +66,10 @@ const shares = {
   listener: 4,
   /** What works beside calls, and requests for it. Others do it, or the next start. */
   beside: 1,
+  /** The collector may be gone as well. */
+  telemetry: 2,
+  /** It is killed when it does not end in time. */
+  engine: 2,
   /** A delivery that ends well is not repeated by the next start. */
   exports: 3,
   /** Receipts that are in line still have to be written, or logged as lost. */

@@ -196,12 +196,12 @@ export class EngineSupervisor {
     this.#isEnding = true;
   }
 
-  async close(): Promise<void> {
+  async close(withinMs = stopMs): Promise<void> {
     this.#stopping.abort();
     const child = this.#child;
     if (child === undefined) return;
     child.kill("SIGTERM");
-    const timer = setTimeout(() => child.kill("SIGKILL"), stopMs);
+    const timer = setTimeout(() => child.kill("SIGKILL"), Math.min(stopMs, withinMs / 2));
     await child.exited;
     clearTimeout(timer);
   }

@@ -19,6 +19,8 @@ export interface FaultRow {
   /** From the end of the fault to the first second in which every call was served. */
   readonly recoveredMs: number;
   readonly probes: string;
+  /** Connections that the proxy forgot: none where the fault did not happen. */
+  readonly forgotten: number;
   readonly lost: number;
   readonly problems: readonly string[];
   /** Only after a failover: where the loss is found, and how much of it. */
@@ -234,39 +236,26 @@ async function measure(of: {
   const faultMs = performance.now();
   await fault.run(scene);
   const endedMs = performance.now();
+  if (fault.stops === true) await gateway.stop();
+  const stoppedMs = performance.now() - endedMs;
+  if (fault.stops !== true) await seconds(15);
+  state.isOver = true;
   if (fault.stops === true) {
-    await gateway.stop();
-    const recoveredMs = performance.now() - endedMs;
-    state.isOver = true;
     cluster.proxy?.pass();
     await gateway.start();
-    await Promise.all(load);
-    return toRow({
-      ...of,
-      ...state,
-      calls,
-      faultMs,
-      endedMs,
-      recoveredMs,
-      vendorBefore,
-      probes: probes.stop(),
-    });
   }
-  await seconds(15);
-  state.isOver = true;
   await Promise.all(load);
   const bad = calls.filter(({ called, atMs }) => called.status !== 200 && atMs >= faultMs);
   const lastBad = Math.max(endedMs, ...bad.map(({ atMs, tookMs }) => atMs + tookMs));
   const slow = calls.filter(({ atMs, tookMs }) => atMs >= faultMs && tookMs > 1_000);
   const lastSlow = Math.max(endedMs, ...slow.map(({ atMs, tookMs }) => atMs + tookMs));
-  const recoveredMs = Math.max(lastBad, lastSlow) - endedMs;
   return toRow({
     ...of,
     ...state,
     calls,
     faultMs,
     endedMs,
-    recoveredMs,
+    recoveredMs: fault.stops === true ? stoppedMs : Math.max(lastBad, lastSlow) - endedMs,
     vendorBefore,
     probes: probes.stop(),
   });
@@ -315,6 +304,7 @@ async function toRow(of: {
     longestCallMs: Math.round(Math.max(0, ...during.map(({ tookMs }) => tookMs))),
     recoveredMs: Math.round(recoveredMs),
     probes,
+    forgotten: cluster.proxy?.forgotten ?? 0,
     lost: charged.filter((nano) => nano === undefined).length + ids.length - new Set(ids).size,
     problems: [
       ...findings.problems.map(

@@ -160,6 +160,8 @@ async function runPause(
   { pause }: Options,
   { figures }: Results,
 ): Promise<void> {
+  // It closes only if it is stopped for seconds.
+  if (pause === 0) return;
   const [gateway] = cluster.gateways as [ClusterProcess];
   process.stderr.write(`a gateway is stopped for ${pause} s\n`);
   gateway.signal("SIGSTOP");

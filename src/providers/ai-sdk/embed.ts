@@ -5,7 +5,7 @@ import { toCount } from "../kit/count.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { refusal } from "./chat/content.ts";
 import { toBridgeError } from "./failure.ts";
-import { type EmbeddingModel, type Fields, familyOf, isFields, optionsKey } from "./model.ts";
+import { type EmbeddingModel, type Fields, isFields } from "./model.ts";
 
 export interface EmbedOptions {
   readonly call: EmbedCall;
@@ -23,7 +23,7 @@ export async function embedTexts(options: EmbedOptions): Promise<EmbedResult> {
     throw refusal("input", "must be a string or a list of strings for this model");
   const most: unknown = await model.maxEmbeddingsPerCall;
   const size = typeof most === "number" && most >= 1 ? most : input.texts.length;
-  const sized = toDimensions({ dimensions, model, modelId });
+  const sized = toDimensions(dimensions, modelId);
   const vectors: number[][] = [];
   let tokens: number | undefined = 0;
   for (let from = 0; from < input.texts.length; from += size) {
@@ -69,28 +69,15 @@ function toUsage(tokens: number | undefined): Usage | undefined {
     : { inputTokens: tokens, outputTokens: 0, estimated: false };
 }
 
-/** Newer packages have a word for it; older ones each one of their own. */
-function toDimensions(options: {
-  readonly dimensions: number | undefined;
-  readonly model: EmbeddingModel;
-  readonly modelId: string;
-}): Fields {
-  const { dimensions, model, modelId } = options;
+/** The package looks for it under a name for each maker of models. */
+function toDimensions(dimensions: number | undefined, modelId: string): Fields {
   if (dimensions === undefined) return {};
-  const key = optionsKey(model);
-  const name = dimensionsName({ key, modelId, isBedrock: familyOf(model) === "bedrock" });
-  return { dimensions, providerOptions: { [key]: { [name]: dimensions } } };
-}
-
-function dimensionsName(options: {
-  readonly key: string;
-  readonly modelId: string;
-  readonly isBedrock: boolean;
-}): string {
-  const { key, modelId, isBedrock } = options;
-  if (key === "cohere" || (isBedrock && modelId.includes("cohere.embed-")))
-    return "outputDimension";
-  return isBedrock && modelId.includes("nova") ? "embeddingDimension" : "dimensions";
+  const name = modelId.includes("cohere.embed-")
+    ? "outputDimension"
+    : modelId.includes("nova")
+      ? "embeddingDimension"
+      : "dimensions";
+  return { dimensions, providerOptions: { amazonBedrock: { [name]: dimensions } } };
 }
 
 function isVector(value: unknown): value is number[] {

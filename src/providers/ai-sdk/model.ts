@@ -1,16 +1,13 @@
 import { toMark } from "../kit/provenance.ts";
 
 /**
- * What is called of a provider package, as far as we use it. The packages' own types differ from
- * version to version, and a package that the operator installs may be of any: what comes from one
- * is looked at before it is believed.
+ * What is called of a provider package, as far as we use it. What comes from one is a vendor's words:
+ * it is looked at before it is believed.
  */
 
 export type Fields = Readonly<Record<string, unknown>>;
 
 export interface LanguageModel {
-  /** `v2`, `v3` or `v4`. */
-  readonly specificationVersion: string;
   /** Such as `anthropic.messages`. */
   readonly provider: string;
   /** Patterns of addresses that the vendor fetches itself, by media type. */
@@ -29,58 +26,27 @@ export interface EmbeddingModel {
   doEmbed(options: Fields): PromiseLike<Fields>;
 }
 
-/** Whose own fields are known: those that differ from what all have in common. */
-export type Family = "anthropic" | "bedrock" | "other";
+/** Whose models are called. */
+export type Family = "anthropic" | "bedrock";
 
 export function familyOf({ provider }: Pick<LanguageModel, "provider">): Family {
-  if (provider.includes("anthropic")) return "anthropic";
-  return provider.startsWith("amazon-bedrock") ? "bedrock" : "other";
+  return provider.startsWith("amazon-bedrock") ? "bedrock" : "anthropic";
 }
 
 /** Whose signatures are carried by the caller. */
 export interface Owner {
   /** Tells one vendor's from another's, and callers no name. */
   readonly mark: string;
-  /** Under which names the package may look for them. */
-  readonly keys: readonly string[];
+  /** Under which name the package looks for them. */
+  readonly key: string;
 }
 
-const owners = new WeakMap<object, Owner>();
+const owners: Readonly<Record<Family, Owner>> = {
+  anthropic: { mark: toMark("anthropic"), key: "anthropic" },
+  bedrock: { mark: toMark("amazonBedrock"), key: "amazonBedrock" },
+};
 
-export function ownerOf(model: Pick<LanguageModel, "provider">): Owner {
-  const known = owners.get(model);
-  if (known !== undefined) return known;
-  const keys = carriedKeys(model);
-  const owner = { mark: toMark(keys.join()), keys };
-  owners.set(model, owner);
-  return owner;
-}
-
-/** Packages use the first word of their name, as it stands or joined, or the second, or both. */
-function carriedKeys(model: Pick<LanguageModel, "provider">): readonly string[] {
-  const key = optionsKey(model);
-  if (familyOf(model) !== "other") return [key];
-  const [first = "", second = ""] = model.provider.split(".");
-  return [...new Set([key, first, second, joinedWords(`${first}-${second}`)])].filter(Boolean);
-}
-
-/** Under which name a package looks for fields of its own. */
-export function optionsKey(model: Pick<LanguageModel, "provider">): string {
-  switch (familyOf(model)) {
-    case "anthropic":
-      return "anthropic";
-    case "bedrock":
-      return "amazonBedrock";
-    default: {
-      const [name = ""] = model.provider.split(".");
-      return joinedWords(name);
-    }
-  }
-}
-
-function joinedWords(name: string): string {
-  return name.trim().replace(/[_-]+(\w)/g, (_all, letter: string) => letter.toUpperCase());
-}
+export const ownerOf = (model: Pick<LanguageModel, "provider">): Owner => owners[familyOf(model)];
 
 export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);

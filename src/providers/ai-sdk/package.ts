@@ -35,21 +35,21 @@ export class ProviderPackage {
   }
 
   async #makeChatModel(id: string): Promise<LanguageModel> {
-    const model = await this.#make(["languageModel", "chat"], id);
+    const model = await this.#make("languageModel", id);
     if (!isLanguageModel(model)) throw this.#missing("callable chat models");
     return this.#chatModels.keep(id, model);
   }
 
   async #makeEmbeddingModel(id: string): Promise<EmbeddingModel> {
-    const model = await this.#make(["embeddingModel", "textEmbeddingModel"], id);
+    const model = await this.#make("embeddingModel", id);
     if (!isEmbeddingModel(model)) throw this.#missing("embedding models");
     return this.#embeddingModels.keep(id, model);
   }
 
-  async #make(makers: readonly string[], id: string): Promise<unknown> {
+  async #make(maker: string, id: string): Promise<unknown> {
     const provider = await (this.#loading ??= this.#load());
-    const make = makers.map((name) => memberOf(provider, name)).find(isFunction);
-    return make?.call(provider, id);
+    const make = memberOf(provider, maker);
+    return isFunction(make) ? make.call(provider, id) : undefined;
   }
 
   /** Both come with the gateway. Nothing from outside names a package or what is called in it. */
@@ -86,10 +86,8 @@ function isFunction(value: unknown): value is (...given: readonly unknown[]) => 
   return typeof value === "function";
 }
 
-/** Versions before the second have another form. */
 function isLanguageModel(value: unknown): value is LanguageModel {
   return (
-    /^v[2-4]$/.test(String(memberOf(value, "specificationVersion"))) &&
     isFunction(memberOf(value, "doStream")) &&
     isFunction(memberOf(value, "doGenerate")) &&
     typeof memberOf(value, "provider") === "string"

@@ -143,7 +143,7 @@ test("what was learned is forgotten after an hour, and the oldest of more than 2
       {
         refusal: new ApiError({
           code: "upstream_rejected",
-          detail: "",
+          message: "The provider rejected the request.",
           upstream: { reason: "refused", remedy: "no-cache-control" },
         }),
         send: async () => "served",

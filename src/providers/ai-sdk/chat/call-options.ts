@@ -6,7 +6,6 @@ import {
   familyOf,
   isFields,
   type LanguageModel,
-  optionsKey,
   ownerOf,
 } from "../model.ts";
 import { refusal, withCache } from "./content.ts";
@@ -26,9 +25,7 @@ export async function toCallOptions(options: {
   const { n } = asked;
   if (typeof n === "number" && n > 1) throw refusal("n", "must be 1 for this model");
   const family = familyOf(model);
-  const key = optionsKey(model);
   const owner = ownerOf(model);
-  const isNewest = model.specificationVersion === "v4";
   // Known at once for most packages, asked for by some.
   const urls = model.supportedUrls;
   const known: unknown = urls instanceof Promise ? await urls : urls;
@@ -37,7 +34,6 @@ export async function toCallOptions(options: {
   const reader = {
     family,
     owner,
-    hasTaggedData: isNewest,
     supportedUrls,
     takesUrls,
     hasToolBlocks,
@@ -45,13 +41,11 @@ export async function toCallOptions(options: {
   const prompt = toPrompt(messages, reader);
   const thinking = toThinking({
     family,
-    key,
     owner,
     model: modelId,
     cap,
     options: asked,
     messages,
-    knowsEffort: isNewest,
   });
   const made: Record<string, unknown> = { ...thinking.fields, prompt, abortSignal: signal };
   // One package drops what it does not know, and does not tell a cut from an end.
@@ -67,8 +61,8 @@ export async function toCallOptions(options: {
   if (typeof stop === "string") made["stopSequences"] = [stop];
   else if (Array.isArray(stop)) made["stopSequences"] = stop;
   if (hasToolBlocks) addTools(made, asked, family);
-  addAnswerForm({ made, asked, family, prompt });
-  made["providerOptions"] = withOwnFields({ given: made["providerOptions"], asked, key, family });
+  addAnswerForm({ made, asked, prompt });
+  made["providerOptions"] = withOwnFields({ given: made["providerOptions"], asked, family });
   return made;
 }
 
@@ -124,10 +118,9 @@ function toToolChoice(choice: Json | undefined): Fields | undefined {
 function addAnswerForm(options: {
   readonly made: Record<string, unknown>;
   readonly asked: JsonObject;
-  readonly family: Family;
   readonly prompt: Fields[];
 }): void {
-  const { made, asked, family, prompt } = options;
+  const { made, asked, prompt } = options;
   const { response_format: format } = asked;
   if (!isJsonObject(format)) return;
   if (format["type"] === "json_schema") {
@@ -141,16 +134,13 @@ function addAnswerForm(options: {
       ...(typeof description === "string" ? { description } : {}),
     };
   } else if (format["type"] === "json_object") {
-    if (family === "other") made["responseFormat"] = { type: "json" };
-    // These know JSON by a schema only; without one it has to be said.
-    else {
-      const ofOthers = prompt.findIndex(({ role }) => role !== "system");
-      const at = ofOthers === -1 ? prompt.length : ofOthers;
-      prompt.splice(at, 0, {
-        role: "system",
-        content: "Answer with one JSON object and nothing else.",
-      });
-    }
+    // Both know JSON by a schema only; without one it has to be said.
+    const ofOthers = prompt.findIndex(({ role }) => role !== "system");
+    const at = ofOthers === -1 ? prompt.length : ofOthers;
+    prompt.splice(at, 0, {
+      role: "system",
+      content: "Answer with one JSON object and nothing else.",
+    });
   }
 }
 
@@ -158,22 +148,17 @@ function addAnswerForm(options: {
 function withOwnFields(options: {
   readonly given: unknown;
   readonly asked: JsonObject;
-  readonly key: string;
   readonly family: Family;
 }): Fields {
-  const { given, asked, key, family } = options;
+  const { given, asked, family } = options;
   const { parallel_tool_calls: parallel, user } = asked;
   const all: Record<string, unknown> = isFields(given) ? { ...given } : {};
-  const add = (name: string, fields: Fields) => {
-    all[name] = { ...(isFields(all[name]) ? all[name] : {}), ...fields };
+  const add = (fields: Fields) => {
+    const before = all["anthropic"];
+    all["anthropic"] = { ...(isFields(before) ? before : {}), ...fields };
   };
-  if (parallel === false && Array.isArray(asked["tools"])) {
-    if (family === "other") add(key, { parallelToolCalls: false });
-    else add("anthropic", { disableParallelToolUse: true });
-  }
-  if (typeof user === "string") {
-    if (family === "anthropic") add(key, { metadata: { userId: user } });
-    else if (family === "other") add(key, { user });
-  }
+  // Bedrock's package reads it there, too.
+  if (parallel === false && Array.isArray(asked["tools"])) add({ disableParallelToolUse: true });
+  if (typeof user === "string" && family === "anthropic") add({ metadata: { userId: user } });
   return all;
 }

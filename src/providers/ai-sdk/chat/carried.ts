@@ -10,8 +10,6 @@ const names = [
   ["signature", "signature"],
   ["redactedData", "data"],
   ["redactedContent", "redacted_content"],
-  ["reasoningEncryptedContent", "encrypted_content"],
-  ["thoughtSignature", "thought_signature"],
 ] as const;
 
 const maxLength = 1024 * 1024;
@@ -35,7 +33,7 @@ export function toCarried(metadata: unknown, { mark }: Owner): JsonObject | unde
 /** As the package takes it; undefined where it is of another vendor, which could not read it. */
 export function fromCarried(
   given: Json | undefined,
-  { mark, keys }: Owner,
+  { mark, key }: Owner,
 ): { readonly providerOptions: Fields } | undefined {
   if (!isJsonObject(given) || given["format"] !== mark) return undefined;
   const fields: Record<string, string> = {};
@@ -44,7 +42,7 @@ export function fromCarried(
     if (isBounded(value)) fields[theirs] = value;
   }
   if (Object.keys(fields).length === 0) return undefined;
-  return { providerOptions: Object.fromEntries(keys.map((key) => [key, fields])) };
+  return { providerOptions: { [key]: fields } };
 }
 
 function isBounded(value: unknown): value is string {

@@ -6,8 +6,6 @@ import type { Family, Fields } from "../model.ts";
 /** What a model takes, for who writes its prompt. */
 export interface Reader {
   readonly family: Family;
-  /** Older packages have the data of a file bare, newer ones say what it is. */
-  readonly hasTaggedData: boolean;
   readonly supportedUrls: Fields;
   /** Whether the vendor may be given addresses to fetch. */
   readonly takesUrls: boolean;
@@ -53,24 +51,22 @@ export function toMediaPart(part: JsonObject, at: string, reader: Reader): Field
     case "file":
       return toDocument(part, `${at}.file.file_data`, reader);
     case "input_audio":
-      return toAudio(part, `${at}.input_audio`, reader);
+      throw refusal(`${at}.input_audio`, "is not supported. This model does not accept audio");
     default:
       return undefined;
   }
 }
 
-/** Of other vendors, their packages know. */
 const documentTypes: Readonly<Record<Family, RegExp>> = {
   anthropic: /^(application\/pdf|text\/plain|image\/.*)$/,
   bedrock:
     /^(application\/(pdf|msword|vnd\.(ms-excel|openxmlformats-officedocument\.(wordprocessingml\.document|spreadsheetml\.sheet)))|text\/(csv|html|plain|markdown)|image\/.*)$/,
-  other: /./,
 };
 
 function toDocument({ file }: JsonObject, param: string, reader: Reader): Fields {
   const { file_data: uri, filename } = isJsonObject(file) ? file : {};
   if (typeof uri !== "string" || !isDataUri(uri)) throw refusal(param, "must be a data URI");
-  const document = fromDataUri(uri, param, reader);
+  const document = fromDataUri(uri, param);
   if (!documentTypes[reader.family].test(document.mediaType))
     throw refusal(
       param,
@@ -78,18 +74,6 @@ function toDocument({ file }: JsonObject, param: string, reader: Reader): Fields
     );
   return typeof filename === "string" ? { ...document, filename } : document;
 }
-
-function toAudio({ input_audio: audio }: JsonObject, param: string, reader: Reader): Fields {
-  if (reader.family !== "other")
-    throw refusal(param, "is not supported. This model does not accept audio");
-  const { data, format } = isJsonObject(audio) ? audio : {};
-  const mediaType = format === "mp3" ? "audio/mpeg" : "audio/wav";
-  const base64 = typeof data === "string" ? data : "";
-  return { type: "file", mediaType, data: toData(base64, reader) };
-}
-
-const toData = (base64: string, { hasTaggedData }: Reader) =>
-  hasTaggedData ? { type: "data", data: base64 } : base64;
 
 /** Writing to a cache has its price, by the minute for some: what is asked for is the shortest. */
 export function withCache({ cache_control: wish }: JsonObject, family: Family): Fields {
@@ -102,7 +86,7 @@ export function withCache({ cache_control: wish }: JsonObject, family: Family): 
 function toImage({ image_url: image }: JsonObject, param: string, reader: Reader): Fields {
   const url = isJsonObject(image) ? image["url"] : undefined;
   if (typeof url !== "string") throw refusal(param, "must be a string");
-  if (isDataUri(url)) return fromDataUri(url, param, reader);
+  if (isDataUri(url)) return fromDataUri(url, param);
   const { takesUrls } = reader;
   const address = toCallerUrl(url, { param, takesUrls });
   // Only the vendor may fetch a caller's URL: the gateway would do it from inside its network.
@@ -112,7 +96,7 @@ function toImage({ image_url: image }: JsonObject, param: string, reader: Reader
   return {
     type: "file",
     mediaType: "image/*",
-    data: reader.hasTaggedData ? { type: "url", url: data } : data,
+    data: { type: "url", url: data },
   };
 }
 
@@ -125,15 +109,15 @@ function isSupported(url: string, patterns: Fields): boolean {
   });
 }
 
-function fromDataUri(uri: string, param: string, reader: Reader) {
+function fromDataUri(uri: string, param: string) {
   const comma = uri.slice(0, maxHeadChars).indexOf(",");
   const head = comma === -1 ? "" : uri.slice("data:".length, comma).toLowerCase();
   const [mediaType = "", ...attributes] = head.split(";");
   if (!/^[\w.+-]+\/[\w.+-]+$/.test(mediaType))
     throw refusal(param, "must be a data URI with a media type, such as data:image/png;base64,…");
   const rest = uri.slice(comma + 1);
-  const base64 = attributes.includes("base64") ? rest : fromPercents(rest, param);
-  return { type: "file", mediaType, data: toData(base64, reader) };
+  const data = attributes.includes("base64") ? rest : fromPercents(rest, param);
+  return { type: "file", mediaType, data: { type: "data", data } };
 }
 
 /** Real ones have some 30 characters: megabytes of parameters are not looked at. */

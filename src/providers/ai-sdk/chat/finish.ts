@@ -16,9 +16,8 @@ const words: Readonly<Record<string, Ending>> = {
 };
 
 export function toEnding(reason: unknown, hasCalls: boolean): Ending {
-  // Older packages have one word only, newer ones the vendor's own beside it.
-  const unified = isFields(reason) ? reason["unified"] : reason;
-  const raw = isFields(reason) ? reason["raw"] : unified === "other" ? unified : undefined;
+  // The package's word, and the vendor's own.
+  const { unified, raw } = isFields(reason) ? reason : {};
   const known = typeof unified === "string" ? words[unified] : undefined;
   if (known === undefined && (raw === undefined || raw === null)) return "cut";
   const ending = known ?? "stop";

@@ -1,6 +1,5 @@
 import { parseExact } from "../../../base/json/exact.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
-import { isOfAnother, type Owned } from "../../kit/provenance.ts";
 import { toSafeCallId } from "../../kit/tool-call-id.ts";
 import type { Fields, Owner } from "../model.ts";
 import { fromCarried } from "./carried.ts";
@@ -32,9 +31,8 @@ export function toPrompt(messages: readonly JsonObject[], reader: PromptReader):
       case "system":
       case "developer": {
         const said = toSystem(message, reader);
-        // Some vendors have instructions in front of the conversation only.
-        const isInPlace = reader.family === "other";
-        prompt.splice(isInPlace ? prompt.length : systems, 0, ...said);
+        // Both vendors have instructions in front of the conversation only.
+        prompt.splice(systems, 0, ...said);
         systems += said.length;
         break;
       }
@@ -69,11 +67,6 @@ function toSystem(message: JsonObject, { family }: Reader): Fields[] {
   }));
 }
 
-function ownedBy({ mark }: Owner): Owned {
-  const isOwn = ({ format }: JsonObject) => format === mark;
-  return { detail: isOwn, extra: isOwn };
-}
-
 interface Step {
   readonly message: JsonObject;
   readonly at: number;
@@ -82,14 +75,11 @@ interface Step {
 }
 
 function toAssistant({ message, at, called, reader }: Step): Fields {
-  const { content, refusal: refused, reasoning_content: thought, tool_calls: calls } = message;
+  const { content, refusal: refused, tool_calls: calls } = message;
   const { owner, family, hasToolBlocks } = reader;
   // Signed thoughts belong to calls: where these go as text, they stay away.
   const isPlain = !hasToolBlocks && Array.isArray(calls) && calls.length > 0;
   const parts = isPlain ? [] : fromReasoningDetails(message, owner);
-  const isUnsigned = parts.length === 0 && typeof thought === "string" && thought !== "";
-  if (isUnsigned && family === "other" && !isOfAnother(message, ownedBy(owner)))
-    parts.push({ type: "reasoning", text: thought });
   const said = Array.isArray(content) ? content : [{ text: joinedText(content) }];
   for (const part of said)
     if (isJsonObject(part) && wordsOf(part) !== "")
@@ -126,7 +116,7 @@ function toToolCall(
   }
   return {
     type: "tool-call",
-    toolCallId: sentId(toolCallId, reader),
+    toolCallId: toSafeCallId(toolCallId),
     toolName,
     input,
     ...fromCarried(extra, owner),
@@ -167,32 +157,23 @@ function toToolResult({ message, at, called, reader }: Step): Fields {
       : { type: "content", value: [...said, ...files] };
   return {
     role: "tool",
-    content: [{ type: "tool-result", toolCallId: sentId(toolCallId, reader), toolName, output }],
+    content: [{ type: "tool-result", toolCallId: toSafeCallId(toolCallId), toolName, output }],
     ...cached,
   };
 }
 
-/** Both vendors whose family is known accept only some characters. */
-const sentId = (id: string, { family }: PromptReader) =>
-  family === "other" ? id : toSafeCallId(id);
-
 const isTextPart = (part: Json) => isJsonObject(part) && wordsOf(part) !== "";
 
-/** Packages of other vendors write files out as JSON, which the model would read as text. */
 function toResultFiles(content: Json | undefined, at: string, reader: PromptReader): Fields[] {
   if (!Array.isArray(content)) return [];
   const files: Fields[] = [];
   for (const [place, part] of content.entries()) {
     if (!isJsonObject(part)) continue;
-    const { type } = part;
-    const param = `${at}[${place}].${type === "file" ? "file" : "image_url"}`;
-    if (type !== "text" && (reader.family === "other" || !reader.hasTaggedData))
-      throw refusal(param, "is not supported. This model accepts only text in tool results");
     const file = toMediaPart(part, `${at}[${place}]`, reader);
     if (file === undefined) continue;
     if (reader.family === "anthropic" && file["mediaType"] === "text/plain")
       throw refusal(
-        `${param}.file_data`,
+        `${at}[${place}].file.file_data`,
         "must be a PDF in a tool result. Send text as a text part",
       );
     files.push(file);

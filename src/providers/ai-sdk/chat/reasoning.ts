@@ -41,29 +41,20 @@ const nothing: Thinking = { fields: {}, budgetTokens: 0 };
 
 export interface ThinkingOptions {
   readonly family: Family;
-  /** Under which name the package looks for fields of its own. */
-  readonly key: string;
   readonly owner: Owner;
   readonly model: string;
   readonly cap: number | undefined;
   readonly options: JsonObject;
   readonly messages: readonly JsonObject[];
-  /** Whether the package knows `reasoning` by itself. */
-  readonly knowsEffort: boolean;
 }
 
 export function toThinking(given: ThinkingOptions): Thinking {
   const wish = reasoningWishOf(given.options);
   if (wish === undefined) return nothing;
-  const { family, model, cap, key, knowsEffort } = given;
+  const { family, model, cap } = given;
   const isOwn = family === "anthropic" || (family === "bedrock" && model.includes("anthropic"));
   const effort = wish.kind === "off" ? "none" : nearestEffort(wish);
   if (!isOwn) {
-    if (!knowsEffort)
-      return {
-        fields: { providerOptions: { [key]: { reasoningEffort: effort } } },
-        budgetTokens: 0,
-      };
     // One family of models has no cap while it thinks hard.
     const isCapless = family === "bedrock" && /nova/.test(model) && cap !== undefined;
     const isHard = effort === "high" || effort === "xhigh" || effort === "max";

@@ -3,7 +3,7 @@ import { fromAiSdkUsage } from "./usage.ts";
 
 const known = { estimated: false, cachedInputTokens: undefined, cacheWriteTokens: undefined };
 
-test("counts are read from packages of every version", () => {
+test("counts are read", () => {
   expect(
     fromAiSdkUsage({
       inputTokens: { total: 30, noCache: 10, cacheRead: 15, cacheWrite: 5 },
@@ -16,21 +16,6 @@ test("counts are read from packages of every version", () => {
     cacheWriteTokens: 5,
     reasoningTokens: 4,
     estimated: false,
-  });
-  expect(
-    fromAiSdkUsage({
-      inputTokens: 30,
-      outputTokens: 9,
-      totalTokens: 39,
-      cachedInputTokens: 15,
-      reasoningTokens: 4,
-    }),
-  ).toEqual({
-    ...known,
-    inputTokens: 30,
-    outputTokens: 9,
-    cachedInputTokens: 15,
-    reasoningTokens: 4,
   });
 });
 

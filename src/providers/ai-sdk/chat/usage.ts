@@ -9,8 +9,8 @@ import { isFields } from "../model.ts";
 export function fromAiSdkUsage(value: unknown): Usage | undefined {
   if (!isFields(value)) return undefined;
   const { inputTokens: input, outputTokens: output } = value;
-  const read = isFields(input) ? input : { total: input, cacheRead: value["cachedInputTokens"] };
-  const said = isFields(output) ? output : { total: output, reasoning: value["reasoningTokens"] };
+  const read = isFields(input) ? input : {};
+  const said = isFields(output) ? output : {};
   const inputTokens = toCount(read["total"]) || undefined;
   const outputTokens = toCount(said["total"]) || undefined;
   if (inputTokens === undefined || outputTokens === undefined) return undefined;

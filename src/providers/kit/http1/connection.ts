@@ -183,8 +183,7 @@ export class Connection {
     const socket = this.#socket;
     if (restBytes > 0) return this.#owner.stray(this);
     // A server may refuse a request early, but the reply may also be a late one to another request.
-    const isClean = !this.#isEarly && this.#unsent === undefined;
-    if (!this.#isReusable || !isClean || socket === undefined) return this.end();
+    if (!this.#isReusable || this.#isEarly || socket === undefined) return this.end();
     socket.unref();
     this.#owner.free(this);
   }

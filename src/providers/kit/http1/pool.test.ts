@@ -110,15 +110,22 @@ describe("a connection is closed and not used again", () => {
   });
 
   test("whose reply began while the request was still being written, though both ended", async () => {
+    const head = "HTTP/1.1 413 Too Large\r\ncontent-length: 5\r\n\r\n";
+    let round = 0;
     const server = new RawServer({
       onOpen(connection) {
         connection.socket.pause();
-        connection.send("HTTP/1.1 413 Too Large\r\ncontent-length: 5\r\n\r\n");
+        connection.send(head);
+      },
+      // Of a request on a connection that has served another.
+      onData(connection) {
+        if (connection.number < round) connection.send(`${head}large`);
       },
     });
     const { pool } = poolOf(server);
     const body = "x".repeat(20_000_000);
     for (const count of [1, 2]) {
+      round = count;
       const early = await pool.send(message({ body }));
       const connection = server.connections.at(-1);
       connection?.socket.resume();

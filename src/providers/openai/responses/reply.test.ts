@@ -95,6 +95,20 @@ describe("what comes back", () => {
     expect(parts.at(-2)).toMatchObject({ reason: "tool_calls" });
   });
 
+  test.each(["response.reasoning_text.delta", "response.reasoning.delta"])(
+    "streamed: raw reasoning is heard under the name %s",
+    async (type) => {
+      const at = { output_index: 0, content_index: 0, item_id: "rs_1" };
+      const parts = await hearEvents([
+        { type, ...at, delta: "Hm." },
+        { type: "response.completed", response: { status: "completed", output: [] } },
+      ]);
+      expect(parts).toContainEqual(
+        expect.objectContaining({ delta: expect.objectContaining({ reasoning_content: "Hm." }) }),
+      );
+    },
+  );
+
   test("streamed: items without end are a failure", async () => {
     const item = { type: "function_call", call_id: "a", name: "get_weather", arguments: "" };
     const events = Array.from({ length: 10_002 }, (_, output_index) => ({

@@ -138,6 +138,14 @@ describe("inspectAudio", () => {
         expect(await secondsOf(edited(m4a, at(m4a, name) + 20, Array(4).fill(duration)))).toBe(5);
   });
 
+  test("an MP3 that is cut within the header of a frame plays up to that frame", async () => {
+    const mp3 = fixtureBytes("speech-cbr.mp3");
+    const frame = Buffer.from(mp3).lastIndexOf(0xff);
+    const whole = await secondsOf(mp3.slice(0, frame));
+    expect(await secondsOf(mp3.slice(0, frame + 1))).toBe(whole);
+    expect(await secondsOf(mp3.slice(0, frame + 3))).toBe(whole);
+  });
+
   test("files that are cut or damaged end in a problem or a shorter duration", async () => {
     const random = seededRandom(7);
     for (const [name, , durationS] of whole) {

@@ -135,6 +135,16 @@ describe("FLAC", () => {
     expect(await read(edited(flac, info, [255, 255]))).toContain("samples per second");
   });
 
+  test("a frame whose checksum is wrong is refused, which FFmpeg plays twice before the last one", async () => {
+    const lastFrame = Buffer.from(flac).lastIndexOf(Buffer.from([0xff, 0xf8]));
+    expect(await read(edited(flac, lastFrame - 1, [(flac[lastFrame - 1] ?? 0) ^ 1]))).toContain(
+      "a checksum near its end is wrong",
+    );
+    // Frames of a recording that was cut, and a tag behind the last one.
+    expect(await read(flac.subarray(0, flac.length - 100))).toBe(3.98);
+    expect(await read(join(flac, Buffer.from("TAG".padEnd(128, "\0"))))).toBe(3.98);
+  });
+
   test("a second STREAMINFO is refused, in the head and midway", async () => {
     const first = edited(flac.subarray(0, 42), 4, [0]);
     const twice = join(first, flac.subarray(4));

@@ -49,6 +49,8 @@ const maxTagBytes = 960 * 1024;
 /** Decoders look at so many frames when they ask whether a file is MP3. */
 const checkedFrames = 64;
 
+const headerBytes = 4;
+
 /** What is left of a longer run is the next step's. */
 const zerosPerStep = 65_536;
 
@@ -83,6 +85,9 @@ class Mp3 {
     }
     const frame = this.#frameAt(at);
     if (frame !== undefined) this.#addFrame(frame);
+    else if (this.#bytes[at] === 0xff && at + headerBytes > this.#bytes.length)
+      // The header of the last frame of a recording that was cut.
+      this.#at = this.#bytes.length;
     else if (at >= this.#tail) this.#skipTag(this.#bytes.length - at);
     else if (this.#bytes[at] === 0) this.#skipZeros();
     else this.#skipTag(tagBytes(this.#bytes, at));
@@ -92,7 +97,7 @@ class Mp3 {
   /** The header of most frames is that of the frame before. */
   #frameAt(at: number): MpegFrame | undefined {
     const bytes = this.#bytes;
-    if (bytes[at] !== 0xff || at + 4 > bytes.length) return undefined;
+    if (bytes[at] !== 0xff || at + headerBytes > bytes.length) return undefined;
     const header =
       ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0);
     if (header !== this.#header) {

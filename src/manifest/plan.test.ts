@@ -251,6 +251,28 @@ describe("a provider's key", () => {
     expect(() => plan(text)).toThrow(Problem);
     expect(() => plan(whole.replace("${KEY}", "<stored>"), stored)).toThrow(/provider named/);
   });
+
+  test("is not taken to another address, unless it is written again", () => {
+    const moved = whole.replace("literal.example", "thief.example");
+    const refused = /Provider literal: a stored secret is not sent to another address/;
+    const unowned = after(planStore(whole));
+    expect(() => plan(moved.replace("sk-vendor-literal", "<stored>"), stored)).toThrow(refused);
+    for (const key of ["api_key: <stored>, ", ""])
+      expect(() => planStore(moved.replace("api_key: sk-vendor-literal, ", key), unowned)).toThrow(
+        refused,
+      );
+    const key = keyOf(after(plan(moved, stored), stored), "literal") as typeof literal;
+    expect(secrets.open(key.sealed, "provider:literal")).toBe("sk-vendor-literal");
+    const list = "api_keys: [{ name: second, key: <stored> }]";
+    const listed = stored.providers.map((one) =>
+      one.name === "literal"
+        ? { ...one, keys: [{ name: "second", secret: literal, weight: 1 }] }
+        : one,
+    );
+    expect(() =>
+      plan(moved.replace("api_key: sk-vendor-literal", list), { ...stored, providers: listed }),
+    ).toThrow(refused);
+  });
 });
 
 describe("an export", () => {

@@ -14,6 +14,7 @@ import { definedIn, ownsField } from "../catalog/origin.ts";
 import { keepPauses, listedKeys, plainSecret } from "../catalog/provider-keys.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import { compare, type Difference, modelFields, providerFields, topName } from "./differences.ts";
+import { checkKeptLiterals } from "./kept-secrets.ts";
 import type { Manifest, ManifestModel } from "./manifest.ts";
 import { checkUse, hasSameRoutes, isSeeded, keeper, mergeModel } from "./merge-model.ts";
 import { toEntry } from "./provider-entry.ts";
@@ -170,6 +171,7 @@ function planProvider(given: ManifestProvider, options: PlanOptions): PlannedPro
     after: providerFields(after),
   });
   const difference = { ...compared, fields: [...compared.fields, ...ownerField(before, options)] };
+  if (before !== undefined) checkKeptLiterals({ before, after });
   if (file === undefined && before !== undefined)
     refuseOwned({ subject: `Provider ${name}`, entry: before, changed: difference });
   return { after, difference };

@@ -3,6 +3,7 @@ import type { ProviderEntry, ProviderKey, StoredOption, StoredSecret } from "../
 import { defaultKey, hintOf, keepPauses, keysOf } from "../catalog/provider-keys.ts";
 import { type ProviderKind, providerKindShapes } from "../catalog/provider-kinds.ts";
 import { type Secrets, storedReference } from "../secrets/secrets.ts";
+import { isSameHost } from "./kept-secrets.ts";
 import { storedMark } from "./literals.ts";
 import type { ManifestProvider } from "./read-provider.ts";
 
@@ -15,15 +16,16 @@ export function toEntry(options: {
   const { given, before, secrets } = options;
   const { apiKey: text, keys: written = [], options: texts, stated: _, ...rest } = given;
   const known = before === undefined ? [] : keysOf(before);
+  const isMoved = before !== undefined && !isSameHost(before, given);
   const toSecret = (name: string, key: string) => {
     const secret = known.find((one) => one.name === name)?.secret;
-    return toStored({ text: key, place: keyPlace(given.name), before: secret, secrets });
+    return toStored({ text: key, place: keyPlace(given.name), before: secret, isMoved, secrets });
   };
   const apiKey = text === undefined ? undefined : toSecret(defaultKey, text);
   const keys = written.map(
     ({ name, key, weight }): ProviderKey => ({ name, secret: toSecret(name, key), weight }),
   );
-  const stored = texts && toOptions({ given, before, secrets });
+  const stored = texts && toOptions({ given, before, isMoved, secrets });
   const entry: ProviderEntry = {
     ...rest,
     ...(apiKey === undefined ? {} : { apiKey }),
@@ -40,9 +42,10 @@ export const keyPlace = (provider: string) => `provider:${provider}`;
 function toOptions(options: {
   readonly given: ManifestProvider;
   readonly before: ProviderEntry | undefined;
+  readonly isMoved: boolean;
   readonly secrets: Secrets;
 }): Readonly<Record<string, StoredOption>> {
-  const { given, before, secrets } = options;
+  const { given, before, isMoved, secrets } = options;
   const stored = Object.entries(given.options ?? {}).map(([name, text]) => {
     const variable = storedReference(text);
     if (variable !== undefined) return [name, { variable }] as const;
@@ -50,7 +53,7 @@ function toOptions(options: {
     const known = before?.options?.[name];
     const place = optionPlace(given.name, name);
     const sealedBefore = known !== undefined && "sealed" in known ? known : undefined;
-    return [name, toStored({ text, place, before: sealedBefore, secrets })] as const;
+    return [name, toStored({ text, place, before: sealedBefore, isMoved, secrets })] as const;
   });
   return Object.fromEntries(stored);
 }
@@ -66,9 +69,11 @@ function toStored(options: {
   readonly text: string;
   readonly place: string;
   readonly before: StoredSecret | undefined;
+  /** Whether the address is another host: a literal is then one that was entered for it. */
+  readonly isMoved: boolean;
   readonly secrets: Secrets;
 }): StoredSecret {
-  const { text, place, before, secrets } = options;
+  const { text, place, before, isMoved, secrets } = options;
   const variable = storedReference(text);
   if (variable !== undefined) return { variable };
   if (text === storedMark) {
@@ -80,8 +85,8 @@ function toStored(options: {
     });
   }
   // Sealing the same text again gives other bytes: keep the old ones, so that nothing seems changed.
-  if (before !== undefined && "sealed" in before && secrets.open(before.sealed, place) === text)
-    return before;
+  if (before !== undefined && "sealed" in before && !isMoved)
+    if (secrets.open(before.sealed, place) === text) return before;
   return sealKey({ text, place, secrets });
 }
 

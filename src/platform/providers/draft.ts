@@ -210,6 +210,10 @@ export function readKey(text: string): {
  * any program.
  */
 export function checkReference(text: string, field: string): void {
+  if (text.trim() === storedMark)
+    throw invalid({
+      [field]: `${storedMark} is not a value: only svc.yaml can name a stored secret so. Enter the value, or leave ${field} out.`,
+    });
   const variable = referencedName(text);
   if (variable === undefined && storedReference(text) !== undefined)
     throw invalid({

@@ -214,11 +214,34 @@ describe("a changed provider", () => {
     test("gets no stored key", async () => {
       await add();
       const before = await find();
-      for (const skip_test of [false, true]) {
-        const { status, body } = await change({ base_url, skip_test });
-        expect([status, body.error.field]).toEqual([400, "api_key"]);
-      }
+      for (const skip_test of [false, true])
+        for (const api_key of [undefined, "<stored>", " <stored>\n"]) {
+          const { status, body } = await change({ base_url, skip_test, api_key });
+          expect([status, body.error.field]).toEqual([400, "api_key"]);
+        }
       expect([heard, await find()]).toEqual([[], before]);
+    });
+
+    test("gets no stored option, and no name for a stored one is a value", async () => {
+      const add = await operator.ask("POST /api/providers", {
+        body: {
+          name: "amazon",
+          kind: "bedrock",
+          options: { region: "us-east-1", access_key_id: "AKIA", secret_access_key: "s" },
+          skip_test: true,
+        },
+      });
+      expect(add.status).toBe(200);
+      const mark = "<stored>";
+      for (const options of [{}, { access_key_id: mark, secret_access_key: mark }]) {
+        const { status, body } = await operator.ask("PATCH /api/providers/:name", {
+          params: { name: "amazon" },
+          body: { base_url, allow_private: true, options, skip_test: true },
+        });
+        expect([status, body.error.field]).toEqual([400, "options.access_key_id"]);
+      }
+      const { status, body } = await addKey({ name: "second", api_key: mark, skip_test: true });
+      expect([status, body.error.field]).toEqual([400, "api_key"]);
     });
 
     test("gets a key that is entered again, or a variable, or none", async () => {

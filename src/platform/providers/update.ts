@@ -8,6 +8,7 @@ import { providerKindShapes, providerKinds } from "../../catalog/provider-kinds.
 import { connectionDigest } from "../../catalog/target-checks.ts";
 import { isRecord, type ProviderDraft } from "../../manifest/draft.ts";
 import { toProviderDraft } from "../../manifest/export.ts";
+import { checkKeptSecrets } from "../../manifest/kept-secrets.ts";
 import { readDraft } from "../../manifest/manifest.ts";
 import { toEntry } from "../../manifest/provider-entry.ts";
 import { providerWarnings } from "../../manifest/warnings.ts";
@@ -19,7 +20,6 @@ import {
   saveCheck,
 } from "./check.ts";
 import { checkReference, readKey } from "./draft.ts";
-import { checkKeptSecrets } from "./kept-secrets.ts";
 import type { ProviderChanges } from "./schemas.ts";
 import { keyTrial } from "./trials.ts";
 import { checkVariables } from "./variables.ts";
@@ -104,7 +104,7 @@ function planUpdate(
     ...((paused ?? isPaused === true) ? { isPaused: true as const } : {}),
     ...(origin === undefined ? {} : { origin }),
   };
-  checkKeptSecrets({ before, after, changes });
+  checkKeptSecrets({ before, after });
   return [before, after];
 }
 

@@ -89,4 +89,6 @@ export interface RestoreView extends BackupContentView {
   readonly leftovers: readonly string[];
   /** Names of exports that go on with `svc exports resume`. */
   readonly paused_exports: readonly string[];
+  /** Whether sessions, links, tokens and operators' ways to sign in were ended. */
+  readonly ended_access: boolean;
 }

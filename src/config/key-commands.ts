@@ -1,11 +1,14 @@
 import { CommandTrouble, commandOutput } from "../base/command-output.ts";
+import { isStoredReference } from "../base/stored-reference.ts";
 import { childEnvironment, type Environment } from "./child-environment.ts";
 
 const atOnce = 4;
 const retryMs = 30_000;
 const prefix = "command:";
 
-export const isCommand = (reference: string): boolean => reference.startsWith(prefix);
+/** One that svc.yaml could not have is not run: it would not be in the list that a restore shows. */
+export const isCommand = (reference: string): boolean =>
+  reference.startsWith(prefix) && isStoredReference(reference);
 
 /** Of the command alone: its other words may be secret. */
 export const commandPath = (reference: string): string => wordsOf(reference)[0] ?? "";

@@ -1,7 +1,7 @@
 import { invalid, Problem } from "../base/problem.ts";
+import { isMachineReference } from "../base/stored-reference.ts";
 import type { ProviderEntry, StoredOption } from "../catalog/model.ts";
 import { defaultKey, keysOf } from "../catalog/provider-keys.ts";
-import { isMachineReference } from "../secrets/secrets.ts";
 
 interface Change {
   readonly before: ProviderEntry;

@@ -1,6 +1,6 @@
+import { storedReference } from "../base/stored-reference.ts";
 import { providerKindShapes, providerKinds } from "../catalog/provider-kinds.ts";
 import { findVendor } from "../catalog/vendors.ts";
-import { storedReference } from "../secrets/secrets.ts";
 import { isRecord, type ProviderDraft } from "./draft.ts";
 
 /** What a provider takes from the machine of the gateway, and who gets it or what it signs in to. */
@@ -38,10 +38,19 @@ export function outsideUseText({ provider, source, name, receiver }: OutsideUse)
   return `provider ${provider} ${verb} ${what}${source === "variable" ? " to" : " for"} ${receiver}`;
 }
 
-function sourceOf(field: string, text: string): Pick<OutsideUse, "source" | "name"> | undefined {
+type Source = Pick<OutsideUse, "source" | "name">;
+
+function sourceOf(field: string, text: string): Source | undefined {
   const reference = storedReference(text);
-  if (reference === undefined)
-    return field.endsWith("_file") ? { source: "file", name: text } : undefined;
+  return reference === undefined ? fileOf(field, text) : referenceSource(reference);
+}
+
+/** Where an option has a path instead of the content. */
+export const fileOf = (field: string, text: string): Source | undefined =>
+  field.endsWith("_file") ? { source: "file", name: text } : undefined;
+
+/** Of a reference without its braces, which may be any text. */
+export function referenceSource(reference: string): Source {
   const [, source, name = ""] = /^(file|command):(.*)$/su.exec(reference) ?? [];
   if (source === "file" || source === "command") return { source, name };
   return { source: "variable", name: reference };

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Document, isMap, isScalar, parseDocument, Scalar, visit } from "yaml";
 import { fromDecimal, toDecimal } from "../base/decimal.ts";
+import { referencedName } from "../base/stored-reference.ts";
 import { type PriceKey, priceKeys, priceScale } from "../call/price.ts";
-import { referencedName } from "../secrets/secrets.ts";
 import type { ManifestDraft, ProviderDraft } from "./draft.ts";
 
 /** Whole files of svc.yaml that are known to work together. Each is a file in `presets/`. */

@@ -1,8 +1,9 @@
 import { Problem } from "../base/problem.ts";
+import { storedReference } from "../base/stored-reference.ts";
 import type { ProviderEntry, ProviderKey, StoredOption, StoredSecret } from "../catalog/model.ts";
 import { defaultKey, hintOf, keepPauses, keysOf } from "../catalog/provider-keys.ts";
 import { type ProviderKind, providerKindShapes } from "../catalog/provider-kinds.ts";
-import { type Secrets, storedReference } from "../secrets/secrets.ts";
+import { type Secrets } from "../secrets/secrets.ts";
 import { isSameHost } from "./kept-secrets.ts";
 import { storedMark } from "./literals.ts";
 import type { ManifestProvider } from "./read-provider.ts";

@@ -1,5 +1,6 @@
 import { removedKind, removedKindWords } from "../base/removed-kind.ts";
 import { isReserved, reservedReference } from "../base/reserved-variable.ts";
+import { referencedName, storedReference } from "../base/stored-reference.ts";
 import { engineProvider } from "../catalog/model.ts";
 import { defaultKey, keyNameText, mostKeys, mostKeyWeight } from "../catalog/provider-keys.ts";
 import {
@@ -9,7 +10,6 @@ import {
   providerKinds,
 } from "../catalog/provider-kinds.ts";
 import { findVendor, type Vendor, vendors } from "../catalog/vendors.ts";
-import { referencedName, storedReference } from "../secrets/secrets.ts";
 import type { Fields } from "./fields.ts";
 import { storedMark } from "./literals.ts";
 

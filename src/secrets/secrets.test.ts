@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { createSecrets, referencedName } from "./secrets.ts";
+import { referencedName } from "../base/stored-reference.ts";
+import { createSecrets } from "./secrets.ts";
 
 test("opens what it sealed, and nothing that was moved, changed or sealed under another secret", () => {
   const secrets = createSecrets("a".repeat(32));

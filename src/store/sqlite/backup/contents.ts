@@ -16,6 +16,10 @@ export interface ForeignContents {
   readonly exports: readonly { readonly name: string; readonly target: string }[];
   /** Emails of users who administer the gateway. */
   readonly operators: readonly string[];
+  /** How many other users there are. */
+  readonly people: number;
+  /** How many API keys work. */
+  readonly keys: number;
 }
 
 /** No installation has as many, and what is not read could not be shown. */
@@ -27,41 +31,86 @@ export async function readForeign(path: string): Promise<ForeignContents> {
   try {
     raw.run("PRAGMA trusted_schema = OFF");
     raw.run("PRAGMA query_only = ON");
-    const programs = raw
-      .query<{ type: string; name: string }, []>(
-        `select type, name from sqlite_master where type in ('trigger', 'view')
-         or (type = 'table' and (sql like 'create virtual%' or sql like '%generated always%'))`,
-      )
-      .all()
-      .map(({ type, name }) => `${type} ${name}`);
+    const programs = programsOf(raw);
     // What it would compute is not read.
     if (programs.length > 0)
-      return { programs, strange: [], providers: [], exports: [], operators: [] };
-    const rows = <T>(table: string, columns: string, where = "true"): readonly T[] => {
-      const has = raw.query("select 1 from sqlite_master where type = 'table' and name = ?");
-      if (has.get(table) === null) return [];
-      const found = raw.query<T, []>(
-        `select ${columns} from ${table} where ${where} limit ${mostRows + 1}`,
-      );
-      const all = found.all();
-      if (all.length <= mostRows) return all;
-      throw new Problem({
-        code: "failed",
-        message: `The database in the backup has more than ${mostRows} ${table} of a kind that has to be shown, so it was not restored. Use another backup.`,
-      });
-    };
+      return {
+        programs,
+        strange: [],
+        providers: [],
+        exports: [],
+        operators: [],
+        people: 0,
+        keys: 0,
+      };
+    const rows = <T extends object>(table: string, columns: string, where = "true") =>
+      readRows<T>(raw, { table, columns, where });
+    const count = (table: string, where: string): number =>
+      hasTable(raw, table)
+        ? (raw
+            .query<{ count: number }, []>(`select count(*) as count from ${table} where ${where}`)
+            .get()?.count ?? 0)
+        : 0;
     return {
       programs,
       strange: await strangeObjects(raw, readFacts(path).migrations),
       providers: rows<Record<string, unknown>>("providers", "*"),
       exports: rows<{ name: string; target: string }>("exports", "name, target"),
-      operators: rows<{ email: unknown }>("users", "email", "is_operator <> 0").map(({ email }) =>
-        String(email),
+      operators: rows<{ email: unknown }>("users", "email", "is_operator is not 0").map(
+        ({ email }) => String(email),
       ),
+      people: count("users", "is_operator is 0"),
+      keys: count("keys", "revoked_at_ms is null"),
     };
   } finally {
     raw.close();
   }
+}
+
+/** As SQLite sees it: it knows a table by its definition, in any case, and not by its row. */
+export const hasTable = (raw: Database, name: string): boolean =>
+  raw.query("select 1 from pragma_table_info(?)").get(name) !== null;
+
+/** With the names of columns in lower case, in which SQLite does not tell them apart. */
+function readRows<T extends object>(
+  raw: Database,
+  { table, columns, where }: { readonly [name in "table" | "columns" | "where"]: string },
+): readonly T[] {
+  if (!hasTable(raw, table)) return [];
+  const all = raw
+    .query<T, []>(`select ${columns} from ${table} where ${where} limit ${mostRows + 1}`)
+    .all();
+  if (all.length > mostRows)
+    throw new Problem({
+      code: "failed",
+      message: `The database in the backup has more than ${mostRows} ${table} of a kind that has to be shown, so it was not restored. Use another backup.`,
+    });
+  return all.map(
+    (row) =>
+      Object.fromEntries(
+        Object.entries(row).map(([column, value]) => [column.toLowerCase(), value]),
+      ) as T,
+  );
+}
+
+/** SQLite runs what the text of a row says, whatever type and name the row has. */
+const plainObject = /^create (unique )?(table|index) /i;
+
+/** Tables that SQLite creates itself, and no one else can by a statement. */
+const ofSqlite = /^create table sqlite_(sequence|stat\d)\(/i;
+
+function programsOf(raw: Database): readonly string[] {
+  const isProgram = ({ type, name, sql }: SchemaRow) =>
+    (type !== "table" && type !== "index") ||
+    (sql === "" ? type !== "index" : !plainObject.test(sql)) ||
+    (/^sqlite_/i.test(name) && sql !== "" && !ofSqlite.test(sql));
+  const found = schemaOf(raw).filter(isProgram);
+  if (found.length > 0) return found.map(({ type, name }) => `${type} ${name}`);
+  const computed = raw.query<{ name: string }, []>(
+    `select t.name || '.' || x.name as name from pragma_table_list t, pragma_table_xinfo(t.name) x
+     where t.schema = 'main' and x.hidden <> 0`,
+  );
+  return computed.all().map(({ name }) => `generated column ${name}`);
 }
 
 /** A table without its constraints would let money be spent twice. */
@@ -77,13 +126,31 @@ async function strangeObjects(raw: Database, names: readonly string[]): Promise<
   }
 }
 
-/** By type and name: what creates them, without spaces, quotes and case. */
-function objectsOf(raw: Database): ReadonlyMap<string, string> {
-  const objects = raw.query<{ name: string; sql: string }, []>(
-    `select type || ' ' || name as name, coalesce(sql, '') as sql from sqlite_master
-     where name not like 'sqlite\\_%' escape '\\'`,
+/** By type and name: what creates them. */
+const objectsOf = (raw: Database): ReadonlyMap<string, string> =>
+  new Map(
+    schemaOf(raw)
+      .filter(({ name }) => !name.startsWith("sqlite_"))
+      .map(({ type, name, sql }) => [`${type} ${name}`, sql]),
   );
-  return new Map(
-    objects.all().map(({ name, sql }) => [name, sql.replaceAll(/[\s"`[\]]/g, "").toLowerCase()]),
+
+interface SchemaRow {
+  readonly type: string;
+  readonly name: string;
+  /** With one space where there are some, and without quotes around words. */
+  readonly sql: string;
+}
+
+function schemaOf(raw: Database): readonly SchemaRow[] {
+  const rows = raw.query<SchemaRow, []>(
+    `select cast(type as text) as type, cast(name as text) as name,
+     cast(coalesce(sql, '') as text) as sql from sqlite_master`,
   );
+  const plain = (sql: string) =>
+    sql
+      .replaceAll(/"(\w+)"/g, "$1")
+      .replaceAll(/\s+/g, " ")
+      .replaceAll(/ ?([(),]) ?/g, "$1")
+      .toLowerCase();
+  return rows.all().map((row) => ({ ...row, sql: plain(row.sql) }));
 }

@@ -7,6 +7,7 @@ import { restoringPath, syncFolder } from "../database-file.ts";
 import { createMark } from "../mark.ts";
 import { migrate } from "../migrations/migrations.ts";
 import { openSqlite } from "../sqlite.ts";
+import { hasTable } from "./contents.ts";
 import { type DatabaseFacts, integrityProblem, readFacts } from "./snapshot.ts";
 
 /** Refuses a directory that has a database, or the trace of one. */
@@ -27,6 +28,8 @@ export interface RestoredOptions {
   readonly backupAtMs: number;
   readonly nowMs: number;
   readonly keepsSchema: boolean;
+  /** Nothing shows who wrote the backup: whoever did may know every secret whose hash is in it. */
+  readonly endsAccess: boolean;
 }
 
 export interface Restored {
@@ -60,6 +63,7 @@ export async function finishRestored(options: RestoredOptions): Promise<Restored
     await sql`insert into meta (key, value) values ('epoch', ${String(nowMs)})
       on conflict do update set value = max(cast(value as integer) + 1, ${nowMs})`.execute(db);
     const paused = pauseExports(raw, nowMs);
+    if (options.endsAccess) endAccess(raw, nowMs);
     // One file, which can be renamed.
     raw.run("PRAGMA journal_mode = DELETE");
     return { facts, migrated, paused };
@@ -71,14 +75,35 @@ export async function finishRestored(options: RestoredOptions): Promise<Restored
 
 /** The original may still run, and both would write the same files. */
 function pauseExports(raw: Database, nowMs: number): readonly string[] {
-  const has = raw.query("select 1 from sqlite_master where type = 'table' and name = 'exports'");
-  if (has.get() === null) return [];
+  if (!hasTable(raw, "exports")) return [];
   const active = raw.query<{ name: string }, []>(
     "select name from exports where paused_at_ms is null order by name",
   );
   const names = active.all().map(({ name }) => name);
   raw.run("update exports set paused_at_ms = ? where paused_at_ms is null", [nowMs]);
   return names;
+}
+
+/**
+ * Ends all that reaches the platform without another consent of the operator: sessions, open links,
+ * tokens, and how operators sign in. A link from the machine lets them in again.
+ */
+function endAccess(raw: Database, nowMs: number): void {
+  const operators = "(select id from users where is_operator is not 0)";
+  const statements = {
+    sessions: "delete from sessions",
+    invites: "delete from invites",
+    tokens: `update tokens set revoked_at_ms = ${nowMs} where revoked_at_ms is null`,
+    users: "update users set password_hash = '' where is_operator is not 0",
+    ...Object.fromEntries(
+      ["identities", "passkeys", "totps", "recovery_codes"].map((table) => [
+        table,
+        `delete from ${table} where user_id in ${operators}`,
+      ]),
+    ),
+  };
+  for (const [table, statement] of Object.entries(statements))
+    if (hasTable(raw, table)) raw.run(statement);
 }
 
 /** The last step: from here on the database is there, whole. */

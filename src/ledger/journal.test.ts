@@ -260,27 +260,25 @@ describe("while the store fails", () => {
     expect(commits).toEqual([]);
   });
 
-  test("a store that only takes probes gets one call per second, until a receipt stands", async () => {
+  test("a store that takes probes gets a few calls, and more with each probe", async () => {
     const { journal, next, failNext, clock } = setUp();
-    for (let at = 0; at < 2; at++) {
-      expect(journal.admits()).toBe(true);
-      const call = watch(journal.append(receiptWrite(`r${at}`), true));
-      await failNext();
-      expect(journal.admits()).toBe(false);
-      clock.ms += 100;
-      await failNext();
-      expect(call.now).toBe("taken back");
-      (await next()).succeed();
-      (await next()).succeed();
+    const callers = Array.from({ length: 50 }, (_, at) => `account ${at}`);
+    const probed = async () => {
+      for (let commit = 0; commit < 2; commit++) (await next()).succeed();
       await turn();
-      expect([journal.isFailing, journal.admits(), journal.admits()]).toEqual([false, true, false]);
-      clock.ms += 1_000;
-    }
-    expect(journal.admits()).toBe(true);
-    const last = watch(journal.append(receiptWrite("last")));
-    (await next()).succeed();
-    await turn();
-    expect([last.now, journal.admits(), journal.admits()]).toEqual(["written", true, true]);
+      return callers.filter((id) => journal.admits(id)).length;
+    };
+    const call = watch(journal.append(receiptWrite("r"), true));
+    await failNext();
+    clock.ms += 100;
+    await failNext();
+    expect([call.now, await probed()]).toEqual(["taken back", 1]);
+    await failNext();
+    expect([journal.isFailing, journal.admits("a")]).toEqual([true, false]);
+    // None of the calls that are admitted ends, so there is no receipt.
+    const rounds = [];
+    for (let round = 0; round < 7; round++) rounds.push(await probed());
+    expect(rounds).toEqual([1, 2, 4, 8, 16, 32, 50]);
   });
 
   test("the patience begins anew with each failure", async () => {

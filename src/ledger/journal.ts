@@ -1,6 +1,6 @@
 import type { Log } from "../base/log.ts";
 import { endedAtMs, type Receipt } from "./receipt.ts";
-import { probeStore, Reopening } from "./reopening.ts";
+import { probeStore, Reopening, type StoreWrite } from "./reopening.ts";
 import {
   ClaimsLostError,
   FencedError,
@@ -49,6 +49,8 @@ export interface JournalOptions {
   /** For so long replies wait for a store that fails. */
   readonly patienceMs?: number;
   readonly retryMs?: number;
+  /** While only some calls are admitted, there are more of them after this time. */
+  readonly roundMs?: number;
 }
 
 /** What takes a fraction of a millisecond to write: a commit must not hold up the event loop. */
@@ -58,6 +60,7 @@ const maxBatchBytes = 256 * 1024;
 const mostRefused = 8;
 const defaultPatienceMs = 1_000;
 const defaultRetryMs = 50;
+const defaultRoundMs = 1_000;
 
 /**
  * Makes what happens to money durable. All that comes in one turn of the event loop, or while the
@@ -94,6 +97,7 @@ export class Journal {
       nowMs: Date.now,
       patienceMs: defaultPatienceMs,
       retryMs: defaultRetryMs,
+      roundMs: defaultRoundMs,
       maxBatch,
       ...options,
     };
@@ -104,9 +108,9 @@ export class Journal {
     return this.#failingSinceMs !== undefined;
   }
 
-  /** Whether one more call may begin: its receipt can be written, or it is the one that finds out. */
-  admits(): boolean {
-    return !this.isFailing && this.#reopening.admits();
+  /** Whether one more call of the account may begin, which takes one of the places if they are few. */
+  admits(accountId: string): boolean {
+    return !this.isFailing && this.#reopening.admits(accountId);
   }
 
   /** Resolves when it is durable. */
@@ -119,7 +123,7 @@ export class Journal {
 
   /** Asks whether the store can be written, when there is reason to doubt it. */
   probe(): void {
-    if (!this.isFailing && !this.#isClosed) this.#probe();
+    if (!this.isFailing && !this.#reopening.isInRounds && !this.#isClosed) this.#probe();
   }
 
   /** Resolves when nothing is in line any more, or after `withinMs`, with what is not confirmed. */
@@ -161,7 +165,7 @@ export class Journal {
   readonly #flush = (): void => {
     this.#isScheduled = false;
     if (this.#line.length === 0) {
-      if (this.isFailing) this.#probe();
+      if (this.isFailing || this.#reopening.isInRounds) this.#probe();
       return;
     }
     const count = batchLength(this.#line, this.#options.maxBatch);
@@ -208,8 +212,9 @@ export class Journal {
     for (const { write, resolve, reject } of batch)
       if (error?.lost.includes(write) === true) reject(error);
       else resolve();
-    this.#reopening.succeeded(batch.some(({ write }) => write.type === "receipt"));
+    this.#reopening.succeeded(kindOf(batch));
     this.#recover();
+    if (!this.isFailing && this.#reopening.isInRounds) this.#retry();
     this.#schedule();
     this.#tellIdle();
   }
@@ -295,7 +300,7 @@ export class Journal {
       this.#options.log.error("ledger write dropped", { id, detail: error.message });
       reject(new JournalError(true, error));
       // That the store refuses a value shows that it is well.
-      this.#reopening.succeeded(true);
+      this.#reopening.succeeded("receipt");
       this.#recover();
       this.#schedule();
       return this.#tellIdle();
@@ -320,6 +325,11 @@ export class Journal {
     for (const resolve of this.#whenIdle) resolve();
     this.#whenIdle = [];
   }
+}
+
+function kindOf(batch: readonly Pending[]): StoreWrite {
+  if (batch.length === 0) return "probe";
+  return batch.some(({ write }) => write.type === "receipt") ? "receipt" : "other";
 }
 
 /** If it stands after all, it goes before anything else is charged. False where there is no charge. */

@@ -4,25 +4,32 @@ import type { LedgerStore, LedgerWrite } from "./store.ts";
 
 export interface ReopeningOptions {
   readonly retryMs: number;
-  readonly nowMs: () => number;
+  readonly roundMs: number;
 }
 
 const longestPauseMs = 5_000;
-/** While only a probe has shown that the store can be written, one call finds out at a time. */
-const trialEveryMs = 1_000;
+/** With twice the places in each round, the last one has 32. */
+const mostRounds = 6;
 /** Random, so that no store makes it smaller: it must need space in the table and in its log. */
 const probeBytes = 32 * 1024;
 
+export type StoreWrite = "receipt" | "probe" | "other";
+
 /**
  * When a store that failed is tried again, and which calls are admitted then. A store that refuses
- * writes (its disk is full) may take small ones: after a probe has succeeded, one call per second is
- * admitted, until a receipt stands. The pauses between attempts double until then.
+ * writes (its disk is full) may take small ones, so a probe that succeeds opens rounds of a second
+ * first: 1, 2, 4, … calls, of which each account gets one per round. Each round begins with
+ * another probe. A receipt that stands ends the rounds, and so does the probe after the last one:
+ * slow calls, whose receipts come late, keep nobody out for longer. The pauses between attempts
+ * double until a receipt stands.
  */
 export class Reopening {
   readonly #options: ReopeningOptions;
   #pauseMs: number;
   #isRefused = false;
-  #trialMs: number | undefined;
+  /** 0 before the first probe has succeeded, and while all calls are admitted. */
+  #round = 0;
+  readonly #accounts = new Set<string>();
 
   constructor(options: ReopeningOptions) {
     this.#options = options;
@@ -32,32 +39,40 @@ export class Reopening {
   /** `isRefused`: the store answered; otherwise it may be well again at any moment. */
   failed(isRefused: boolean): void {
     const { retryMs } = this.#options;
-    this.#isRefused = isRefused;
+    this.#isRefused ||= isRefused;
     this.#pauseMs = isRefused ? Math.min(this.#pauseMs * 2, longestPauseMs) : retryMs;
-    this.#trialMs = undefined;
+    this.#round = 0;
+  }
+
+  /** Whether only some calls are admitted. */
+  get isInRounds(): boolean {
+    return this.#round > 0;
   }
 
   /** Before the next attempt. */
   get pauseMs(): number {
-    return this.#pauseMs;
+    return this.isInRounds ? this.#options.roundMs : this.#pauseMs;
   }
 
-  /** The store took a write; a receipt is proof. */
-  succeeded(isProof: boolean): void {
-    if (isProof) {
+  /** The store took a write. */
+  succeeded(write: StoreWrite): void {
+    const isLast = write === "probe" && this.#round === mostRounds;
+    if (write === "receipt") this.#pauseMs = this.#options.retryMs;
+    if (write === "receipt" || isLast) {
       this.#isRefused = false;
-      this.#pauseMs = this.#options.retryMs;
-      this.#trialMs = undefined;
-    } else if (this.#isRefused) this.#trialMs ??= Number.NEGATIVE_INFINITY;
+      this.#round = 0;
+    } else if (this.#isRefused && (write === "probe" || !this.isInRounds)) {
+      this.#round++;
+      this.#accounts.clear();
+    }
   }
 
   /** Whether one more call may begin. */
-  admits(): boolean {
-    if (this.#trialMs === undefined) return true;
-    const nowMs = this.#options.nowMs();
-    // The clock may have been set back.
-    if (Math.abs(nowMs - this.#trialMs) < trialEveryMs) return false;
-    this.#trialMs = nowMs;
+  admits(accountId: string): boolean {
+    if (!this.isInRounds) return true;
+    if (this.#accounts.has(accountId) || this.#accounts.size >= 2 ** (this.#round - 1))
+      return false;
+    this.#accounts.add(accountId);
     return true;
   }
 }

@@ -37,6 +37,7 @@ export function setUp(options: Partial<JournalOptions> = {}) {
     nowMs: () => clock.ms,
     patienceMs: 100,
     retryMs: 1,
+    roundMs: 1,
     ...options,
   });
   /** The next commit that the store is asked for, as soon as it is. */

@@ -188,7 +188,7 @@ export class LedgerBilling implements Billing {
     const { exchange, key, purse, claim } = options;
     const { purses, journal } = this.#dependencies;
     // Only a call that is paid can show that receipts are written again.
-    if (!journal.admits()) throw storeUnavailable();
+    if (!journal.admits(purse.account.id)) throw storeUnavailable();
     const hold = purses.take(covered.nano, {
       purse,
       budgets,

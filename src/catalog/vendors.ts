@@ -318,3 +318,12 @@ function isAddressOf(vendor: Vendor, baseUrl: string): boolean {
     ? hostname.endsWith(ownHost.slice("resource".length))
     : hostname === ownHost;
 }
+
+/** Whether a key for this vendor reaches nobody else there. The kind makes an empty address itself. */
+export function isOwnAddress(
+  vendor: Vendor,
+  { kind, baseUrl }: { readonly kind: string; readonly baseUrl: string },
+): boolean {
+  if (baseUrl === "") return vendor.kind === kind && vendor.baseUrl === "";
+  return isAddressOf(vendor, baseUrl) && new URL(baseUrl).protocol === "https:";
+}

@@ -1,4 +1,4 @@
-import { invalid, Problem } from "../base/problem.ts";
+import { conflict, invalid, Problem } from "../base/problem.ts";
 import { isMachineReference } from "../base/stored-reference.ts";
 import type { ProviderEntry, StoredOption } from "../catalog/model.ts";
 import { defaultKey, keysOf } from "../catalog/provider-keys.ts";
@@ -32,6 +32,14 @@ export function checkKeptSecrets(change: Change): void {
   if (option !== undefined)
     throw invalid({
       [`options.${option}`]: `A stored secret is not sent to another address. Enter ${option} again.`,
+    });
+}
+
+/** A key that is entered while another change moves its provider is for the earlier host. */
+export function refuseMoved({ before, after }: Change): void {
+  if (!isSameHost(before, after))
+    throw conflict({
+      base_url: `The address of ${after.name} was changed meanwhile. Check it, and try again.`,
     });
 }
 

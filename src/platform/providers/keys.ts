@@ -8,6 +8,7 @@ import {
   mostKeys,
   withKeys,
 } from "../../catalog/provider-keys.ts";
+import { refuseMoved } from "../../manifest/kept-secrets.ts";
 import { keyPlace, sealKey } from "../../manifest/provider-entry.ts";
 import { providerWarnings } from "../../manifest/warnings.ts";
 import type { Audits, Author, Unbound } from "../audit/author.ts";
@@ -190,8 +191,9 @@ async function changeKeys(dependencies: Dependencies, options: KeyChange): Promi
       ? undefined
       : await checkConnection(dependencies, { entry: checked, key: tested, trial, savesAnyway });
   return mutex.run(async () => {
-    const before = findEntry(await catalog.load(), provider);
-    const after = toAfter(before, { ...options, change });
+    const current = await catalog.load();
+    const after = toAfter(findEntry(current, provider), { ...options, change });
+    refuseMoved({ before: checked, after });
     const write = { atMs: clock.nowMs(), saveProviders: [after] };
     await catalog.write(write, author.audit({ subject: provider }));
     await takeEffect();

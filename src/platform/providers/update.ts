@@ -8,7 +8,7 @@ import { providerKindShapes, providerKinds } from "../../catalog/provider-kinds.
 import { connectionDigest } from "../../catalog/target-checks.ts";
 import { isRecord, type ProviderDraft } from "../../manifest/draft.ts";
 import { toProviderDraft } from "../../manifest/export.ts";
-import { checkKeptSecrets } from "../../manifest/kept-secrets.ts";
+import { checkKeptSecrets, refuseMoved } from "../../manifest/kept-secrets.ts";
 import { readDraft } from "../../manifest/manifest.ts";
 import { toEntry } from "../../manifest/provider-entry.ts";
 import { providerWarnings } from "../../manifest/warnings.ts";
@@ -47,7 +47,11 @@ export async function updateEntry(
       ? await checkConnection(dependencies, { entry: planned, key, trial, savesAnyway })
       : undefined;
   return mutex.run(async () => {
-    const [now, after] = planUpdate(dependencies, await catalog.load(), input);
+    const current = await catalog.load();
+    const [now, after] = planUpdate(dependencies, current, input);
+    refuseMoved({ before, after: now });
+    // Another change may have brought variables during the test.
+    await checkVariables({ entry: after, content: current, exports: dependencies.exports, actor });
     // A sealed secret has other bytes each time, so a key that is given again is a change.
     if (!Bun.deepEquals(now, after)) {
       const write = { atMs: clock.nowMs(), saveProviders: [after] };

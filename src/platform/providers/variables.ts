@@ -3,20 +3,18 @@ import type { CatalogContent } from "../../catalog/catalog.ts";
 import type { ProviderEntry, StoredOption } from "../../catalog/model.ts";
 import { keysOf } from "../../catalog/provider-keys.ts";
 import { providerKindShapes } from "../../catalog/provider-kinds.ts";
-import { vendors } from "../../catalog/vendors.ts";
+import { isOwnAddress, vendors } from "../../catalog/vendors.ts";
 import { variablesOf } from "../../exports/destination.ts";
 import type { ExportStore } from "../../exports/store.ts";
+import { isSameHost } from "../../manifest/kept-secrets.ts";
 import type { Actor } from "../audit/author.ts";
 
-const vendorVariables: ReadonlySet<string> = new Set(
-  vendors.flatMap(({ keyVariables }) => keyVariables),
-);
-
 /**
- * The environment contains more than vendors' keys, such as the secrets of exports. Over HTTP, an
- * operator could send any of them to their own server, so only some variables are allowed there.
- * Commands on the machine and svc.yaml may name any variable. An export's variable is refused over HTTP,
- * even if it has the name of a vendor's key.
+ * The environment contains vendors' keys and more, such as the secrets of exports. Over HTTP, a
+ * borrowed session could send any of them to its own server. So there, a variable is for the address
+ * of its own vendor, or for a host at which svc.yaml or a command uses it in the same way. Commands on
+ * the machine and svc.yaml may name any variable. An export's variable is refused over HTTP, even if
+ * it has the name of a vendor's key.
  */
 export async function checkVariables(options: {
   readonly entry: ProviderEntry;
@@ -28,20 +26,21 @@ export async function checkVariables(options: {
   const { entry, content, exports, actor } = options;
   if (actor.kind === "command") return;
   checkFiles(entry, content);
-  const known = new Set(content.providers.flatMap(usesOf).map(textOf));
-  const uses = usesOf(entry).filter((use) => !isOwn(use) && !known.has(textOf(use)));
+  const neighbors = content.providers.filter((one) => isSameHost(one, entry));
+  const known = new Set(neighbors.flatMap(usesOf).map(textOf));
+  const uses = usesOf(entry).filter((use) => !known.has(textOf(use)) && !isOwn(use, entry));
   if (uses.length === 0) return;
   const taken = new Set((await exports.list()).flatMap(({ target }) => variablesOf(target)));
   const refused = uses.find(
     ({ option, variable }) =>
-      option !== undefined || !vendorVariables.has(variable) || taken.has(variable),
+      option !== undefined || !isVendors(variable, entry) || taken.has(variable),
   );
   if (refused === undefined) return;
   const { option, variable } = refused;
   const [field, what] =
     option === undefined ? ["api_key", "API key"] : [`options.${option}`, `Option ${option}`];
   throw invalid({
-    [field]: `${what} refers to the variable ${variable}, which only svc.yaml can do. Write \${${variable}} into svc.yaml, or enter the value here.`,
+    [field]: `${what} refers to the variable ${variable}, which over HTTP is not used at this address. Write \${${variable}} into svc.yaml, or enter the value here.`,
   });
 }
 
@@ -81,9 +80,18 @@ function usesOf(entry: ProviderEntry): readonly Use[] {
   );
 }
 
-/** The variable that the vendor's own tools read this option from. */
-const isOwn = ({ kind, option, variable }: Use): boolean =>
-  option !== undefined && providerKindShapes[kind].options[option]?.variable === variable;
+/**
+ * The variable that the vendor's own tools read this option from. At another address, it must not be
+ * one that signs: a server gets the session token, or an access token for the credentials.
+ */
+function isOwn({ kind, option = "", variable }: Use, { baseUrl }: ProviderEntry): boolean {
+  const shape = providerKindShapes[kind].options[option];
+  const signs = shape?.isSecret === true || shape?.contentOption !== undefined;
+  return shape?.variable === variable && (baseUrl === "" || !signs);
+}
+
+const isVendors = (variable: string, entry: ProviderEntry): boolean =>
+  vendors.some((vendor) => vendor.keyVariables.includes(variable) && isOwnAddress(vendor, entry));
 
 const textOf = ({ kind, option, variable }: Use): string =>
   option === undefined ? variable : `${kind} ${option} ${variable}`;

@@ -5,7 +5,7 @@ import { readWavHeader, type WavHeader } from "../../base/wav.ts";
 import { voices } from "../../call/speak.ts";
 import type { Command } from "../command.ts";
 import { interruptible } from "../terminal/interrupt.ts";
-import { print, style } from "../terminal/output.ts";
+import { print, printAside, style } from "../terminal/output.ts";
 import { AudioFile } from "./audio-file.ts";
 import { curlText } from "./curl-line.ts";
 import {
@@ -83,7 +83,7 @@ export const say: Command = {
       ? toJson({ target, format, figures })
       : toText(target, figures);
     // Stdout has the audio.
-    if (target === "-") process.stderr.write(`${text}\n`);
+    if (target === "-") printAside(text);
     else print(text);
   },
 };

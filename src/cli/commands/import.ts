@@ -11,7 +11,7 @@ import { type OutsideUse, outsideUses, outsideUseText } from "../../manifest/out
 import type { AddedView, EntryName } from "../../platform/manifest/change.ts";
 import { isSamePlace, toDraft } from "../../platform/providers/place.ts";
 import { type Command, type Invocation, jsonFlag, type Wiring } from "../command.ts";
-import { print, printHint, printJson, style } from "../terminal/output.ts";
+import { print, printAside, printHint, printJson, style } from "../terminal/output.ts";
 import { entryText, printWarnings, readText, toApplyJson, withoutFile } from "./manifest.ts";
 
 const importLitellm: Command = {
@@ -51,8 +51,8 @@ const importLitellm: Command = {
     const planned = await add(true);
     const uses = outsideUses(newPart(draft, planned.added).providers);
     // Before anything is written, because the file may be another person's.
-    const stream = isPrinted ? process.stderr : process.stdout;
-    if (!switches.has("json")) for (const use of uses) stream.write(`${outsideUseText(use)}\n`);
+    const write = isPrinted ? printAside : print;
+    if (!switches.has("json")) for (const use of uses) write(outsideUseText(use));
     const view = dryRun ? planned : await add(false);
     show({ imported, uses, view, isPrinted, dryRun, invocation });
   },
@@ -138,7 +138,7 @@ function show(options: {
   if (isPrinted) {
     // Only the file on stdout, so that it can be redirected.
     process.stdout.write(draftText(draft));
-    for (const line of lines) process.stderr.write(`${line}\n`);
+    for (const line of lines) printAside(line);
     return;
   }
   for (const entry of added) print(`${style.green("+")} ${entryText(entry)}`);

@@ -9,7 +9,7 @@ import type { ProviderView } from "../../platform/providers/schemas.ts";
 import { type Command, type Invocation, jsonFlag, type Wiring } from "../command.ts";
 import { entryText, toApplyJson, withoutFile } from "../commands/manifest.ts";
 import { interruptible } from "../terminal/interrupt.ts";
-import { print, printJson, style } from "../terminal/output.ts";
+import { print, printAside, printJson, style } from "../terminal/output.ts";
 import { ProgressLine } from "../terminal/progress-line.ts";
 import { askYes, isInteractive } from "../terminal/prompts.ts";
 import { askMarkup, askModels, askWhich } from "./dialogue.ts";
@@ -271,10 +271,8 @@ const fileText = ({ draft, presetText }: Planned) => presetText ?? head + draftT
 function printFile(planned: Planned): void {
   const { leftOut, unlisted } = planned;
   process.stdout.write(fileText(planned));
-  for (const { provider, reason } of leftOut)
-    process.stderr.write(`Skipped ${provider}: ${reason}\n`);
-  for (const { provider, reason } of unlisted)
-    process.stderr.write(`${notListed(provider)}: ${reason}\n`);
+  for (const { provider, reason } of leftOut) printAside(`Skipped ${provider}: ${reason}`);
+  for (const { provider, reason } of unlisted) printAside(`${notListed(provider)}: ${reason}`);
 }
 
 async function isConfirmed({ added, kept }: AddedView, signal: AbortSignal): Promise<boolean> {

@@ -24,6 +24,11 @@ export function print(text = ""): void {
   process.stdout.write(`${harmless(text)}\n`);
 }
 
+/** Beside an output that can be redirected. */
+export function printAside(text: string): void {
+  process.stderr.write(`${harmless(text)}\n`);
+}
+
 /** Rewrites the commands in the text so that they work in the current folder. */
 export const printHint = (text: string): void => print(asTyped(text));
 

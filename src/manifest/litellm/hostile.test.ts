@@ -48,3 +48,13 @@ test("what an imported provider sends is shown with the host that gets it", () =
     "provider thief-example sends the variable MINE to thief.example",
   ]);
 });
+
+test("a LiteLLM file cannot name the file with the key of a service account", () => {
+  const { draft, notes } = read(
+    'model: vertex_ai/gemini-x, vertex_project: p, vertex_credentials: "/any/key.json"',
+  );
+  expect(outsideUses(draft.providers).map(outsideUseText)).toEqual([
+    "provider vertex sends the variable GOOGLE_APPLICATION_CREDENTIALS to Google Cloud",
+  ]);
+  expect(notes.map(({ text }) => text).join()).toContain("vertex_credentials names a file");
+});

@@ -189,11 +189,18 @@ function readVertex({ params, keys, remarks, model }: Found): Target | undefined
   const location = plain(params.text("vertex_location")) ?? "us-central1";
   const usual = "${GOOGLE_APPLICATION_CREDENTIALS}";
   const isWritten = params.has("vertex_credentials");
-  const file = isWritten ? (plain(params.text("vertex_credentials")) ?? "") : usual;
-  const isFile = file === usual || /^[^${].*\.json$/.test(file);
-  const credentials = isFile
-    ? { credentials_file: file }
-    : { credentials: keys.read(params, "vertex_credentials") };
+  const written = isWritten ? (plain(params.text("vertex_credentials")) ?? "") : usual;
+  // The import may be another person's, and would sign in with any file of this machine.
+  const isFile = /^[^${].*\.json$/s.test(written);
+  if (isFile)
+    remarks.note(
+      params.line("vertex_credentials"),
+      `vertex_credentials names a file, which an import does not take: ${usual} is used instead. Name another file in svc.yaml`,
+    );
+  const credentials =
+    isFile || written === usual
+      ? { credentials_file: usual }
+      : { credentials: keys.read(params, "vertex_credentials") };
   return {
     name: "vertex",
     hints: [location, project].map((one) => variableHint(one, "vertex") || toName(one)),

@@ -88,7 +88,7 @@ describe("a config that has grown", () => {
       kind: "vertex",
       project: "${VERTEX_PROJECT}",
       location: "europe-west1",
-      credentials_file: "/etc/vertex/service-account.json",
+      credentials_file: "${GOOGLE_APPLICATION_CREDENTIALS}",
     });
     expect(providers["ollama"]).toEqual({
       vendor: "ollama",

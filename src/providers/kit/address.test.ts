@@ -46,6 +46,7 @@ test("where a cloud keeps its credentials is never called, whatever the operator
     "[::ffff:100.100.100.200]",
     "[64:ff9b::a83f:8110]",
     "[fd00:ec2::254]",
+    "[fd00:ec2::23]",
     "[fd00:0ec2::254]",
     "[FD00:0EC2:0:0:0:0:0:0254]",
     "[fd20:ce::254]",

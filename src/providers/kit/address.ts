@@ -103,8 +103,12 @@ const lastBytes = (groups: readonly number[]) => {
   return [high >> 8, high & 255, low >> 8, low & 255];
 };
 
-/** As groups of decimal numbers: fd00:ec2::254 and fd20:ce::254. */
-const metadataIpv6 = ["64768:3778:0:0:0:0:0:596", "64800:206:0:0:0:0:0:596"];
+/** As groups of decimal numbers: fd00:ec2::254, fd00:ec2::23 (pods of EKS) and fd20:ce::254. */
+const metadataIpv6 = [
+  "64768:3778:0:0:0:0:0:596",
+  "64768:3778:0:0:0:0:0:35",
+  "64800:206:0:0:0:0:0:596",
+];
 const metadataIpv4 = ["100.100.100.200", "168.63.129.16", "192.0.0.192"];
 
 function placeOfIpv4(bytes: readonly number[]): Place {

@@ -180,3 +180,13 @@ test("says which line is wrong, and writes nothing", async () => {
   ]);
   expect((await importing(["/does/not/exist.yaml"])).code).toBe(3);
 });
+
+test("a file of another person does not control the terminal", async () => {
+  const text =
+    'model_list:\n  - { model_name: "\\e[2K*", litellm_params: { model: "openai/\\e]0;x*" } }\n';
+  for (const words of [["--dry-run"], ["--print"]]) {
+    const { stdout, stderr } = await importing([...words, "-"], text);
+    expect(stdout + stderr).toContain("is a wildcard");
+    expect(stdout + stderr).not.toContain("\x1b");
+  }
+});

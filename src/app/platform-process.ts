@@ -11,6 +11,7 @@ import { applyAtStart, openStore, problemOf } from "./store.ts";
 import { openProcessTelemetry } from "./telemetry.ts";
 import { closingMs, closingShare, Undo } from "./undo.ts";
 import { logUpgrade } from "./upgrade.ts";
+import { whenReachable } from "./when-reachable.ts";
 
 export interface PlatformProcess {
   readonly url: string;
@@ -60,7 +61,9 @@ export async function startPlatformProcess(
       recent,
     });
     const { operations } = platform;
-    await applyAtStart({ configuration, opened, operations, log });
+    await whenReachable({ settings, log }, () =>
+      applyAtStart({ configuration, opened, operations, log }),
+    );
     opened.lock.describe({ pid: process.pid, address: platform.url });
     let stopped: Promise<void> | undefined;
     const stop = () => (stopped ??= undo.run(closingMs(settings.graceMs)));

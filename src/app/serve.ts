@@ -5,6 +5,7 @@ import { type Configuration, loadConfiguration } from "../config/load.ts";
 import { isPostgresUrl } from "../config/setting-readers.ts";
 import { openLog } from "./log.ts";
 import { warnOfExposure, warnOfMissingAccounts } from "./start-warnings.ts";
+import { whenReachable } from "./when-reachable.ts";
 
 export interface ServeOptions {
   /** Of the process, if absent. */
@@ -35,18 +36,29 @@ export async function serve(options: ServeOptions): Promise<void> {
     import("../cli/welcome.ts"),
   ]);
   const output = { write: writeLog };
-  const started = { configuration, version, writeLog: (line: string) => output.write(line) };
+  const parts = { configuration, version, writeLog: (line: string) => output.write(line) };
   const server = await (workers > 1
-    ? (await import("./supervisor.ts")).startSupervisor({ ...started, workers })
-    : startOne(started));
+    ? (await import("./supervisor.ts")).startSupervisor({ ...parts, workers })
+    : startOne(parts));
   // Before the first output, because a reader may stop us right after it.
   const stopped = stopOnSignal(server, options, configuration.settings.graceMs);
-  const first = await completeFirstStart(server, configuration.settings).catch(endOf(server));
   const { settings } = configuration;
+  const started = { settings, log: server.log };
+  const first = await Promise.race([
+    whenReachable(started, () => completeFirstStart(server, settings)).catch(endOf(server)),
+    stopped,
+  ]);
+  if (first === undefined) return;
   warnOfExposure(settings, server.log, ["gateway", "platform"]);
   await warnOfMissingAccounts(settings, server.log, server.operations);
   const names = workers > 1 ? workerNames(configuration, workers) : undefined;
-  const screen = await printServing({ server, configuration, version, first, workers: names });
+  const screen = await Promise.race([
+    whenReachable(started, () =>
+      printServing({ server, configuration, version, first, workers: names }),
+    ),
+    stopped,
+  ]);
+  if (screen === undefined) return;
   void server.prepared.then(releaseStartMemory);
   output.write = (line) => screen.above(() => writeLog(line));
   const isTakenOver = await Promise.race([
@@ -109,7 +121,14 @@ export async function servePlatform(options: ServeOptions): Promise<void> {
     startedBy("svc platform"),
   );
   const stopped = stopOnSignal({ log, ...platform }, options, configuration.settings.graceMs);
-  const first = await completeFirstStart(platform, configuration.settings).catch(endOf(platform));
+  const { settings } = configuration;
+  const first = await Promise.race([
+    whenReachable({ settings, log }, () => completeFirstStart(platform, settings)).catch(
+      endOf(platform),
+    ),
+    stopped,
+  ]);
+  if (first === undefined) return;
   warnOfExposure(configuration.settings, log, ["platform"]);
   await warnOfMissingAccounts(configuration.settings, log, platform.operations);
   printPlatform({ url: platform.url, configuration, version, first });

@@ -18,6 +18,7 @@ import { applyAtStart, openStore, problemOf } from "./store.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { closingMs, closingShare, Undo } from "./undo.ts";
 import { logUpgrade } from "./upgrade.ts";
+import { whenReachable } from "./when-reachable.ts";
 
 export interface RunningServer {
   readonly gatewayUrl: string;
@@ -83,11 +84,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     for (const origin of pageOrigins(settings, platform)) gateway.state.origins.add(origin);
     const { operations } = platform;
     // Only now: a start that finds its port taken must leave the store as it was.
-    const applied = await applyAtStart({ configuration, opened, operations, log });
+    const applied = await whenReachable({ settings, log }, () =>
+      applyAtStart({ configuration, opened, operations, log }),
+    );
     // The file may have named other commands than the store.
     await gateway.state.whenKeysPrinted();
     if (engine !== undefined)
-      await addEmbedded({ configuration, opened, follower: gateway.state.follower, clock });
+      await whenReachable({ settings, log }, () =>
+        addEmbedded({ configuration, opened, follower: gateway.state.follower, clock }),
+      );
     opened.lock.describe({ pid: process.pid, address: gateway.url });
     platform.openSocket();
     opened.started?.();

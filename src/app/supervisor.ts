@@ -23,6 +23,7 @@ import { openProcessTelemetry } from "./telemetry.ts";
 import { Ticker } from "./ticker.ts";
 import { closingMs, closingShare, Undo } from "./undo.ts";
 import { logUpgrade } from "./upgrade.ts";
+import { whenReachable } from "./when-reachable.ts";
 import type { EngineRefusal } from "./workers/messages.ts";
 import { WorkerPool } from "./workers/pool.ts";
 
@@ -73,7 +74,9 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Runni
     });
     const platform = startPlatformRole({ ...shared, ...own, link, engine, otlp });
     const { operations } = platform;
-    const applied = await applyAtStart({ configuration, opened, operations, log });
+    const applied = await whenReachable({ settings, log }, () =>
+      applyAtStart({ configuration, opened, operations, log }),
+    );
     if (engine !== undefined) await followCatalog({ ...shared, engine });
     await pool.start();
     opened.lock.describe({ pid: process.pid, address: gatewayUrl });

@@ -120,6 +120,9 @@ test("changes that are never read, or a tick that never ends, keep no call waiti
   const stuck = setUp();
   stuck.answers.push(() => never);
   await expect(stuck.node.refresh()).rejects.toThrow("too late");
+  expect(stuck.lines).toEqual(["database is not reachable"]);
+  await stuck.node.refresh();
+  expect(stuck.lines).toEqual(["database is not reachable", "database is reachable again"]);
   await stuck.node.stop();
   expect(answers).toEqual([]);
 });

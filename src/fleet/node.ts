@@ -18,7 +18,7 @@ export interface FleetNodeOptions {
   readonly log: Log;
   readonly elapsedMs?: () => number;
   readonly everyMs?: number;
-  /** How long `onTick` may take before the tick has failed. */
+  /** How long each of the two, the store and `onTick`, may take before the tick has failed. */
   readonly takeInMs?: number;
   /** How long a call waits for ticks before it is rejected. */
   readonly callWaitsMs?: number;
@@ -133,7 +133,8 @@ export class FleetNode {
     const { store, load, seen, onTick, onClosed, log, elapsedMs, takeInMs } = this.#options;
     const sentMs = elapsedMs();
     try {
-      const reply = await store.tick(load(), seen());
+      const late = "the database answers too late";
+      const reply = await within(store.tick(load(), seen()), takeInMs, late);
       this.#nodes = reply.nodes;
       this.#setClock(reply.nowMs, sentMs);
       if (!reply.isOpen) return onClosed();

@@ -15,6 +15,10 @@ export interface ForgettingProxy {
   /** All connections, also new ones, until it passes again; what waits meanwhile is delivered then. */
   stall(): void;
   pass(): void;
+  /** What the server sends on connections that are open now arrives byte by byte. */
+  trickle(everyMs: number): void;
+  /** Clients that are connected now get this, as if the server had sent it. */
+  send(bytes: Uint8Array): void;
   /** New connections go to another server, as after a failover. */
   retarget(databaseUrl: string): void;
   /** How many connections were forgotten. */
@@ -26,6 +30,8 @@ interface Link {
   readonly client: Socket;
   readonly upstream: Socket;
   isForgotten: boolean;
+  /** Bytes that trickle; undefined where they pass. */
+  trickling?: number[];
 }
 
 export async function startForgettingProxy(
@@ -57,7 +63,8 @@ export async function startForgettingProxy(
       upstream.write(bytes);
     });
     upstream.on("data", (bytes) => {
-      if (!link.isForgotten) client.write(bytes);
+      if (link.trickling !== undefined) link.trickling.push(...Buffer.from(bytes));
+      else if (!link.isForgotten) client.write(bytes);
     });
     for (const [socket, other] of [
       [client, upstream],
@@ -97,6 +104,20 @@ export async function startForgettingProxy(
     pass() {
       isStalled = false;
       each((socket) => socket.resume());
+    },
+    trickle(everyMs) {
+      for (const link of links) {
+        const bytes: number[] = [];
+        link.trickling = bytes;
+        const timer = setInterval(() => {
+          const byte = bytes.shift();
+          if (byte !== undefined) link.client.write(Uint8Array.of(byte));
+        }, everyMs);
+        link.client.once("close", () => clearInterval(timer));
+      }
+    },
+    send(bytes) {
+      for (const { client } of links) client.write(bytes);
     },
     retarget(databaseUrl) {
       target = new URL(databaseUrl);

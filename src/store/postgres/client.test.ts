@@ -74,6 +74,48 @@ test("a statement that gets its own time may take it, and rows that still come c
   await expect(postgres.pool.query(slow)).rejects.toThrow(NoAnswerError);
 });
 
+test("an answer that comes byte by byte is given up when its time is over", async () => {
+  const slowly = [
+    () => query(postgres.pool, { text, answerMs: 200 }),
+    () => sql.raw(text).execute(withDeadline(postgres.db, 5_000, 200)),
+  ];
+  for (const ask of slowly) {
+    await postgres.pool.query(text);
+    proxy.trickle(20);
+    await expect(ask()).rejects.toThrow("has not ended its answer after 200 ms");
+    expect((await postgres.pool.query(text)).rows).toEqual([{ one: 1 }]);
+  }
+});
+
+const row = (length: number) => Uint8Array.of(0x44, 0, 0, 0, length, 0, 9, 0, 0, 0, 2);
+const faults: Record<string, Uint8Array> = {
+  "a row without its columns": row(10),
+  "a length of nothing": row(0),
+  "a length of two gigabytes": Uint8Array.of(0x44, 0x7f, 0xff, 0xff, 0xff),
+  "a reply of HTTP": new TextEncoder().encode("HTTP/1.1 502 Bad Gateway\r\n\r\n"),
+};
+
+test.each(Object.keys(faults))(
+  "what no PostgreSQL server sends ends a connection: %s",
+  async (of) => {
+    await postgres.close();
+    postgres = await openPostgres({ url: proxy.url });
+    for (const text of ["select 1", "select pg_sleep(9)"]) {
+      const client = await postgres.pool.connect();
+      const ended = new Promise((resolve) => client.once("error", resolve));
+      const asked = client.query({ text, answerMs: 60_000 }).catch((error: unknown) => error);
+      if (text === "select 1") await asked;
+      // In halves, as a network cuts them.
+      const bytes = faults[of] ?? row(0);
+      proxy.send(bytes.subarray(0, 3));
+      proxy.send(bytes.subarray(3));
+      expect(await ended).toBeInstanceOf(Error);
+      client.release(true);
+    }
+    expect((await postgres.pool.query(text)).rows).toEqual([{ one: 1 }]);
+  },
+);
+
 test("what the server still does for a connection that was given up is ended", async () => {
   await expect(postgres.pool.query("select pg_sleep(60)")).rejects.toThrow(NoAnswerError);
   const left = "select 1 from pg_stat_activity where query = 'select pg_sleep(60)'";

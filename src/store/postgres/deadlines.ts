@@ -1,7 +1,9 @@
 /**
  * How long this side waits for the database server, in milliseconds. A server that sends nothing for
- * as long as a statement may wait is taken for gone, and the connection for lost. The server cancels
- * statements by itself (`statement_timeout`); these limits are for when it cannot say so.
+ * as long as a statement may wait is taken for gone, and the connection for lost. So is one that has
+ * not ended its answer after `long`, or after the statement's own limit where a call waits for it.
+ * The server cancels statements by itself (`statement_timeout`); these limits are for when it cannot
+ * say so.
  */
 export const deadlines = {
   /** For a new connection, and for a free one of the pool. */

@@ -86,14 +86,14 @@ const isBounded = (client: PoolClient): client is PoolClient & BoundedClient =>
 
 const pools = new WeakMap<Db, Pool>();
 
-/** The same database, where the server may be silent for longer during a statement. */
-export function withDeadline(db: Db, answerMs: number): Db {
+/** The same database with other limits, as `setDeadline` has them. */
+export function withDeadline(db: Db, answerMs: number, totalMs?: number): Db {
   const pool = pools.get(db);
   // Within a transaction, the connection has its deadline already.
   if (pool === undefined) return db;
   const connect = async () => {
     const client = await pool.connect();
-    setDeadline(client, answerMs);
+    setDeadline(client, answerMs, totalMs);
     return client;
   };
   // It is ended with the pool.

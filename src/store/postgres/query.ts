@@ -6,7 +6,7 @@ export interface Query {
   readonly values?: readonly unknown[];
   /** The server keeps its plan by this name. */
   readonly name?: string;
-  /** After this time without an answer it fails, and its connection is given up. */
+  /** When its answer has not ended after this time, it fails, and its connection is given up. */
   readonly answerMs: number;
   /**
    * It changes money: none that was given up before may still be running, or it would be carried
@@ -48,7 +48,8 @@ async function send<Row extends QueryResultRow>(
   let isOver = false;
   try {
     const { values = [], ...rest } = statement;
-    const { rows } = await client.query<Row>({ ...rest, values: [...values] });
+    const totalMs = rest.answerMs;
+    const { rows } = await client.query<Row>({ ...rest, totalMs, values: [...values] });
     isOver = true;
     return rows;
   } catch (error) {

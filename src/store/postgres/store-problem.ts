@@ -25,6 +25,22 @@ export function toPostgresProblem(error: unknown, url: string): unknown {
   return error;
 }
 
+/** The server may answer again by itself: it is down, cut off, overloaded or restarting. */
+export function isAway(error: unknown): boolean {
+  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
+    const { code, text } = faultOf(at);
+    if (away.test(code) || (code === "" && awayTexts.test(text))) return true;
+  }
+  return false;
+}
+
+const away = new RegExp(
+  `^(${noAnswer}|ECONN\\w+|EPIPE|ETIMEDOUT|E(HOST|NET)UNREACH|ENETDOWN|EAI_AGAIN|57P0[123]|08\\w{3}|53300)$`,
+);
+/** The driver has no codes for them. */
+const awayTexts =
+  /timeout expired|connection timeout|timeout exceeded when trying to connect|not queryable|Connection terminated/;
+
 interface Place {
   /** With its port. */
   readonly server: string;

@@ -37,7 +37,8 @@ export async function createPostgresStore(
     catalog: createCatalogStore(db),
     targetChecks: createTargetCheckStore(db),
     providerFailures: createProviderFailureStore(db),
-    feed: createFeedStore(db),
+    // Calls wait for it.
+    feed: createFeedStore(withDeadline(db, deadlines.statement, deadlines.statement)),
     people: createPeopleStore(db),
     audit: createAuditStore(db),
     rejections: createRejectionStore(patient),

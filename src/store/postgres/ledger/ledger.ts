@@ -10,6 +10,7 @@ import type {
 import type { CountedReceipt } from "../../../ledger/tokens/reasoning.ts";
 import { type EntryRow, toEntry } from "../../sql/ledger/entry-row.ts";
 import { deadlines } from "../deadlines.ts";
+import { query } from "../query.ts";
 import { addEntry, entryFields } from "./entries.ts";
 import { setLimits } from "./limits-writer.ts";
 
@@ -46,8 +47,10 @@ export function createLedgerStore(options: LedgerStoreOptions): LedgerStore {
     entries: (accountId) => readEntries(pool, accountId),
     recentCounts: () => readRecentCounts(pool),
     async findClaim(id) {
-      const { rows } = await pool.query<ClaimRow>("select * from claims where id = $1", [id]);
-      return rows.map(toClaim)[0];
+      const text = "select * from claims where id = $1";
+      const values = [id];
+      const [row] = await query<ClaimRow>(pool, { text, values, answerMs: deadlines.statement });
+      return row && toClaim(row);
     },
     // Claims of a process that is gone are freed with its epoch.
     async releaseRunningClaims() {},

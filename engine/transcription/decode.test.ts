@@ -119,9 +119,9 @@ const liars: readonly (readonly [string, Verdict, Uint8Array])[] = [
   ["M4A with a scale of 0", "not heard", edited(m4a, at(m4a, "mdhd") + 16, [0, 0, 0, 0])],
   ["M4A with times for one frame", "not billed", edited(m4a, at(m4a, "stts") + 12, [0, 0, 0, 1])],
   ["M4A with a size for one frame", "not billed", edited(m4a, at(m4a, "stsz") + 12, [0, 0, 0, 1])],
-  ["M4A with one frame per chunk", "not heard", edited(m4a, at(m4a, "stsc") + 16, [0, 0, 0, 1])],
-  ["M4A with all frames in a chunk", "not heard", edited(m4a, at(m4a, "stsc") + 16, most)],
-  ["M4A with too many chunks", "not heard", edited(m4a, at(m4a, "stco") + 8, most)],
+  ["M4A with one frame per chunk", "not billed", edited(m4a, at(m4a, "stsc") + 16, [0, 0, 0, 1])],
+  ["M4A with all frames in a chunk", "not billed", edited(m4a, at(m4a, "stsc") + 16, most)],
+  ["M4A with too many chunks", "not billed", edited(m4a, at(m4a, "stco") + 8, most)],
   ["WebM without a duration", "heard as billed", edited(webm, webmDuration, [0xec])],
   ["WebM of no duration", "heard as billed", edited(webm, webmDuration + 3, [0, 0, 0, 0])],
 ];

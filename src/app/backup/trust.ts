@@ -72,7 +72,7 @@ function linesOf(found: ForeignContents): readonly string[] {
   const uses = found.providers.flatMap(usesOf);
   const ofMachine = uses.filter(({ source }) => source !== "variable");
   const variables = uses.filter(({ source }) => source === "variable");
-  const counted = (count: number, text: string) => (count === 0 ? [] : [`${count} ${text}`]);
+  const counted = (count: number, text: string) => (count === 0 ? [] : [`${text}: ${count}`]);
   return [
     ...ofMachine.map(outsideUseText),
     ...found.operators.map((email) => `${email} administers the gateway`),
@@ -83,8 +83,8 @@ function linesOf(found: ForeignContents): readonly string[] {
       .map(
         (row) => `provider ${row["name"]} sends prompts and any stored keys to ${rowReceiver(row)}`,
       ),
-    ...counted(found.keys, "API keys of callers work"),
-    ...counted(found.people, "other users have the passwords and passkeys of the backup"),
+    ...counted(found.keys, "API keys that work"),
+    ...counted(found.people, "other users, who sign in as in the backup"),
     ...found.strange.map((one) => `the ${one} is not as a gateway creates it`),
   ];
 }

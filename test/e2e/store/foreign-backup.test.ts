@@ -112,6 +112,7 @@ test("what a writer of the backup may have hidden in hashes is ended, and operat
      values ('p1', 'u1', '', '', 0, '[]', '', 0, 1), ('p2', 'u2', '', '', 0, '[]', '', 0, 1)`,
     `insert into identities values ('https://id.example', 'thief', 'u1', '', null, 1, 1)`,
   );
+  expect((await restore(backup)).stderr).toContain("other users, who sign in as in the backup: 1");
   const { code, stdout } = await restore(backup, "--trust", "--json");
   expect([code, JSON.parse(stdout).ended_access]).toEqual([0, true]);
   const raw = new Database(join(target(), "svc.db"));

@@ -43,11 +43,39 @@ test.each([
   },
 );
 
+const at = (chars: string) =>
+  Array.from(
+    { length: 8_000 },
+    (_, n) => chars[(Math.imul(n + 1, 2_654_435_761) >>> 9) % chars.length],
+  );
+
+/** For each character, about what the tokenizer counts. */
+test.each([
+  ["letters at random", 0.52, at("abcdefghijklmnopqrstuvwxyz").join("")],
+  ["consonants", 0.57, at("bcdfghjklmnpqrstvwxz").join("")],
+  ["capital letters at random", 0.57, at("ABCDEFGHIJKLMNOPQRSTUVWXYZ").join("")],
+  ["letters in both cases", 0.62, at("aBcDeFgHxQzJ").join("")],
+  ["single letters", 0.5, at("qzxj").join(" ")],
+  ["line ends, tabs and spaces in turn", 0.605, "\n \t\r ".repeat(2_000)],
+  [
+    "letters between mixed white space",
+    0.66,
+    at("qxzj")
+      .flatMap((letter, n) => [letter, at(" \n\t")[n] ?? ""])
+      .join(""),
+  ],
+  ["white space of all kinds", 0.89, at("\t\v\f\n").join("")],
+])("text that is hard to count costs about what it has: %s", (_, perChar, text) => {
+  const factor = likelyTokens([text]) / (perChar * text.length);
+  expect(factor).toBeGreaterThan(0.6);
+  expect(factor).toBeLessThan(1.2);
+});
+
 test("nothing is nothing, and a text of many parts is looked at everywhere", () => {
   expect(likelyTokens([])).toBe(0);
   expect(likelyTokens(["", ""])).toBe(0);
   const light = " ".repeat(500_000);
   const heavy = base64.slice(0, 10_000).repeat(50);
-  for (const texts of [[light, heavy], [heavy, light], [heavy + light], [...(light + heavy)]])
+  for (const texts of [[light, heavy], [heavy, light], [heavy + light]])
     expect(likelyTokens(texts) / likelyTokens([heavy])).toBeCloseTo(1, 0);
 });

@@ -2,14 +2,15 @@
 import { Dialer } from "../../src/providers/kit/dial.ts";
 import { baseHeaders, send } from "../../src/providers/kit/http.ts";
 
-const port = Number(process.argv[2]);
+const [port, times] = process.argv.slice(2).map(Number);
 const dialer = new Dialer({
   provider: "acme",
   allowPrivate: true,
   lookup: async () => ["127.0.0.1"],
 });
 
-for (const name of ["one.example", "two.example", "one.example", "two.example", "other.example"]) {
+const rounds = Array.from({ length: times ?? 0 }, () => ["one.example", "two.example"]);
+for (const name of [...rounds.flat(), "other.example"]) {
   const pin = dialer.pin(`https://${name}:${port}/v1`);
   const { signal } = new AbortController();
   const headers = baseHeaders(pin);

@@ -36,7 +36,6 @@ const partEvents: Readonly<Record<string, readonly [delta: string, done: string,
   {
     output_text: ["response.output_text.delta", "response.output_text.done", "text"],
     refusal: ["response.refusal.delta", "response.refusal.done", "refusal"],
-    reasoning_text: ["response.reasoning_text.delta", "response.reasoning_text.done", "text"],
     summary_text: [
       "response.reasoning_summary_text.delta",
       "response.reasoning_summary_text.done",
@@ -224,10 +223,13 @@ const newPart = (kind: string, index: number): OpenPart => ({
 
 function closePart(item: OpenItem, event: JsonObject): void {
   const { part } = item;
-  check(part?.isSaid === true, "end of a part before its words");
+  check(part !== undefined, "end of a part that is not open");
+  const done = objectOf(event["part"]);
+  // Raw reasoning has no deltas: its part comes whole.
+  if (part.kind === "reasoning_text") part.said = textOf(done["text"]);
+  else check(part.isSaid, "end of a part before its words");
   check(indexOf(part.kind, event) === part.index, "end of another part");
   const [, , field = "text"] = partEvents[part.kind] ?? [];
-  const done = objectOf(event["part"]);
   check(done["type"] === part.kind, "end of a part of another kind");
   check(done[field] === part.said, "part that differs from its pieces");
   const { logprobs = [], annotations = [] } = done;

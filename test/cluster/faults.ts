@@ -106,6 +106,9 @@ export const faults: Readonly<Record<string, Fault>> = {
   "forget-all": {
     run: async ({ cluster }) => cluster.proxy?.forget(),
   },
+  trickle: {
+    run: async ({ cluster }) => cluster.proxy?.trickle(1_000),
+  },
   "stop-while-silent": {
     stops: true,
     run: async ({ cluster }) => cluster.proxy?.stall(),

@@ -319,7 +319,10 @@ function isAddressOf(vendor: Vendor, baseUrl: string): boolean {
     : hostname === ownHost;
 }
 
-/** Whether a key for this vendor reaches nobody else there. The kind makes an empty address itself. */
+/**
+ * Whether an address belongs to the vendor, so that its key may be sent there. If the address is empty,
+ * the provider's kind supplies the vendor's own.
+ */
 export function isOwnAddress(
   vendor: Vendor,
   { kind, baseUrl }: { readonly kind: string; readonly baseUrl: string },

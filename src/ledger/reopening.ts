@@ -20,7 +20,7 @@ export type StoreWrite = "receipt" | "probe" | "other";
  * writes (its disk is full) may take small ones, so a probe that succeeds opens rounds of a second
  * first: 1, 2, 4, … calls, of which each account gets one per round. Each round begins with
  * another probe. A receipt that stands ends the rounds, and so does the probe after the last one:
- * slow calls, whose receipts come late, keep nobody out for longer. The pauses between attempts
+ * slow calls write receipts late, and must not keep other accounts out. The pauses between attempts
  * double until a receipt stands.
  */
 export class Reopening {

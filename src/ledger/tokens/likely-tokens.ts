@@ -6,8 +6,8 @@ import { bytesOf, sampleOf } from "./text-sample.ts";
  *
  * Each character counts by its script, as measured on prose, and Latin letters by what is before
  * them. Keys, base64 and source code have more tokens than prose, because a token ends where letters,
- * digits and signs meet. Letters at random and mixed white space have many more: a caller who asks for
- * more counts than its share must not get those for nothing.
+ * digits and signs meet. Random letters and mixed white space have many more. They must
+ * count in full, because callers who exceed their share of exact counts pay by this estimate.
  */
 export function likelyTokens(texts: readonly string[]): number {
   const { texts: parts, factor } = sampleOf(texts, looked);

@@ -32,7 +32,7 @@ test("a provider of the removed kind starts nothing and stops no other provider"
   expect(JSON.stringify(body)).toContain("Use kind openai with base_url");
 });
 
-test("a model that only a removed kind serves is shown as failing, and nobody is sent to it", async () => {
+test("a model whose only provider has a removed kind is failing, and is not served", async () => {
   const { operations } = gateway.server;
   const model = (await operations.models.list({})).find(({ id }) => id === "command");
   expect(model).toMatchObject({ state: "failing", served: false });

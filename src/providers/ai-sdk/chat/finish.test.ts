@@ -3,7 +3,7 @@ import { type Ending, toEnding } from "./finish.ts";
 
 const ended = (unified: string, raw?: string) => ({ unified, raw });
 
-test("an end is told by the package's word", () => {
+test("each finish reason of the package has its ending", () => {
   const endings: readonly (readonly [unknown, Ending])[] = [
     [ended("stop", "end_turn"), "stop"],
     [ended("length", "max_tokens"), "length"],

@@ -23,7 +23,7 @@ interface Found {
 }
 
 /**
- * A budget counts all that was charged in its period, and nobody waits while that is added up:
+ * A budget counts all charges of its period. Calls go on while these are added up:
  *
  * 1. The owner gets a budget of this period that lends nothing. It is not announced, so processes
  *    admit calls as before; but a commit compares versions, and from here on counts for the budget.
@@ -122,7 +122,7 @@ const idOf = ({ accountId, keyId }: LimitsOwner) => keyId ?? accountId;
 const spansOf = (limits: Limits | undefined, nowMs: number) =>
   limits?.budget === undefined ? [] : budgetSpans(limits.budget.period, nowMs);
 
-/** Nobody else changes its limits until the transaction ends. */
+/** Locks the owner, so that no other transaction changes its limits before this one ends. */
 async function lockOwner(client: PoolClient, owner: LimitsOwner): Promise<Found> {
   const { rows } = await client.query<{ limits: string | null; limits_version: number }>(
     `select limits, limits_version from ${tableOf(owner)} where id = $1 for no key update`,

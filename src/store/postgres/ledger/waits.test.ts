@@ -86,7 +86,7 @@ test("while the sums of a dead node are added up, others commit, borrow and set 
   await adding;
 });
 
-test("while the receipts of a budget are added up, nobody waits, and each of them counts once", async () => {
+test("other calls go on while a budget adds up its receipts, and each receipt counts once", async () => {
   const [a, b] = [await openNode("a"), await openNode("b")];
   await credit(a, 100n);
   await credit(a, 100n, "acct_2");

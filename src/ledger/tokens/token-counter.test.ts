@@ -176,7 +176,7 @@ describe("what is counted", () => {
   });
 });
 
-describe("the event loop and the process", () => {
+describe("the event loop and the worker", () => {
   test("the event loop goes on while a large text is counted", async () => {
     await count(shared, ["hello"]);
     const order: string[] = [];
@@ -186,21 +186,6 @@ describe("the event loop and the process", () => {
     order.push("ten turns");
     await counted;
     expect(order).toEqual(["ten turns", "counted"]);
-  });
-
-  test("a worker without work does not keep the process alive", async () => {
-    const source = `
-      import { TokenCounter } from ${JSON.stringify(join(import.meta.dir, "token-counter.ts"))};
-      const counter = new TokenCounter({ limitMs: ${patientMs} });
-      const free = { accountId: "acme", purpose: "free" };
-      const awake = setInterval(() => {}, 1_000);
-      console.log(await counter.count(["hello world"], free), counter.isRunning);
-      clearInterval(awake);`;
-    const child = Bun.spawn([process.execPath, "-e", source], { stderr: "inherit" });
-    const timer = setTimeout(() => child.kill(), 200_000);
-    expect(await child.exited).toBe(0);
-    clearTimeout(timer);
-    expect(await new Response(child.stdout).text()).toBe("2 true\n");
   });
 
   test("one worker serves many counts, and another starts after it was idle and ended", async () => {

@@ -1,4 +1,4 @@
-import { type Clock, monotonicMs } from "../base/clock.ts";
+import { type Clock, elapsedMsOf, monotonicMs } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { ListenerCertificate } from "../base/network/certificate-source.ts";
 import { ownGatewayUrl } from "../config/addresses.ts";
@@ -93,7 +93,7 @@ export async function startGatewayRole(options: GatewayRoleOptions): Promise<Gat
   undo.push(() => retention.close(), closingShare(opened, "beside"));
   const state = await loadState({ configuration, opened, engine, money, lookup, clock, log, undo });
   if (otlp !== undefined) otlp.findProvider = providerFinder(state.catalog);
-  const calls = new ActiveCalls(settings);
+  const calls = new ActiveCalls(settings, elapsedMsOf(clock));
   const telemetry = otlp?.counts;
   const { router } = state;
   const sources = { ...money, losses: opened.shared?.node?.losses, telemetry, certificate };

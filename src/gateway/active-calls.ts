@@ -9,6 +9,12 @@ interface ReadOnSlots {
   used: number;
 }
 
+interface ActiveCallOptions {
+  readonly accountId?: string;
+  readonly slots?: ReadOnSlots;
+  readonly nowMs?: () => number;
+}
+
 /**
  * A call in flight: what may end it early. Times are monotonic, and are looked at by one ticker for
  * all calls, which is far cheaper than timers per call.
@@ -18,6 +24,8 @@ export class ActiveCall implements RoutedCall {
   #signal = new CallSignal();
   readonly #limits: CallLimits;
   readonly #slots: ReadOnSlots;
+  /** In the time of the ticker. */
+  readonly nowMs: () => number;
   readonly #startedMs: number;
   /** When the upstream was last heard; undefined while the caller is not reading. */
   #upstreamSinceMs: number | undefined;
@@ -56,9 +64,10 @@ export class ActiveCall implements RoutedCall {
   constructor(
     limits: CallLimits,
     nowMs: number,
-    { accountId = "", slots = { used: 0 } }: { accountId?: string; slots?: ReadOnSlots } = {},
+    { accountId = "", slots = { used: 0 }, nowMs: clock = monotonicMs }: ActiveCallOptions = {},
   ) {
     this.accountId = accountId;
+    this.nowMs = clock;
     this.#limits = limits;
     this.#slots = slots;
     this.#startedMs = nowMs;
@@ -102,7 +111,7 @@ export class ActiveCall implements RoutedCall {
     this.#probe = undefined;
     // The first one began with the call.
     if (this.#attempts++ === 0) return;
-    this.#attemptMs = monotonicMs();
+    this.#attemptMs = this.nowMs();
     if (this.#signal.aborted && !this.isOver) this.#signal = new CallSignal();
   }
 
@@ -118,7 +127,7 @@ export class ActiveCall implements RoutedCall {
 
   /** The upstream gave a sign of life within its answer. */
   readonly onHeard = (): void => {
-    this.#heardMs = monotonicMs();
+    this.#heardMs = this.nowMs();
   };
 
   /** It has answered: whether it can be reached is no question any more. */
@@ -176,7 +185,7 @@ export class ActiveCall implements RoutedCall {
   }
 
   /** The upstream spoke, though nothing of it goes to the caller yet. */
-  hear(nowMs: number): void {
+  hear(nowMs = this.nowMs()): void {
     this.#heardMs = nowMs;
   }
 
@@ -330,7 +339,8 @@ export class ActiveCalls {
       limits = limitsFor(model, this.#limits);
       this.#limitsByModel.set(model, limits);
     }
-    const call = new ActiveCall(limits, this.#nowMs(), { accountId, slots: this.#slots });
+    const [nowMs, slots] = [this.#nowMs, this.#slots];
+    const call = new ActiveCall(limits, nowMs(), { accountId, slots, nowMs });
     this.#calls.add(call);
     return call;
   }

@@ -1,4 +1,3 @@
-import { monotonicMs } from "../base/clock.ts";
 import { type ApiError, toApiError } from "../base/errors.ts";
 import { type ActiveCall, callerLeft } from "./active-calls.ts";
 
@@ -99,7 +98,7 @@ class StreamReply {
 
   readonly #next = (): void => {
     if (this.#isOver) return;
-    this.#call.waitForUpstream(monotonicMs());
+    this.#call.waitForUpstream(this.#call.nowMs());
     try {
       const piece = this.#source.next();
       if (piece instanceof Promise) void piece.then(this.#write, this.#fail);
@@ -115,7 +114,7 @@ class StreamReply {
     if (this.#isOver || sink === undefined) return;
     try {
       this.#call.waitForReader(
-        monotonicMs(),
+        this.#call.nowMs(),
         piece !== undefined && piece === this.#source.keepAlive,
       );
       if (piece === undefined) {

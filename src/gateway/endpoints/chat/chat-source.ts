@@ -1,4 +1,3 @@
-import { monotonicMs } from "../../../base/clock.ts";
 import { ApiError } from "../../../base/errors.ts";
 import type { ChatPart, ChatStream } from "../../../call/chat.ts";
 import { isHollow, latestUsage, type Usage } from "../../../call/usage.ts";
@@ -96,7 +95,7 @@ export class ChatSource implements StreamSource {
         charge.deliver();
         return text;
       }
-      call.hear(monotonicMs());
+      call.hear();
       if (this.#isDone || this.#isMeasuring) return undefined;
       this.#reading = this.#read();
       parts = await this.#reading;

@@ -1,7 +1,9 @@
 /** A gateway in front of two vendors, with retries and breakers as they are in use. */
 
+import { monotonicMs } from "../../src/base/clock.ts";
 import { type FakeUpstream, type RecordedRequest, startFakeUpstream } from "../fake/upstream.ts";
 import { startTestGateway, type TestGateway } from "./harness.ts";
+import { waitUntil } from "./money-home.ts";
 
 export interface ServingHome {
   readonly gateway: TestGateway;
@@ -10,6 +12,14 @@ export interface ServingHome {
   readonly second: FakeUpstream;
   /** How the targets of a provider are, by the upstream's name of the model. */
   targets(provider: string): Promise<Readonly<Record<string, TargetState>>>;
+  /** For the time limits of calls, this much time has passed. */
+  pass(ms: number): void;
+  /** Resolves when the time limits of all calls have been looked at. */
+  ticks(): Promise<void>;
+  /** Resolves when the gateway has read what was sent to it before: others were answered since. */
+  read(): Promise<void>;
+  /** Resolves when a target's pause is known. */
+  untilResting(provider: string, model: string): Promise<void>;
   /** Forgets what was said, and what is held against anybody. */
   reset(): Promise<void>;
   stop(): Promise<void>;
@@ -57,6 +67,12 @@ export async function startServing(
   } = {},
 ): Promise<ServingHome> {
   const second = await startFakeUpstream();
+  let passedMs = 0;
+  let looks: readonly (() => void)[] = [];
+  const look = () =>
+    new Promise<void>((resolve) => {
+      looks = [...looks, resolve];
+    });
   const gateway = await startTestGateway({
     manifest: `
 providers:
@@ -73,22 +89,43 @@ ${options.models ?? ""}
       OTHER_KEY: "second-secret",
       ...options.environment,
     },
+    clock: {
+      nowMs: () => Date.now(),
+      elapsedMs() {
+        for (const resolve of looks) resolve();
+        looks = [];
+        return monotonicMs() + passedMs;
+      },
+    },
     ...(options.writeLog === undefined ? {} : { writeLog: options.writeLog }),
   });
   const { operations } = gateway.server;
+  const targets: ServingHome["targets"] = async (provider) => {
+    const list = await operations.providers.list({});
+    const found = list.find(({ name }) => name === provider)?.targets ?? [];
+    return Object.fromEntries(
+      found.map(({ model, state, reason, requests, failures }) => [
+        model,
+        { state, reason, requests, failures },
+      ]),
+    );
+  };
   return {
     gateway,
     first: gateway.upstream,
     second,
-    async targets(provider) {
-      const list = await operations.providers.list({});
-      const targets = list.find(({ name }) => name === provider)?.targets ?? [];
-      return Object.fromEntries(
-        targets.map(({ model, state, reason, requests, failures }) => [
-          model,
-          { state, reason, requests, failures },
-        ]),
-      );
+    targets,
+    untilResting: (provider, model) =>
+      waitUntil("its pause", async () => (await targets(provider))[model]?.state === "resting"),
+    pass(ms) {
+      passedMs += ms;
+    },
+    async ticks() {
+      // A call that is being answered looks at the clock as well.
+      for (let count = 0; count < 4; count++) await look();
+    },
+    async read() {
+      for (let turn = 0; turn < 3; turn++) await (await fetch(`${gateway.origin}/healthz`)).text();
     },
     async reset() {
       for (const upstream of [gateway.upstream, second]) upstream.reset();

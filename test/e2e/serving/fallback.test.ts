@@ -344,7 +344,7 @@ describe("a caller who leaves", () => {
     const call = payer.chat({ model: "only" }, { signal });
     await (await arrived).closed;
     // The limit is known to the router once the breaker rests.
-    while ((await home.targets("first"))["m1"]?.state !== "resting") await Bun.sleep(5);
+    await home.untilResting("first", "m1");
     expect((await payer.standing()).held > 0n).toBe(true);
     await leave(call);
     const { outcome, charged, attempts } = await payer.receipt();

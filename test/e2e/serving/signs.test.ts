@@ -13,7 +13,7 @@ import {
   jsonReply,
   type Recording,
 } from "../../fake/recordings.ts";
-import { cutAfter, type Script } from "../../fake/script.ts";
+import { cutAfter } from "../../fake/script.ts";
 import { anthropicEvents } from "../../fake/vendors/anthropic-messages.ts";
 import { geminiEvent, geminiReply } from "../../fake/vendors/gemini-replies.ts";
 import { BodyReader, parseStream, textOf } from "../../replies/event-stream.ts";
@@ -31,13 +31,12 @@ beforeAll(async () => {
     providers: `  other: { kind: gemini, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
   bridged: { kind: anthropic, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }`,
     models: `
-  short: { endpoint: chat, ${price}, timeouts: { total: 1 }, routes: ${only} }
-  shared: { endpoint: chat, ${price}, timeouts: { total: 6 }, routes: ${both} }
-  lively: { endpoint: chat, ${price}, timeouts: { idle: 1.5 }, routes: ${only} }
-  lively-too: { endpoint: chat, ${price}, timeouts: { idle: 1.5 }, routes: [{ provider: other, model: m3 }] }
-  lively-as-well: { endpoint: chat, ${price}, timeouts: { idle: 1.5 }, routes: [{ provider: bridged, model: m4 }] }
+  shared: { endpoint: chat, ${price}, timeouts: { total: 60 }, routes: ${both} }
+  lively: { endpoint: chat, ${price}, timeouts: { idle: 20 }, routes: ${only} }
+  lively-too: { endpoint: chat, ${price}, timeouts: { idle: 20 }, routes: [{ provider: other, model: m3 }] }
+  lively-as-well: { endpoint: chat, ${price}, timeouts: { idle: 20 }, routes: [{ provider: bridged, model: m4 }] }
 `,
-    environment: { SVC_KEEP_ALIVE_S: "0.2" },
+    environment: { SVC_KEEP_ALIVE_S: "0.04" },
   });
 });
 afterAll(() => home.stop());
@@ -70,17 +69,35 @@ describe("a target that sends nothing but comments within its answer", () => {
     framing: "chunked",
   });
 
-  /** Says something, then so many comments, one every 0.4 s, then the rest. */
-  const pinging = (comments: number, { head, parts, end }: Recording = openai): Script => {
-    return [
+  /** Says something, then comments, and then nothing or the rest. Time passes before each. */
+  async function ping(
+    call: Promise<Response>,
+    { head, parts, end }: Recording,
+    options: { readonly isSilentAtLast: boolean },
+  ) {
+    const gates = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
+    const [last, ...comments] = gates;
+    home.first.replyWith([
       { send: Buffer.concat([head, ...parts.slice(0, 2)]) },
-      ...Array.from({ length: comments }, (_, at) => [
-        { until: Bun.sleep(400 * (at + 1)) },
+      ...comments.flatMap(({ promise }) => [
+        { until: promise },
         { send: httpChunk(": PROCESSING\n\n") },
-      ]).flat(),
+      ]),
+      { until: last?.promise ?? Promise.resolve() },
       { send: Buffer.concat([...parts.slice(2), end]) },
-    ];
-  };
+    ]);
+    const body = new BodyReader(await call);
+    await body.until("Once");
+    for (const { resolve } of comments) {
+      home.pass(15_000);
+      await home.ticks();
+      resolve();
+      await home.read();
+    }
+    if (options.isSilentAtLast) home.pass(20_000);
+    else last?.resolve();
+    return parseStream(await body.rest());
+  }
 
   for (const [model, target, recording] of [
     ["lively", "first/m1", openai],
@@ -89,48 +106,42 @@ describe("a target that sends nothing but comments within its answer", () => {
   ] as const)
     test(`is alive, for longer than the limit of its silence: ${target}`, async () => {
       const payer = await openPayer(home.gateway);
-      home.first.replyWith(() => pinging(6, recording));
-      const response = await payer.chat({ model, stream: true });
-      const stream = parseStream(await response.text());
+      const call = Promise.withResolvers<Response>();
+      const heard = ping(call.promise, recording, { isSilentAtLast: false });
+      call.resolve(payer.chat({ model, stream: true }));
+      const stream = await heard;
       expect([textOf(stream), stream.error, stream.isDone]).toEqual(["Once more", undefined, true]);
       expect(await payer.receipt()).toMatchObject({ charged: cost, attempts: target });
     });
 
   test("and then nothing at all is silent from then on", async () => {
     const payer = await openPayer(home.gateway);
-    home.first.replyWith(() => [...pinging(2).slice(0, -1), { hang: true }]);
-    const stream = parseStream(await (await payer.chat({ model: "lively", stream: true })).text());
+    const call = Promise.withResolvers<Response>();
+    const heard = ping(call.promise, openai, { isSilentAtLast: true });
+    call.resolve(payer.chat({ model: "lively", stream: true }));
+    const stream = await heard;
     expect([textOf(stream), stream.error?.code]).toEqual(["Once", "upstream_timeout"]);
     expect(await health()).toMatchObject({ requests: 1, failures: 1 });
   });
 });
 
-describe("the limit of the whole call", () => {
-  test("in mid-answer is no failure of a target that spoke", async () => {
-    const payer = await openPayer(home.gateway);
-    const recording = chatStreams.openai({ pieces: ["Once upon"] });
-    home.first.replyWith(cutAfter({ recording, parts: 2, by: "hang" }));
-    const stream = parseStream(await (await payer.chat({ model: "short", stream: true })).text());
-    expect([textOf(stream), stream.error?.code]).toEqual(["Once upon", "upstream_timeout"]);
-    expect((await payer.receipt()).attempts).toBe(
-      "first/m1 upstream_timeout (the call exceeded 1000 ms)",
-    );
-    expect(await health()).toMatchObject({ state: "closed", requests: 1, failures: 0 });
+test("a target that said no more than a comment leaves half of the whole time to the second", async () => {
+  const payer = await openPayer(home.gateway);
+  const { head } = chatStreams.openai();
+  home.first.replyWith([{ send: head }, { send: httpChunk(": wait\n\n") }, { hang: true }]);
+  home.second.replyWith(chatStreams.openai({ pieces: ["from the second"], usage }));
+  const asked = home.first.nextRequest();
+  const call = payer.chat({ model: "shared", stream: true });
+  await asked;
+  await home.read();
+  home.pass(30_000);
+  const stream = parseStream(await (await call).text());
+  expect([textOf(stream), stream.isDone]).toEqual(["from the second", true]);
+  expect(await payer.receipt()).toMatchObject({
+    attempts: "first/m1 upstream_timeout (the provider sent nothing for 30000 ms), second/m2",
+    charged: cost,
   });
-
-  test("leaves half of it to the second target, also where the first said no more than a comment", async () => {
-    const payer = await openPayer(home.gateway);
-    const { head } = chatStreams.openai();
-    home.first.replyWith([{ send: head }, { send: httpChunk(": wait\n\n") }, { hang: true }]);
-    home.second.replyWith(chatStreams.openai({ pieces: ["from the second"], usage }));
-    const stream = parseStream(await (await payer.chat({ model: "shared", stream: true })).text());
-    expect([textOf(stream), stream.isDone]).toEqual(["from the second", true]);
-    expect(await payer.receipt()).toMatchObject({
-      attempts: "first/m1 upstream_timeout (the provider sent nothing for 3000 ms), second/m2",
-      charged: cost,
-    });
-    expect(await health()).toMatchObject({ requests: 1, failures: 1 });
-  });
+  expect(await health()).toMatchObject({ requests: 1, failures: 1 });
 });
 
 describe("an error whose body does not come", () => {
@@ -187,7 +198,7 @@ describe("a caller who leaves in the pause behind an answer that began with a fa
       const call = payer.call(path, body, { signal });
       // A stream's head may go out before its model speaks.
       const read = call.then((response) => new BodyReader(response).rest());
-      while ((await health())?.state !== "resting") await Bun.sleep(5);
+      await home.untilResting("first", "m1");
       expect((await payer.standing()).held > 0n).toBe(true);
       await leave(read);
       const { outcome, charged, cost: worth, units, attempts } = await payer.receipt();

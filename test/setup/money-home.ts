@@ -139,8 +139,16 @@ async function expectBooks(
     free: credit - charged,
   });
   expect(balance >= 0n).toBe(true);
-  expect(await ledgerProblems(gateway)).toEqual([]);
+  const looks = (looksByServer.get(gateway.server) ?? 0) + 1;
+  looksByServer.set(gateway.server, looks);
+  if (Number.isInteger(Math.log2(looks)) || looks % examineEvery === 0)
+    expect(await ledgerProblems(gateway)).toEqual([]);
 }
+
+/** How often the books of this server were looked at. */
+const looksByServer = new WeakMap<object, number>();
+/** The examination reads the whole ledger: it comes at the 1st, 2nd, 4th, … look, and every 16th. */
+const examineEvery = 16;
 
 export async function ledgerProblems(gateway: TestGateway) {
   const reader = openLedgerReader(join(gateway.dataDir, "svc.db"));

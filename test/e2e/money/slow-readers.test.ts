@@ -3,8 +3,10 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { monotonicMs } from "../../../src/base/clock.ts";
 import { chatChunk, chatStream, httpChunk, speechReplies } from "../../fake/recordings.ts";
 import type { Script } from "../../fake/script.ts";
+import type { RecordedRequest } from "../../fake/upstream.ts";
 import { openPayer, type Payer } from "../../setup/money-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 import { formOf, speechFile } from "../transcription/form.ts";
@@ -17,7 +19,9 @@ models:
   speech: { endpoint: speech, price: { input: "0.50", audio_output: "10.00" }, routes: [{ provider: fake, model: s, voices: same }] }
   whisper: { endpoint: transcription, price: { audio_second: "0.0001" }, routes: [{ provider: fake, model: w }] }
 `;
-const gateway = useTestGateway({ manifest, environment: { SVC_MAX_CALL_S: "4" } });
+let passedMs = 0;
+const clock = { nowMs: () => Date.now(), elapsedMs: () => monotonicMs() + passedMs };
+const gateway = useTestGateway({ manifest, clock, environment: { SVC_MAX_CALL_S: "600" } });
 const sockets: Socket[] = [];
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
@@ -91,12 +95,25 @@ async function readSlowly(payer: Payer, request: Request): Promise<void> {
   expect(String(start)).toStartWith("HTTP/1.1 200 ");
 }
 
+/** The upstream gets rid of nothing more: all buffers on the way are full. */
+async function untilStuck(request: RecordedRequest): Promise<void> {
+  let sentBytes = -1;
+  for (let turn = 0; turn < 20; turn++) {
+    if (request.bytesSent !== sentBytes) turn = 0;
+    sentBytes = request.bytesSent;
+    await Bun.sleep(5);
+  }
+}
+
 describe("a caller who lets the time of a call run out pays for what was produced of", () => {
   for (const [name, { request, script }] of Object.entries(replies))
     test(`${name}, and the provider is not blamed`, async () => {
       const payer = await openPayer(gateway);
       gateway.upstream.replyWith(script);
+      const arrived = gateway.upstream.nextRequest();
       await readSlowly(payer, request);
+      await untilStuck(await arrived);
+      passedMs += 600_000;
       const { outcome, charged, attempts } = await payer.receipt();
       expect({ outcome, attempts }).toEqual({ outcome: "left", attempts: expect.any(String) });
       expect(attempts).not.toContain("upstream_timeout");

@@ -210,12 +210,12 @@ export async function waitUntil(
 }
 
 /** The thread that counts starts with the first count, which may be over before it is ready. */
-export async function warmCounter(gateway: TestGateway): Promise<void> {
+export async function warmCounter(gateway: TestGateway, model = hello.model): Promise<void> {
   const payer = await openPayer(gateway);
   let calls = 0;
   await waitUntil("an exact count", async () => {
     gateway.upstream.replyOnce(withoutUsage("one two three four"));
-    await (await payer.chat()).text();
+    await (await payer.chat({ model })).text();
     const receipts = await payer.settled(++calls);
     return receipts.at(-1)?.units.output === countTokens("one two three four");
   });

@@ -1,20 +1,20 @@
 /** What an Idempotency-Key means when callers leave, servers end and disks are read by others. */
 
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { createDecipheriv, createHmac } from "node:crypto";
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startServer } from "../../../src/app/server.ts";
-import { openStore } from "../../../src/app/store.ts";
 import { loadConfiguration } from "../../../src/config/load.ts";
-import type { LedgerStore, LedgerWrite } from "../../../src/ledger/store.ts";
+import type { LedgerWrite } from "../../../src/ledger/store.ts";
 import { chatJson, chatStreams, speechReplies } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
 import { BodyReader, type ErrorBody } from "../../replies/event-stream.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { aroundCommits } from "../../setup/commits.ts";
 import { clockAt, hello, leaver, openPayer, type TestClock } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 /** Every commit of the ledger, as it begins; `before` may keep it waiting. */
 const commits: (readonly LedgerWrite[])[] = [];
@@ -22,27 +22,16 @@ let before: (writes: readonly LedgerWrite[]) => Promise<void> | void = () => {};
 const durable: LedgerWrite[] = [];
 
 const clock: TestClock = clockAt("2027-03-01T12:00:00Z");
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway({
-    clock,
-    async open(configuration) {
-      const opened = await openStore(configuration);
-      const { ledger } = opened.store;
-      const commit: LedgerStore["commit"] = async (writes) => {
-        commits.push(writes);
-        await before(writes);
-        await ledger.commit(writes);
-        durable.push(...writes);
-      };
-      return { ...opened, store: { ...opened.store, ledger: { ...ledger, commit } } };
-    },
-  });
+const gateway = useTestGateway({
+  clock,
+  open: aroundCommits((commit) => async (writes) => {
+    commits.push(writes);
+    await before(writes);
+    await commit(writes);
+    durable.push(...writes);
+  }),
 });
-afterAll(() => gateway.stop());
 beforeEach(() => {
-  gateway.upstream.reset();
   commits.length = 0;
   durable.length = 0;
   before = () => {};

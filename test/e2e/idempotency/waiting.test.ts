@@ -1,41 +1,31 @@
 /** Who comes again with an Idempotency-Key whose first request has failed and is being written off. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { openStore } from "../../../src/app/store.ts";
-import type { LedgerStore } from "../../../src/ledger/store.ts";
 import { openaiEvents } from "../../fake/openai/chat-stream.ts";
 import { errorReply } from "../../fake/openai/error-replies.ts";
 import { chatJson, chatStream, chatStreams } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
 import { FaultyStore } from "../../faults/disk/faulty-store.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { aroundCommits } from "../../setup/commits.ts";
+import { startTestGateway } from "../../setup/harness.ts";
 import { hello, openPayer, type Payer, waitUntil } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-let payer: Payer;
-let isStopped: boolean;
 /** What the store does before it writes that a key is free. */
 let beforeRelease: () => Promise<void> | undefined;
-
+const gateway = useTestGateway({
+  open: aroundCommits((commit) => async (writes) => {
+    if (writes.some(({ type }) => type === "claim-release")) await beforeRelease();
+    return commit(writes);
+  }),
+});
+let payer: Payer;
 beforeEach(async () => {
   beforeRelease = () => undefined;
-  isStopped = false;
-  gateway = await startTestGateway({
-    async open(configuration) {
-      const opened = await openStore(configuration);
-      const { ledger } = opened.store;
-      const commit: LedgerStore["commit"] = async (writes) => {
-        if (writes.some(({ type }) => type === "claim-release")) await beforeRelease();
-        return ledger.commit(writes);
-      };
-      return { ...opened, store: { ...opened.store, ledger: { ...ledger, commit } } };
-    },
-  });
   payer = await openPayer(gateway);
 });
-afterEach(() => (isStopped ? gateway.upstream.stop() : gateway.stop()));
 
 const init = { headers: { "idempotency-key": "again" } };
 
@@ -60,9 +50,9 @@ async function turns(): Promise<void> {
 }
 
 for (const stream of [false, true])
-  test(`of a hundred at once one is served and pays, ${stream ? "streamed" : "whole"}`, async () => {
+  test(`of forty at once one is served and pays, ${stream ? "streamed" : "whole"}`, async () => {
     const { goOn } = await failFirst(stream);
-    const replies = Array.from({ length: 100 }, async () => {
+    const replies = Array.from({ length: 40 }, async () => {
       const reply = await payer.chat({ stream }, init);
       await reply.text();
       return reply.headers.has("idempotent-replayed") ? "replayed" : reply.status;
@@ -112,18 +102,6 @@ test("a key that was revoked meanwhile is refused", async () => {
   expect(gateway.upstream.requests).toHaveLength(1);
 });
 
-test("a gateway that shuts down begins no call for who waits", async () => {
-  const { goOn } = await failFirst(false);
-  const second = payer.chat({}, init);
-  await turns();
-  isStopped = true;
-  const stopped = gateway.server.stop();
-  goOn();
-  expect(await refusalOf(second)).toMatchObject({ status: 503, code: "shutting_down" });
-  await stopped;
-  expect(gateway.upstream.requests).toHaveLength(1);
-});
-
 describe("on a disk that fails", () => {
   test("a key is free again when its receipt was taken back after the caller had left", async () => {
     const disk = new FaultyStore();
@@ -165,4 +143,16 @@ describe("on a disk that fails", () => {
     expect(await other.settled(1)).toHaveLength(1);
     await faulty.stop();
   });
+});
+
+// The last test: it stops the gateway of all others.
+test("a gateway that shuts down begins no call for who waits", async () => {
+  const { goOn } = await failFirst(false);
+  const second = payer.chat({}, init);
+  await turns();
+  const stopped = gateway.server.stop();
+  goOn();
+  expect(await refusalOf(second)).toMatchObject({ status: 503, code: "shutting_down" });
+  await stopped;
+  expect(gateway.upstream.requests).toHaveLength(1);
 });

@@ -1,11 +1,10 @@
 /** Requests at a time: a place is taken by a call that runs, and given back however it ends. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { chatJson, chatStreams, failures, type Recording } from "../../fake/recordings.ts";
 import { pausedAfter, type Reply } from "../../fake/script.ts";
 import { BodyReader } from "../../replies/event-stream.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import {
   clockAt,
   leaver,
@@ -14,14 +13,9 @@ import {
   type PayerOptions,
   waitUntil,
 } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway({ clock: clockAt("2027-03-01T12:00:00Z") });
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway({ clock: clockAt("2027-03-01T12:00:00Z") });
 
 async function limited(places: number, options: PayerOptions = {}): Promise<Payer> {
   const payer = await openPayer(gateway, options);

@@ -1,6 +1,6 @@
 /** What a call counts for before anybody knows what it uses, and how an answer is made to fit. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { usageOf } from "../../fake/openai/chat-json.ts";
 import {
   chatJson,
@@ -12,7 +12,6 @@ import {
 import { pausedAfter } from "../../fake/script.ts";
 import { BodyReader } from "../../replies/event-stream.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import {
   clockAt,
   hello,
@@ -21,17 +20,12 @@ import {
   openPayer,
   type Payer,
 } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 // It stands still: what is waited for is exact.
 const clock = clockAt("2027-03-01T12:00:00Z");
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway({ clock });
-});
-afterAll(() => gateway.stop());
+const gateway = useTestGateway({ clock });
 beforeEach(() => {
-  gateway.upstream.reset();
   gateway.upstream.replyWith(chatJson({ usage: usageOf({ prompt: 19, completion: 10 }) }));
 });
 

@@ -1,6 +1,6 @@
 /** Every reply to a caller with limits tells what is left of them, and what the client makes of it. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { OpenAI } from "openai";
 import { usageOf } from "../../fake/openai/chat-json.ts";
 import {
@@ -19,15 +19,10 @@ import {
   type Payer,
   type PayerOptions,
 } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const clock = clockAt("2027-03-01T12:00:00Z");
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway({ clock });
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway({ clock });
 
 const limits = { rpm: "10", tpm: "100000" };
 const names = ["limit", "remaining", "reset"].flatMap((word) =>

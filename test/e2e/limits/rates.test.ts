@@ -1,10 +1,9 @@
 /** Requests and tokens a minute: who is let in, and what those who are not are told. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { usageOf } from "../../fake/openai/chat-json.ts";
 import { chatJson, embeddingsReply, failures } from "../../fake/recordings.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import {
   clockAt,
   hello,
@@ -13,18 +12,13 @@ import {
   type PayerOptions,
   type TestClock,
 } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const beginMs = Date.parse("2027-03-01T12:00:00Z");
 const clock: TestClock = clockAt(new Date(beginMs).toISOString());
 const moveClock = (ms: number) => clock.set(new Date(clock.nowMs() + ms).toISOString());
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway({ clock });
-});
-afterAll(() => gateway.stop());
+const gateway = useTestGateway({ clock });
 beforeEach(() => {
-  gateway.upstream.reset();
   gateway.upstream.replyWith(chatJson({ usage: usageOf({ prompt: 19, completion: 10 }) }));
 });
 

@@ -1,6 +1,6 @@
 /** An upstream that uses more than its worst case: the caller pays no more than was announced. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Checks } from "../../../src/app/doctor/checks.ts";
 import { checkProviders } from "../../../src/app/doctor/providers.ts";
 import { fromUsd, toUsd } from "../../../src/base/money.ts";
@@ -8,18 +8,16 @@ import { usageOf } from "../../fake/openai/chat-json.ts";
 import { chatChunk, chatJson, chatStream, DONE, openaiEvents } from "../../fake/recordings.ts";
 import { readMetrics } from "../../replies/metrics-text.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { standardManifest } from "../../setup/harness.ts";
 import { flash, helloMost, openPayer } from "../../setup/money-home.ts";
-
-let gateway: TestGateway;
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const lines: string[] = [];
-beforeAll(async () => {
-  const environment = { SVC_LOG_LEVEL: "warn" };
-  gateway = await startTestGateway({ environment, writeLog: (line) => lines.push(line) });
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const manifest = `${standardManifest}
+  gpt: { endpoint: chat, price: { input: "0.60", output: "2.40" }, routes: [{ provider: fake, model: gpt-4o-mini }] }
+`;
+const environment = { SVC_LOG_LEVEL: "warn" };
+const gateway = useTestGateway({ manifest, environment, writeLog: (line) => lines.push(line) });
 
 const cap = 10;
 const hold = BigInt(helloMost) * flash.input + BigInt(cap) * flash.output;
@@ -171,22 +169,14 @@ test("an empty account is refused, and served again after a credit", async () =>
 });
 
 test("images that count 25,501 tokens each, many at once, cost the operator nothing", async () => {
-  const own = await startTestGateway({
-    manifest: `
-providers:
-  fake: { kind: openai, base_url: "UPSTREAM", allow_private: true }
-models:
-  small: { endpoint: chat, price: { input: "0.60", output: "2.40" }, routes: [{ provider: fake, model: gpt-4o-mini }] }
-`,
-  });
   // Of 1,024 × 1,024 points in high detail: 2,833 and four times 5,667.
   const imageTokens = 25_501;
-  const payer = await openPayer(own, { credit: 100_000_000n });
+  const payer = await openPayer(gateway, { credit: 100_000_000n });
   const usage = usageOf({ prompt: imageTokens + 20, completion: 1 });
-  own.upstream.replyWith(chatJson({ usage }));
+  gateway.upstream.replyWith(chatJson({ usage }));
   const url = "data:image/png;base64,iVBORw0KGgo=";
   const content = [{ type: "image_url", image_url: { url, detail: "high" } }];
-  const body = { model: "small", messages: [{ role: "user", content }], max_tokens: 10 };
+  const body = { model: "gpt", messages: [{ role: "user", content }], max_tokens: 10 };
   const replies = await Promise.all(Array.from({ length: 40 }, () => payer.chat(body)));
   const served = replies.filter(({ status }) => status === 200).length;
   expect(served).toBeGreaterThan(0);
@@ -197,5 +187,4 @@ models:
     expect(cost).toBeLessThanOrEqual(hold);
   }
   expect((await payer.standing()).shortfall).toBe(0n);
-  await own.stop();
 });

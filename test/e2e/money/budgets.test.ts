@@ -1,6 +1,6 @@
 /** Suspended accounts, and budgets by the day and the month, on a clock that the tests move. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { toUsd } from "../../../src/base/money.ts";
@@ -8,7 +8,6 @@ import { openLedgerReader } from "../../../src/store/sqlite/ledger/reader.ts";
 import { usageOf } from "../../fake/openai/chat-json.ts";
 import { chatJson } from "../../fake/recordings.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import {
   clockAt,
   flash,
@@ -17,24 +16,28 @@ import {
   ledgerProblems,
   openPayer,
   type Payer,
-  type TestClock,
   waitUntil,
 } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const cap = 10;
 /** Each call uses all that is held for it. */
 const cost = BigInt(helloMost) * flash.input + BigInt(cap) * flash.output;
 const reply = chatJson({ usage: usageOf({ prompt: helloMost, completion: cap }) });
 
-let clock: TestClock;
-let gateway: TestGateway;
+const clock = clockAt("2028-02-28T23:59:59.999Z");
+const gateway = useTestGateway({ clock });
+/** Each test has a leap year of its own, because the clock of a server must not go back. */
+let year = 2024;
+/** So many years after the test's own. */
+const at = (moment: string, years = 0) => `${year + years}-${moment}`;
 
-beforeEach(async () => {
-  clock = clockAt("2028-02-28T23:59:59.999Z");
-  gateway = await startTestGateway({ clock });
+beforeEach(() => {
+  // 2100 has no leap day.
+  year += year === 2096 ? 8 : 4;
+  clock.set(at("02-28T23:59:59.999Z"));
   gateway.upstream.replyWith(reply);
 });
-afterEach(() => gateway.stop());
 
 const ask = async (payer: Payer) => {
   const response = await payer.chat({ max_tokens: cap });
@@ -42,32 +45,33 @@ const ask = async (payer: Payer) => {
 };
 
 describe("a budget of one call", () => {
-  for (const [period, moments] of Object.entries({
+  const periods: Readonly<Record<string, readonly (readonly [string, number, string])[]>> = {
     day: [
-      ["2028-02-28T23:59:59.999Z", "served"],
-      ["2028-02-28T23:59:59.999Z", "budget_exceeded"],
-      ["2028-02-29T00:00:00.000Z", "served"],
-      ["2028-02-29T23:59:59.999Z", "budget_exceeded"],
-      ["2028-03-01T00:00:00.000Z", "served"],
-      ["2028-03-01T12:00:00.000Z", "budget_exceeded"],
-      ["2029-03-01T12:00:00.000Z", "served"],
+      ["02-28T23:59:59.999Z", 0, "served"],
+      ["02-28T23:59:59.999Z", 0, "budget_exceeded"],
+      ["02-29T00:00:00.000Z", 0, "served"],
+      ["02-29T23:59:59.999Z", 0, "budget_exceeded"],
+      ["03-01T00:00:00.000Z", 0, "served"],
+      ["03-01T12:00:00.000Z", 0, "budget_exceeded"],
+      ["03-01T12:00:00.000Z", 1, "served"],
     ],
     month: [
-      ["2028-02-28T23:59:59.999Z", "served"],
-      ["2028-02-29T12:00:00.000Z", "budget_exceeded"],
-      ["2028-02-29T23:59:59.999Z", "budget_exceeded"],
-      ["2028-03-01T00:00:00.000Z", "served"],
-      ["2028-03-31T23:59:59.999Z", "budget_exceeded"],
-      ["2028-04-01T00:00:00.000Z", "served"],
-      ["2028-12-31T23:59:59.999Z", "served"],
-      ["2029-01-01T00:00:00.000Z", "served"],
+      ["02-28T23:59:59.999Z", 0, "served"],
+      ["02-29T12:00:00.000Z", 0, "budget_exceeded"],
+      ["02-29T23:59:59.999Z", 0, "budget_exceeded"],
+      ["03-01T00:00:00.000Z", 0, "served"],
+      ["03-31T23:59:59.999Z", 0, "budget_exceeded"],
+      ["04-01T00:00:00.000Z", 0, "served"],
+      ["12-31T23:59:59.999Z", 0, "served"],
+      ["01-01T00:00:00.000Z", 1, "served"],
     ],
     total: [
-      ["2028-02-28T23:59:59.999Z", "served"],
-      ["2028-02-29T00:00:00.000Z", "budget_exceeded"],
-      ["2030-01-01T00:00:00.000Z", "budget_exceeded"],
+      ["02-28T23:59:59.999Z", 0, "served"],
+      ["02-29T00:00:00.000Z", 0, "budget_exceeded"],
+      ["01-01T00:00:00.000Z", 2, "budget_exceeded"],
     ],
-  }))
+  };
+  for (const [period, moments] of Object.entries(periods))
     for (const owner of ["key", "account"])
       test(`a ${period}, of the ${owner}`, async () => {
         const budget = `${toUsd(cost)}${period === "total" ? "" : `/${period}`}`;
@@ -75,11 +79,11 @@ describe("a budget of one call", () => {
         if (owner === "account")
           await gateway.server.operations.accounts.setLimits({ account: payer.id, budget });
         const seen: string[] = [];
-        for (const [moment] of moments) {
-          clock.set(moment ?? "");
+        for (const [moment, years] of moments) {
+          clock.set(at(moment, years));
           seen.push(await ask(payer));
         }
-        expect(seen).toEqual(moments.map(([, expected]) => expected ?? ""));
+        expect(seen).toEqual(moments.map(([, , expected]) => expected));
         await payer.settled(seen.filter((word) => word === "served").length);
       });
 
@@ -94,7 +98,7 @@ describe("a budget of one call", () => {
     ]);
     const { message } = await refusalOf(payer.chat({ max_tokens: cap }));
     expect(message).toContain(`the account's daily budget of ${toUsd(2n * cost)} USD`);
-    clock.set("2028-02-29T00:00:00Z");
+    clock.set(at("02-29T00:00:00Z"));
     expect([await ask(payer), await ask(payer)]).toEqual(["served", "budget_exceeded"]);
     const second = await refusalOf(payer.chat({ max_tokens: cap }));
     expect(second.message).toContain(`the key's budget of ${toUsd(3n * cost)} USD`);
@@ -151,7 +155,7 @@ describe("a budget that is set while calls run", () => {
     await payer.settled(running);
     const { budget } = await gateway.server.operations.accounts.show({ account: payer.id });
     expect(budget?.spent_usd).toBe(toUsd(BigInt(running) * cost));
-    expect(await budgetRows(payer.id, "2028-02-28")).toEqual([BigInt(running) * cost]);
+    expect(await budgetRows(payer.id, at("02-28"))).toEqual([BigInt(running) * cost]);
   });
 
   test("counts exactly the calls that there are, whatever ends or begins at that moment", async () => {
@@ -172,7 +176,7 @@ describe("a budget that is set while calls run", () => {
     await payer.settled(calls.length);
     const spent = BigInt(calls.length) * cost;
     for (const id of [payer.keyId, payer.id])
-      expect(await budgetRows(id, "2028-02-28")).toEqual([spent]);
+      expect(await budgetRows(id, at("02-28"))).toEqual([spent]);
     const { budget } = await gateway.server.operations.accounts.show({ account: payer.id });
     expect(budget?.spent_usd).toBe(toUsd(spent));
   });
@@ -201,7 +205,7 @@ test("a call that began before midnight is charged to the day it was let in", as
   gateway.upstream.replyOnce([{ until: gate.promise }, { send: reply.bytes }]);
   const running = payer.chat({ max_tokens: cap });
   await arrived;
-  clock.set("2028-02-29T00:00:00.001Z");
+  clock.set(at("02-29T00:00:00.001Z"));
   // Nothing of the new day is held or spent.
   expect(await ask(payer)).toBe("served");
   expect(await ask(payer)).toBe("budget_exceeded");
@@ -209,7 +213,7 @@ test("a call that began before midnight is charged to the day it was let in", as
   expect((await running).status).toBe(200);
   await payer.settled(2);
   expect(await ask(payer)).toBe("budget_exceeded");
-  clock.set("2028-03-01T00:00:00Z");
+  clock.set(at("03-01T00:00:00Z"));
   expect(await ask(payer)).toBe("served");
   await payer.settled(3);
 });
@@ -254,7 +258,7 @@ describe("while the body of a request is on its way", () => {
   test("midnight passes: the books add up", async () => {
     const payer = await openPayer(gateway, { budget: `${toUsd(2n * cost)}/day` });
     const call = await beginSlowly(payer.key);
-    clock.set("2028-02-29T00:00:00.000Z");
+    clock.set(at("02-29T00:00:00.000Z"));
     expect(await call.finish()).toStartWith("HTTP/1.1 200");
     const [receipt] = await payer.receipts();
     expect(receipt?.durationMs).toBe(1);

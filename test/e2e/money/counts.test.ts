@@ -1,6 +1,6 @@
 /** Whose count is charged: the vendor's where there is one, else what a tokenizer counts. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { usageOf } from "../../fake/openai/chat-json.ts";
 import { chatChunk, chatJson, chatStream, DONE, embeddingsReply } from "../../fake/recordings.ts";
 import {
@@ -12,15 +12,10 @@ import {
 import { BodyReader, parseStream } from "../../replies/event-stream.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import { countTokens, leaver, openPayer, warmCounter } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway({ hasOwnCounter: true });
-  await warmCounter(gateway);
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway({ hasOwnCounter: true });
+beforeAll(() => warmCounter(gateway));
 
 describe("an upstream that counts nothing", () => {
   const words = "one two three four five six seven eight nine ten";
@@ -61,10 +56,10 @@ describe("an upstream that counts nothing", () => {
 
 test("many who leave with long prompts that are slow to count pay what was counted, not less", async () => {
   // Base64 has far more tokens for its bytes than words have, and takes the counter longest.
-  const content = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString("base64");
+  const content = Buffer.from(crypto.getRandomValues(new Uint8Array(30_000))).toString("base64");
   const messages = [{ role: "user", content }];
   const text = "Hello";
-  const payers = await Promise.all(Array.from({ length: 6 }, () => openPayer(gateway)));
+  const payers = await Promise.all(Array.from({ length: 4 }, () => openPayer(gateway)));
   const { head, parts } = chatStream({ events: [chatChunk({ delta: { content: text } })] });
   const begun = Buffer.concat([head, ...parts]);
   for (const _ of payers) gateway.upstream.replyOnce([{ send: begun }, { hang: true }]);

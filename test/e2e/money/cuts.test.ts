@@ -1,6 +1,6 @@
 /** Answers that are longer than was allowed, or that nobody counted: what is cut, what is paid. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { usageOf } from "../../fake/openai/chat-json.ts";
 import { chatChunk, chatJson, chatStream, DONE } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
@@ -11,7 +11,7 @@ import {
   readStream,
   textOf,
 } from "../../replies/event-stream.ts";
-import { standardManifest, startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { standardManifest } from "../../setup/harness.ts";
 import {
   countTokens,
   flash,
@@ -20,6 +20,7 @@ import {
   warmCounter,
   withoutUsage,
 } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const manifest = `${standardManifest}
   long-answers: { endpoint: chat, max_output_tokens: 200000, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: long }] }
@@ -28,14 +29,8 @@ const manifest = `${standardManifest}
   large-images: { endpoint: chat, max_image_tokens: 1500, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: large }] }
 `;
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway({ manifest });
-  await warmCounter(gateway);
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway({ manifest });
+beforeAll(() => warmCounter(gateway));
 
 const said = (content: string, index = 0) => chatChunk({ delta: { content }, index });
 const finish = (index = 0) => chatChunk({ finish: "stop", index });

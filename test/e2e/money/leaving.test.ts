@@ -3,7 +3,7 @@
  * what was produced. A whole reply is worked on to its end and paid in full.
  */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { usageOf } from "../../fake/openai/chat-json.ts";
 import {
   chatChunk,
@@ -18,7 +18,7 @@ import {
 import type { Script, Step } from "../../fake/script.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
 import { BodyReader } from "../../replies/event-stream.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { standardManifest } from "../../setup/harness.ts";
 import {
   countTokens,
   flash,
@@ -29,15 +29,14 @@ import {
   waitUntil,
   warmCounter,
 } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
+const manifest = `${standardManifest}
+  two: { endpoint: chat, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: one }, { provider: fake, model: two, weight: 0 }] }
+`;
 
-beforeAll(async () => {
-  gateway = await startTestGateway();
-  await warmCounter(gateway);
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway({ manifest });
+beforeAll(() => warmCounter(gateway));
 
 const inputCost = BigInt(helloTokens) * flash.input;
 
@@ -73,32 +72,24 @@ async function leaveWhen(options: {
   return { payer, request };
 }
 
-describe("before the upstream answers, leaving a stream is free,", () => {
-  const bodies = {
-    "/chat/completions streamed": { max_tokens: 50, stream: true },
-    "/audio/speech": { model: "svc-2.5-flash-tts", input: "Hi", voice: "Kore" },
-  };
-  for (const [name, body] of Object.entries(bodies))
-    test(name, async () => {
-      const [path = ""] = name.split(" ");
-      const { payer, request } = await leaveWhen({
-        script: [{ hang: true }],
-        body,
-        ...(path === "/chat/completions" ? {} : { path }),
-        until: async () => {},
-      });
-      const { outcome, cost, charged, units, estimated, firstByteMs } = await payer.receipt();
-      expect({ outcome, cost, charged, estimated }).toEqual({
-        outcome: "left",
-        cost: 0n,
-        charged: 0n,
-        estimated: false,
-      });
-      expect(Object.values(units).every((count) => count === 0)).toBe(true);
-      expect(firstByteMs).toBeUndefined();
-      await request.closed;
-      expect(request.abortedByClient).toBe(true);
-    });
+test("before the upstream answers, leaving speech is free", async () => {
+  const { payer, request } = await leaveWhen({
+    script: [{ hang: true }],
+    path: "/audio/speech",
+    body: { model: "svc-2.5-flash-tts", input: "Hi", voice: "Kore" },
+    until: async () => {},
+  });
+  const { outcome, cost, charged, units, estimated, firstByteMs } = await payer.receipt();
+  expect({ outcome, cost, charged, estimated }).toEqual({
+    outcome: "left",
+    cost: 0n,
+    charged: 0n,
+    estimated: false,
+  });
+  expect(Object.values(units).every((count) => count === 0)).toBe(true);
+  expect(firstByteMs).toBeUndefined();
+  await request.closed;
+  expect(request.abortedByClient).toBe(true);
 });
 
 describe("once the upstream has taken the call,", () => {
@@ -120,103 +111,68 @@ describe("once the upstream has taken the call,", () => {
   });
 
   test("a target that fails after taking it leaves the next one free until that takes it too", async () => {
-    const manifest = `
-providers:
-  fake: { kind: openai, base_url: "UPSTREAM", allow_private: true }
-models:
-  svc-3-flash: { endpoint: chat, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: one }, { provider: fake, model: two, weight: 0 }] }
-`;
-    const two = await startTestGateway({ manifest });
-    try {
-      const payer = await openPayer(two);
-      const { signal, leave } = leaver();
-      two.upstream.replyOnce(streamOf(DONE));
-      two.upstream.replyOnce([{ hang: true }]);
-      const first = two.upstream.nextRequest();
-      const second = two.upstream.nextRequest();
-      const call = payer.chat({ stream: true }, { signal });
-      await first;
-      await second;
-      await leave(call);
-      const { outcome, charged, attempts } = await payer.receipt();
-      expect({ outcome, attempts }).toEqual({
-        outcome: "left",
-        attempts: "fake/one upstream_error (fake sent an empty stream), fake/two",
-      });
-      expect(charged).toBe(0n);
-    } finally {
-      await two.stop();
-    }
+    const payer = await openPayer(gateway);
+    const { signal, leave } = leaver();
+    gateway.upstream.replyOnce(streamOf(DONE));
+    gateway.upstream.replyOnce([{ hang: true }]);
+    const first = gateway.upstream.nextRequest();
+    const second = gateway.upstream.nextRequest();
+    const call = payer.chat({ model: "two", stream: true }, { signal });
+    await first;
+    await second;
+    await leave(call);
+    const { outcome, charged, attempts } = await payer.receipt();
+    expect({ outcome, attempts }).toEqual({
+      outcome: "left",
+      attempts: "fake/one upstream_error (fake sent an empty stream), fake/two",
+    });
+    expect(charged).toBe(0n);
   });
 });
 
 describe("a reply that is not streamed", () => {
-  const usage = usageOf({ prompt: 2_500, completion: 40 });
-  const replies = {
-    "/chat/completions": {
-      body: { max_tokens: 50 },
-      reply: chatJson({ usage }),
-      charged: 2_500n * flash.input + 40n * flash.output,
-    },
-    "/embeddings": {
-      body: { model: "svc-embedding-2", input: "a river" },
-      reply: embeddingsReply({ vectors: [[1]] }),
-      charged: 9n * 20n,
-    },
-  };
-  for (const [path, { body, reply, charged }] of Object.entries(replies))
-    for (const state of ["before the upstream answers", "while its body is on the way"])
-      test(`${path}: left ${state}, it comes to its end and is paid in full`, async () => {
-        const gate = Promise.withResolvers<void>();
-        const sent = state.startsWith("before") ? 0 : reply.head.length;
-        const messages = [{ role: "user", content: "word ".repeat(2_500) }];
-        const { payer, request } = await leaveWhen({
-          script: [
-            ...(sent === 0 ? [] : [{ send: reply.bytes.subarray(0, sent) }]),
-            { until: gate.promise },
-            { send: reply.bytes.subarray(sent) },
-          ],
-          ...(path === "/chat/completions" ? { body: { ...body, messages } } : { body, path }),
-          until: async () => {},
-        });
-        // A whole exchange later the gateway knows that the caller has gone; the hold stands.
-        await fetch(`${gateway.origin}/healthz`);
-        expect((await payer.standing()).held > 0n).toBe(true);
-        gate.resolve();
-        const { outcome, ...receipt } = await payer.receipt();
-        expect({ outcome, charged: receipt.charged, estimated: receipt.estimated }).toEqual({
-          outcome: "left",
-          charged,
-          estimated: false,
-        });
-        expect(request.abortedByClient).toBe(false);
+  for (const state of ["before the upstream answers", "while its body is on the way"])
+    test(`embeddings left ${state} come to their end and are paid in full`, async () => {
+      const gate = Promise.withResolvers<void>();
+      const reply = embeddingsReply({ vectors: [[1]] });
+      const sent = state.startsWith("before") ? 0 : reply.head.length;
+      const { payer, request } = await leaveWhen({
+        script: [
+          ...(sent === 0 ? [] : [{ send: reply.bytes.subarray(0, sent) }]),
+          { until: gate.promise },
+          { send: reply.bytes.subarray(sent) },
+        ],
+        path: "/embeddings",
+        body: { model: "svc-embedding-2", input: "a river" },
+        until: async () => {},
       });
+      // A whole exchange later the gateway knows that the caller has gone; the hold stands.
+      await fetch(`${gateway.origin}/healthz`);
+      expect((await payer.standing()).held > 0n).toBe(true);
+      gate.resolve();
+      const { outcome, charged, estimated } = await payer.receipt();
+      expect({ outcome, charged, estimated }).toEqual({
+        outcome: "left",
+        charged: 9n * 20n,
+        estimated: false,
+      });
+      expect(request.abortedByClient).toBe(false);
+    });
 
   test("is free if the upstream then fails, and no other target is asked for it", async () => {
     const gate = Promise.withResolvers<void>();
-    const manifest = `
-providers:
-  fake: { kind: openai, base_url: "UPSTREAM", allow_private: true }
-models:
-  svc-3-flash: { endpoint: chat, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: one }, { provider: fake, model: two, weight: 0 }] }
-`;
-    const two = await startTestGateway({ manifest });
-    try {
-      const payer = await openPayer(two);
-      const { signal, leave } = leaver();
-      two.upstream.replyOnce([{ until: gate.promise }, { reset: true }]);
-      const arrived = two.upstream.nextRequest();
-      const call = payer.chat({}, { signal });
-      await arrived;
-      await leave(call);
-      await fetch(`${two.origin}/healthz`);
-      gate.resolve();
-      const { outcome, charged } = await payer.receipt();
-      expect({ outcome, charged }).toEqual({ outcome: "left", charged: 0n });
-      expect(two.upstream.requests.length).toBe(1);
-    } finally {
-      await two.stop();
-    }
+    const payer = await openPayer(gateway);
+    const { signal, leave } = leaver();
+    gateway.upstream.replyOnce([{ until: gate.promise }, { reset: true }]);
+    const arrived = gateway.upstream.nextRequest();
+    const call = payer.chat({ model: "two" }, { signal });
+    await arrived;
+    await leave(call);
+    await fetch(`${gateway.origin}/healthz`);
+    gate.resolve();
+    const { outcome, charged } = await payer.receipt();
+    expect({ outcome, charged }).toEqual({ outcome: "left", charged: 0n });
+    expect(gateway.upstream.requests.length).toBe(1);
   });
 
   test("keeps its tokens in the limit and its place among the running", async () => {
@@ -227,7 +183,7 @@ models:
     const { signal, leave } = leaver();
     gateway.upstream.replyOnce([
       { until: gate.promise },
-      { send: replies["/chat/completions"].reply.bytes },
+      { send: chatJson({ usage: usageOf({ prompt: 2_500, completion: 40 }) }).bytes },
     ]);
     const arrived = gateway.upstream.nextRequest();
     const call = payer.chat({ max_tokens: 50 }, { signal });
@@ -246,26 +202,6 @@ models:
 });
 
 describe("in the middle of a stream", () => {
-  test("what was produced until then is paid for", async () => {
-    const text = "Hello, this is the beginning";
-    const { payer, request } = await leaveWhen({
-      script: [{ send: open(streamOf(textChunk(text))) }, { hang: true }],
-      body: { stream: true },
-      until: async (call) => new BodyReader(await call).until(text),
-    });
-    const { outcome, charged, units, estimated, firstByteMs } = await payer.receipt();
-    const output = countTokens(text);
-    expect({ outcome, charged, estimated }).toEqual({
-      outcome: "left",
-      charged: inputCost + BigInt(output) * flash.output,
-      estimated: true,
-    });
-    expect([units.input, units.output]).toEqual([helloTokens, output]);
-    expect(firstByteMs).toBeNumber();
-    await request.closed;
-    expect(request.abortedByClient).toBe(true);
-  });
-
   test("an upstream that has counted so far is believed", async () => {
     const usage = usageOf({ prompt: 12, completion: 3, cached: 2 });
     const events = [chatChunk({ delta: { content: "Hello" }, usage })];

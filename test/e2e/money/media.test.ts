@@ -1,11 +1,11 @@
 /** Embeddings and speech: exact charges by token, image, second of video and second of audio. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { embeddingsReply, httpReply, speechReplies, tone } from "../../fake/recordings.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { standardManifest, startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { standardManifest } from "../../setup/harness.ts";
 import {
   countTokens,
   flashTts,
@@ -13,21 +13,16 @@ import {
   type Payer,
   warmCounter,
 } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const manifest = `${standardManifest}
   short-tts: { endpoint: speech, max_audio_seconds: 1, price: { input: "0.50", audio_output: 10 }, routes: [{ provider: fake, model: upstream-tts, voices: same }] }
 `;
 
-let gateway: TestGateway;
+const gateway = useTestGateway({ manifest });
 let payer: Payer;
-
-beforeAll(async () => {
-  gateway = await startTestGateway({ manifest });
-  await warmCounter(gateway);
-});
-afterAll(() => gateway.stop());
+beforeAll(() => warmCounter(gateway));
 beforeEach(async () => {
-  gateway.upstream.reset();
   payer = await openPayer(gateway);
 });
 

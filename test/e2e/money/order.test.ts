@@ -10,25 +10,20 @@ import {
 } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
 import { BodyReader } from "../../replies/event-stream.ts";
-import { aroundCommits, type Commit, CommitGate } from "../../setup/commits.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { aroundCommits, CommitGate } from "../../setup/commits.ts";
 import { flash, leaver, openPayer, type Payer, waitUntil } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 describe("while the disk has not confirmed the receipt", () => {
-  let gate: CommitGate;
-  let gateway: TestGateway;
+  const gate = new CommitGate();
+  const gateway = useTestGateway({ open: aroundCommits(gate.wrap) });
   let payer: Payer;
 
   beforeEach(async () => {
-    gate = new CommitGate();
-    gateway = await startTestGateway({ open: aroundCommits(gate.wrap) });
     payer = await openPayer(gateway);
     gate.isOpen = false;
   });
-  afterEach(async () => {
-    gate.open();
-    await gateway.stop();
-  });
+  afterEach(() => gate.open());
 
   /** Long enough for a whole other exchange, with the upstream too. */
   async function othersAreAnswered(): Promise<void> {
@@ -117,55 +112,40 @@ describe("while the disk has not confirmed the receipt", () => {
     expect(await end).toEqual({ done: true, value: undefined });
     await payer.settled(1);
   });
-});
 
-describe("a caller who leaves while the receipt is being written", () => {
   for (const stream of [false, true])
-    test(`has paid once, ${stream ? "streamed" : "whole"}`, async () => {
-      const gate = new CommitGate();
-      const gateway = await startTestGateway({ open: aroundCommits(gate.wrap) });
-      try {
-        const payer = await openPayer(gateway);
-        gate.isOpen = false;
-        const reply = stream ? chatStream({ events: openaiEvents() }) : chatJson();
-        gateway.upstream.replyOnce(reply);
-        const { signal, leave } = leaver();
-        const call = payer.chat({ stream }, { signal });
-        await waitUntil("the commit", () => gate.waiting === 1);
-        await leave(call);
-        await fetch(`${gateway.origin}/healthz`);
-        gate.open();
-        const { outcome, charged } = await payer.receipt();
-        expect({ outcome, charged }).toEqual({
-          outcome: "ok",
-          charged: 11n * flash.input + 8n * flash.cached + 10n * flash.output,
-        });
-      } finally {
-        gate.open();
-        await gateway.stop();
-      }
+    test(`a caller who leaves has paid once, ${stream ? "streamed" : "whole"}`, async () => {
+      gateway.upstream.replyOnce(stream ? chatStream({ events: openaiEvents() }) : chatJson());
+      const { signal, leave } = leaver();
+      const call = payer.chat({ stream }, { signal });
+      await committing();
+      await leave(call);
+      await fetch(`${gateway.origin}/healthz`);
+      gate.open();
+      const { outcome, charged } = await payer.receipt();
+      expect({ outcome, charged }).toEqual({
+        outcome: "ok",
+        charged: 11n * flash.input + 8n * flash.cached + 10n * flash.output,
+      });
     });
 });
 
 describe("with the real disk", () => {
-  let gateway: TestGateway;
-  let payer: Payer;
   const events: string[] = [];
+  const gateway = useTestGateway({
+    open: aroundCommits((commit) => async (writes) => {
+      const receipts = writes.filter(({ type }) => type === "receipt").length;
+      if (receipts > 0) events.push("commit begins");
+      await commit(writes);
+      if (receipts > 0) events.push("on the disk");
+    }),
+  });
+  let payer: Payer;
 
   beforeEach(async () => {
     events.length = 0;
-    const wrap =
-      (commit: Commit): Commit =>
-      async (writes) => {
-        const receipts = writes.filter(({ type }) => type === "receipt").length;
-        if (receipts > 0) events.push("commit begins");
-        await commit(writes);
-        if (receipts > 0) events.push("on the disk");
-      };
-    gateway = await startTestGateway({ open: aroundCommits(wrap) });
     payer = await openPayer(gateway);
   });
-  afterEach(() => gateway.stop());
 
   const calls = {
     "a whole chat": () => {

@@ -1,42 +1,48 @@
 /** A call costs what the model cost when it was let in, whatever happens to the price meanwhile. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { usageOf } from "../../fake/openai/chat-json.ts";
 import { chatJson, chatStream, openaiEvents } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
 import { BodyReader } from "../../replies/event-stream.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { standardManifest, startTestGateway, type TestGateway } from "../../setup/harness.ts";
-import {
-  clockAt,
-  flash,
-  helloMost,
-  openPayer,
-  type Payer,
-  type TestClock,
-} from "../../setup/money-home.ts";
+import { standardManifest } from "../../setup/harness.ts";
+import { clockAt, flash, helloMost, openPayer, type Payer } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const usage = usageOf({ prompt: 10, completion: 4 });
 const oldCost = 10n * flash.input + 4n * flash.output;
 const newCost = 10n * 1_000n + 4n * 7_000n;
 const dearer = { input: "1", output: "7" };
 
-let clock: TestClock;
-let gateway: TestGateway;
+/** One for each test, which changes its price. */
+const models = Array.from({ length: 8 }, (_, at) => `priced-${at}`);
+const manifest = `${standardManifest}${models
+  .map(
+    (id) =>
+      `  ${id}: { endpoint: chat, max_output_tokens: 8192, price: { input: "0.30", cached_input: "0.03", output: "2.50" }, routes: [{ provider: fake, model: ${id} }] }\n`,
+  )
+  .join("")}`;
+const clock = clockAt("2026-11-15T10:00:00Z");
+const gateway = useTestGateway({ clock, manifest, isInStore: true });
 let payer: Payer;
+let tests = 0;
+let model = "";
+/** Of this test: the clock of a server must not go back. */
+let year = 0;
 
-// Each test changes prices, so that each has a gateway of its own.
 beforeEach(async () => {
-  clock = clockAt("2026-11-15T10:00:00Z");
-  gateway = await startTestGateway({ clock, isInStore: true });
-  payer = await openPayer(gateway);
+  model = models[tests] ?? "";
+  year = 2026 + tests++;
+  clock.set(`${year}-11-15T10:00:00Z`);
+  const opened = await openPayer(gateway);
+  payer = { ...opened, chat: (body = {}, init) => opened.chat({ model, ...body }, init) };
   gateway.upstream.replyWith(chatJson({ usage }));
 });
-afterEach(() => gateway.stop());
 
 const setPrice = (from?: string) =>
   gateway.server.operations.prices.set({
-    model: "svc-3-flash",
+    model,
     price: dearer,
     ...(from === undefined ? {} : { from }),
   });
@@ -85,12 +91,12 @@ describe("a price that is set while a call is running", () => {
 
 describe("a price of the future", () => {
   test("is in force from its moment on, to the millisecond and without a restart", async () => {
-    await setPrice("2026-12-01");
+    await setPrice(`${year}-12-01`);
     const before = { charged: oldCost, hold: holdAt(300n, 2_500n), priceVersion: 1 };
     expect(await chargeOf(1)).toEqual(before);
-    clock.set("2026-11-30T23:59:59.999Z");
+    clock.set(`${year}-11-30T23:59:59.999Z`);
     expect(await chargeOf(2)).toEqual(before);
-    clock.set("2026-12-01T00:00:00.000Z");
+    clock.set(`${year}-12-01T00:00:00.000Z`);
     expect(await chargeOf(3)).toEqual({
       charged: newCost,
       hold: holdAt(1_000n, 7_000n),
@@ -99,14 +105,14 @@ describe("a price of the future", () => {
   });
 
   test("does not reach a call that was let in before it", async () => {
-    await setPrice("2026-12-01");
-    clock.set("2026-11-30T23:59:59.999Z");
+    await setPrice(`${year}-12-01`);
+    clock.set(`${year}-11-30T23:59:59.999Z`);
     const gate = Promise.withResolvers<void>();
     const arrived = gateway.upstream.nextRequest();
     gateway.upstream.replyOnce([{ until: gate.promise }, { send: chatJson({ usage }).bytes }]);
     const running = payer.chat({ max_tokens: 9 });
     await arrived;
-    clock.set("2026-12-01T00:00:01Z");
+    clock.set(`${year}-12-01T00:00:01Z`);
     gate.resolve();
     await running;
     expect(await payer.receipt()).toMatchObject({ charged: oldCost, durationMs: 1_001 });
@@ -115,8 +121,11 @@ describe("a price of the future", () => {
 
 describe("a model whose price ends", () => {
   const unpriced = () => {
-    const text = standardManifest.replaceAll("UPSTREAM", gateway.upstream.baseUrl);
-    const without = text.replace(/(svc-3-flash: .*)price: \{[^}]*\}, /, "$1price: none, ");
+    const text = manifest.replaceAll("UPSTREAM", gateway.upstream.baseUrl);
+    const without = text.replace(
+      new RegExp(`(${model}: .*)price: \\{[^}]*\\}, `),
+      "$1price: none, ",
+    );
     expect(without).not.toBe(text);
     return gateway.server.operations.manifest.apply({ text: without, dryRun: false });
   };
@@ -128,12 +137,12 @@ describe("a model whose price ends", () => {
     expect(refusal.status).toBe(403);
     expect(refusal).toEqual({
       ...unknown,
-      message: unknown.message.replace("no-such-model", "svc-3-flash"),
+      message: unknown.message.replace("no-such-model", model),
     });
     const headers = { authorization: `Bearer ${payer.key}` };
     const list = await (await fetch(`${gateway.baseUrl}/models`, { headers })).text();
-    expect(list).not.toContain("svc-3-flash");
-    const one = await fetch(`${gateway.baseUrl}/models/svc-3-flash`, { headers });
+    expect(list).not.toContain(`"${model}"`);
+    const one = await fetch(`${gateway.baseUrl}/models/${model}`, { headers });
     expect(one.status).toBe(404);
     expect(gateway.upstream.requests).toEqual([]);
     expect(await payer.receipts()).toEqual([]);

@@ -1,6 +1,6 @@
 /** Upstreams tell what they used in many ways, or not at all: what is charged is exact all the same. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { TOOL_CALL, usageOf } from "../../fake/openai/chat-json.ts";
 import {
   chatAnswers,
@@ -13,7 +13,7 @@ import {
 } from "../../fake/recordings.ts";
 import { inPieces, type Script } from "../../fake/script.ts";
 import { finishOf, parseStream, readStream } from "../../replies/event-stream.ts";
-import { standardManifest, startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { standardManifest, type TestGateway } from "../../setup/harness.ts";
 import {
   countTokens,
   flash,
@@ -25,6 +25,7 @@ import {
   warmCounter,
   withoutUsage,
 } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const manifest = `${standardManifest}
   image-model: { endpoint: chat, max_image_tokens: 85, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: image }] }
@@ -32,14 +33,8 @@ const manifest = `${standardManifest}
   odd-price: { endpoint: chat, price: { input: "0.000000001", output: "0.000000001" }, routes: [{ provider: fake, model: odd }] }
 `;
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway({ manifest });
-  await warmCounter(gateway);
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway({ manifest });
+beforeAll(() => warmCounter(gateway));
 
 type Usage = Parameters<typeof usageOf>[0];
 const costOf = ({ prompt, completion, cached = 0 }: Usage) =>

@@ -169,22 +169,3 @@ describe("an upstream's refusal of the operator never looks like the caller's fa
       });
     });
 });
-
-describe("a caller who leaves a stream while the upstream is at work aborts its work:", () => {
-  // Whole replies are worked on to their end: money-leaving.test.ts.
-  const isStreamed = (path: string) => !path.endsWith("/embeddings");
-  for (const [kind, { path, body }] of kinds.filter(([, { path }]) => isStreamed(path)))
-    test(kind, async () => {
-      gateway.upstream.replyOnce([{ hang: true }]);
-      const arrival = gateway.upstream.nextRequest();
-      const caller = new AbortController();
-      const reply = gateway
-        .call(path, { ...body, stream: true }, { signal: caller.signal })
-        .catch(() => "left");
-      const request = await arrival;
-      caller.abort();
-      expect(await reply).toBe("left");
-      await request.closed;
-      expect(request.abortedByClient).toBe(true);
-    });
-});

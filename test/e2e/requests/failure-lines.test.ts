@@ -8,7 +8,6 @@ import {
   chatJson,
   chatStream,
   embeddingsReply,
-  httpReply,
   speechReplies,
   vendorError,
 } from "../../fake/recordings.ts";
@@ -152,19 +151,6 @@ const upstreamFailures: Readonly<Record<string, Failure>> = {
     reply: () => vendorError(401, { ...vendorWords, code: canary.vendorKey }),
     line: { ...ofChat, code: "upstream_unavailable", status: 502 },
   },
-  "has had enough of us": {
-    reply: () => vendorError(429, vendorWords),
-    line: { ...ofChat, code: "upstream_rate_limited", status: 429 },
-  },
-  "is overloaded": {
-    reply: () => vendorError(503, vendorWords),
-    line: { ...ofChat, code: "upstream_overloaded", status: 503 },
-  },
-  "answers with words": {
-    reply: () => httpReply({ status: 200, body: [canary.vendor], framing: "length" }),
-    line: failed,
-  },
-  "closes the connection": { reply: () => [{ close: true }], line: failed },
   "says nothing": {
     reply: () => [{ hang: true }],
     line: { ...ofChat, code: "upstream_timeout", status: 504 },
@@ -219,28 +205,27 @@ const upstreamFailures: Readonly<Record<string, Failure>> = {
   },
 };
 
-for (const level of ["info", "debug"])
-  describe(`at level ${level}, an upstream that`, () => {
-    useLevel(level);
+describe("an upstream that", () => {
+  useLevel("debug");
 
-    for (const [what, { reply, ask = () => chat(), line }] of Object.entries(upstreamFailures))
-      test(`${what} is one line, with nothing of what was said`, async () => {
-        gateway.upstream.replyWith(reply);
-        const response = await drain(ask());
-        await payer.settled(1);
-        const [only, ...others] = readLines();
-        expect(others).toEqual([]);
-        expect(only).toMatchObject({
-          ...line,
-          message: "request failed",
-          request_id: response.headers.get("x-request-id") ?? "",
-          account_id: payer.id,
-          key_id: payer.keyId,
-        });
-        expect(only?.["duration_ms"]).toBeNumber();
-        expectNoCanary();
+  for (const [what, { reply, ask = () => chat(), line }] of Object.entries(upstreamFailures))
+    test(`${what} is one line, with nothing of what was said`, async () => {
+      gateway.upstream.replyWith(reply);
+      const response = await drain(ask());
+      await payer.settled(1);
+      const [only, ...others] = readLines();
+      expect(others).toEqual([]);
+      expect(only).toMatchObject({
+        ...line,
+        message: "request failed",
+        request_id: response.headers.get("x-request-id") ?? "",
+        account_id: payer.id,
+        key_id: payer.keyId,
       });
-  });
+      expect(only?.["duration_ms"]).toBeNumber();
+      expectNoCanary();
+    });
+});
 
 describe("a failure of our own is a line at level error:", () => {
   afterEach(() => stop());
@@ -321,39 +306,34 @@ const refusals: Readonly<Record<string, readonly [string, () => Promise<Response
   ],
 };
 
-for (const [level, count] of [
-  ["info", 0],
-  ["debug", 1],
-] as const)
-  describe(`at level ${level} there ${count === 0 ? "is no line" : "is one line"}`, () => {
-    useLevel(level);
-    beforeEach(() => gateway.upstream.replyWith(chatJson({ text: canary.answer })));
+describe("at level debug there is one line", () => {
+  useLevel("debug");
+  beforeEach(() => gateway.upstream.replyWith(chatJson({ text: canary.answer })));
 
-    for (const [what, [code, ask]] of Object.entries(refusals))
-      test(`for ${what}`, async () => {
-        expect((await drain(ask())).ok).toBe(false);
-        const lines = readLines();
-        expect(lines.length).toBe(count);
-        for (const line of lines)
-          expect(line).toMatchObject({ level: "debug", message: "request rejected", code });
-        expectNoCanary();
-      });
-
-    test("for a caller who leaves", async () => {
-      gateway.upstream.replyWith([{ hang: true }]);
-      const { signal, leave } = leaver();
-      const asked = gateway.upstream.nextRequest();
-      const call = chat({ stream: true }, { signal });
-      await asked;
-      await leave(call);
-      await payer.settled(1);
-      await waitUntil("the line", () => readLines().length >= count);
-      expect(readLines().map(({ level, message }) => [level, message])).toEqual(
-        count === 0 ? [] : [["debug", "caller disconnected"]],
-      );
+  for (const [what, [code, ask]] of Object.entries(refusals))
+    test(`for ${what}`, async () => {
+      expect((await drain(ask())).ok).toBe(false);
+      expect(readLines()).toEqual([
+        expect.objectContaining({ level: "debug", message: "request rejected", code }),
+      ]);
       expectNoCanary();
     });
+
+  test("for a caller who leaves", async () => {
+    gateway.upstream.replyWith([{ hang: true }]);
+    const { signal, leave } = leaver();
+    const asked = gateway.upstream.nextRequest();
+    const call = chat({ stream: true }, { signal });
+    await asked;
+    await leave(call);
+    await payer.settled(1);
+    await waitUntil("the line", () => readLines().length > 0);
+    expect(readLines()).toEqual([
+      expect.objectContaining({ level: "debug", message: "caller disconnected" }),
+    ]);
+    expectNoCanary();
   });
+});
 
 test("what succeeds has no line at any level, also where another target had to make it good", async () => {
   await start("debug");

@@ -3,19 +3,17 @@
  * what a key shows of its rejected calls.
  */
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { beforeAll, expect, test } from "bun:test";
 import { clockAt, hello, openPayer } from "../../setup/money-home.ts";
 import { joinMember, joinOperator, type Visitor } from "../../setup/platform-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const clock = clockAt("2027-03-15T12:00:30Z");
-let gateway: TestGateway;
+const gateway = useTestGateway({ clock });
 let operator: Visitor;
 beforeAll(async () => {
-  gateway = await startTestGateway({ clock });
   operator = await joinOperator(gateway);
 });
-afterAll(() => gateway.stop());
 
 const idOf = (reply: Response) => reply.headers.get("x-request-id") ?? "";
 

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { modelEndpoint } from "../../../src/gateway/pipeline.ts";
 import { type ApiVersion, get, mount, post, v1 } from "../../../src/gateway/versions.ts";
 import { chatJson } from "../../fake/recordings.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 /** A next version that breaks: other paths, and another form of the same call. */
 const v2: ApiVersion = {
@@ -22,11 +22,7 @@ const v2: ApiVersion = {
   }),
 };
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({ versions: [v1, v2] });
-});
-afterAll(() => gateway.stop());
+const gateway = useTestGateway({ versions: [v1, v2] });
 
 const ask = (path: string, body?: unknown, key = gateway.key) =>
   fetch(`${gateway.origin}${path}`, {

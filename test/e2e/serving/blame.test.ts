@@ -1,7 +1,13 @@
-/** One caller's prompt takes no target from anybody, whatever status and words the vendor has for it. */
+/** What one account sends takes no target from the others, whatever the vendor has to say of it. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { chatAnswers, errorReply, operatorErrors, vendorError } from "../../fake/recordings.ts";
+import {
+  chatAnswers,
+  errorReply,
+  failures,
+  operatorErrors,
+  vendorError,
+} from "../../fake/recordings.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
 import { refusalOf } from "../../replies/refusal.ts";
 import { openPayer, type Payer, waitUntil } from "../../setup/money-home.ts";
@@ -13,11 +19,12 @@ let other: Payer;
 
 beforeAll(async () => {
   home = await startServing();
-  hostile = await openPayer(home.gateway);
-  other = await openPayer(home.gateway);
 });
 afterAll(() => home.stop());
-beforeEach(() => home.reset());
+beforeEach(async () => {
+  await home.reset();
+  [hostile, other] = [await openPayer(home.gateway), await openPayer(home.gateway)];
+});
 
 const only = { model: "only", messages: [{ role: "user", content: "Say hello" }] };
 const poison = { model: "only", messages: [{ role: "user", content: "POISON" }] };
@@ -104,4 +111,55 @@ test("a request that is over a limit by itself is refused at once, and smaller o
   expect((await other.chat(only)).status).toBe(200);
   expect(callsTo(home.first).length).toBe(2);
   expect(await health()).toMatchObject({ state: "closed", failures: 0 });
+});
+
+/** A healthy server that cannot read one kind of input. */
+const answerUnlessPoisoned = (request: RecordedRequest) =>
+  isPoison(request) ? failures.internal() : chatAnswers.plain();
+
+describe("an account whose inputs make an upstream answer 500", () => {
+  test("does not take the target from another account", async () => {
+    home.first.replyWith(answerUnlessPoisoned);
+    const statuses: number[] = [];
+    for (let round = 0; round < 30; round++) {
+      const [failed, served] = await Promise.all([hostile.chat(poison), other.chat(only)]);
+      expect(failed.status).toBe(502);
+      statuses.push(served.status);
+    }
+    expect(statuses).toEqual(Array.from({ length: 30 }, () => 200));
+    expect((await health())?.state).toBe("closed");
+  });
+
+  test("nor where it alone calls: one probe shows that the target works, and costs nobody", async () => {
+    home.first.replyWith(answerUnlessPoisoned);
+    for (let call = 0; call < 10; call++) expect((await hostile.chat(poison)).status).toBe(502);
+    await waitUntil("the probe", async () => probesTo(home.first).length === 1);
+    for (let call = 0; call < 10; call++) expect((await hostile.chat(poison)).status).toBe(502);
+    expect((await other.chat(only)).status).toBe(200);
+    expect((await health())?.state).toBe("closed");
+    expect(probesTo(home.first).length).toBe(1);
+    expect((await hostile.settled(20)).map(({ charged }) => charged)).toEqual(
+      Array.from({ length: 20 }, () => 0n),
+    );
+    expect((await other.settled(1)).length).toBe(1);
+  });
+});
+
+describe("a target that fails for everybody is taken out of service", () => {
+  test("when a second account has the failure, without a probe", async () => {
+    home.first.replyWith(failures.internal());
+    for (let call = 0; call < 2; call++) {
+      await hostile.chat(only);
+      await other.chat(only);
+    }
+    expect((await health())?.state).toBe("open");
+    expect(probesTo(home.first).length).toBe(0);
+  });
+
+  test("when only one account calls and the probe fails as well", async () => {
+    home.first.replyWith(failures.internal());
+    for (let call = 0; call < 2; call++) await other.chat(only);
+    await waitUntil("out of service", async () => (await health())?.state === "open");
+    expect(probesTo(home.first).length).toBe(1);
+  });
 });

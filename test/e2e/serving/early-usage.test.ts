@@ -1,21 +1,15 @@
 /** A count that was told before the last words is none of the whole, however the stream ends. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { usageOf } from "../../fake/openai/chat-json.ts";
 import { chatChunk, chatStream, DONE } from "../../fake/recordings.ts";
 import type { Step } from "../../fake/script.ts";
 import { BodyReader, parseStream } from "../../replies/event-stream.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import { countTokens, flash, leaver, openPayer, warmCounter } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-  await warmCounter(gateway);
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway();
+beforeAll(() => warmCounter(gateway));
 
 const prompt = 19;
 const words = [...Array.from({ length: 199 }, (_, at) => ` word${at}`), " theend"];

@@ -1,10 +1,11 @@
 /** Several keys of one provider: each has its share, and rests alone. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { chatAnswers, operatorErrors, rateLimits } from "../../fake/recordings.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { startTestGateway } from "../../setup/harness.ts";
 import { openPayer, waitUntil } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const price = `price: { input: "0.30", output: "2.50" }`;
 const manifest = `
@@ -21,21 +22,16 @@ models:
   chat: { endpoint: chat, ${price}, routes: [{ provider: pool, model: m1 }] }
 `;
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({
-    manifest,
-    environment: {
-      SVC_BREAKERS: "on",
-      SVC_RETRIES: "2",
-      MAIN_KEY: "sk-main-secret",
-      SPARE_KEY: "sk-spare-secret",
-    },
-  });
+const gateway = useTestGateway({
+  manifest,
+  environment: {
+    SVC_BREAKERS: "on",
+    SVC_RETRIES: "2",
+    MAIN_KEY: "sk-main-secret",
+    SPARE_KEY: "sk-spare-secret",
+  },
 });
-afterAll(() => gateway.stop());
 beforeEach(async () => {
-  gateway.upstream.reset();
   await providers().reset({ name: "pool" });
 });
 

@@ -13,7 +13,7 @@ import { cutAfter, type Script } from "../../fake/script.ts";
 import type { FakeUpstream } from "../../fake/upstream.ts";
 import { BodyReader, parseStream, textOf } from "../../replies/event-stream.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { flash, openPayer } from "../../setup/money-home.ts";
+import { countTokens, flash, helloTokens, openPayer, warmCounter } from "../../setup/money-home.ts";
 import { type ServingHome, startServing } from "../../setup/serving-home.ts";
 
 const price = `price: { input: "0.30", output: "2.50" }`;
@@ -35,6 +35,7 @@ beforeAll(async () => {
 `,
     environment: { SVC_KEEP_ALIVE_S: "0.04" },
   });
+  await warmCounter(home.gateway, "only");
 });
 afterAll(() => home.stop());
 beforeEach(() => home.reset());
@@ -108,21 +109,31 @@ describe("a target that is silent for the model's first-byte limit", () => {
     expect([home.first.requests.length, home.second.requests.length]).toEqual([2, 2]);
   });
 
-  test("and is the only one is 504, asked once, and free", async () => {
-    const payer = await openPayer(home.gateway);
-    home.first.replyWith(hang);
-    void passOnceAsked(home.first, 20_000);
-    expect(await refusalOf(payer.chat({ model: "quick-only" }))).toMatchObject({
-      status: 504,
-      code: "upstream_timeout",
+  for (const stream of [false, true])
+    test(`and is the only one is asked once, and free, ${stream ? "though comments went out" : "whole"}`, async () => {
+      const payer = await openPayer(home.gateway);
+      home.first.replyWith([{ send: chatStreams.openai().head }, { hang: true }]);
+      const asked = passOnceAsked(home.first, 10_000);
+      const call = payer.chat({ model: "quick-only", stream });
+      await asked;
+      if (stream) {
+        const body = new BodyReader(await call);
+        await body.until(": ");
+        home.pass(10_000);
+        expect(parseStream(await body.rest()).error?.code).toBe("upstream_timeout");
+      } else {
+        home.pass(10_000);
+        expect(await refusalOf(call)).toMatchObject({ status: 504, code: "upstream_timeout" });
+      }
+      expect(home.first.requests.length).toBe(1);
+      const receipt = await payer.receipt();
+      expect(receipt).toMatchObject({
+        attempts: "first/m1 upstream_timeout (the provider sent nothing for 20000 ms)",
+        outcome: "upstream_timeout",
+        charged: 0n,
+      });
+      expect(receipt.firstByteMs).toBeUndefined();
     });
-    expect(home.first.requests.length).toBe(1);
-    expect(await payer.receipt()).toMatchObject({
-      attempts: "first/m1 upstream_timeout (the provider sent nothing for 20000 ms)",
-      outcome: "upstream_timeout",
-      charged: 0n,
-    });
-  });
 
   test("does not count the time before its own attempt", async () => {
     const payer = await openPayer(home.gateway);
@@ -228,9 +239,15 @@ describe("silence within an answer", () => {
     ]);
     await expectLetGo(asked);
     expect(home.second.requests.length).toBe(0);
-    const { attempts, charged } = await payer.receipt();
+    const { attempts, outcome, charged, estimated } = await payer.receipt();
     expect(attempts).toBe("first/m1 upstream_timeout (the provider sent nothing for 20000 ms)");
-    expect(charged > 0n).toBe(true);
+    const delivered =
+      BigInt(helloTokens) * flash.input + BigInt(countTokens("Once upon")) * flash.output;
+    expect({ outcome, charged, estimated }).toEqual({
+      outcome: "upstream_timeout",
+      charged: delivered,
+      estimated: true,
+    });
     expect((await home.targets("first"))["m1"]).toMatchObject({ requests: 1, failures: 1 });
   });
 

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { httpReply } from "../../fake/http/reply.ts";
 import { chatJson } from "../../fake/openai/chat-json.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const manifest = `
 providers:
@@ -13,12 +13,7 @@ models:
   inward: { endpoint: chat, price: { input: 1, output: 1 }, max_output_tokens: 100, routes: [{ provider: inside, model: x }] }
 `;
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({ manifest, lookup: async () => ["127.0.0.1"] });
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway({ manifest, lookup: async () => ["127.0.0.1"] });
 
 const messages = [{ role: "user", content: "hello" }];
 const ask = (model: string, init?: RequestInit) =>

@@ -97,15 +97,15 @@ const mixed = () => many(() => many(pick(makers), 1 + upTo(20)), 10);
 const runOfOne = () => shorten(pick(makers)().repeat(1 + upTo(199)));
 
 function samples(): string[] {
-  const each = makers.flatMap((make) => Array.from({ length: 20 }, () => sample(make)));
-  const others = Array.from({ length: 40 }, () => [mixed(), runOfOne()]).flat();
+  const each = makers.flatMap((make) => Array.from({ length: 10 }, () => sample(make)));
+  const others = Array.from({ length: 20 }, () => [mixed(), runOfOne()]).flat();
   return [...each, ...others];
 }
 
 describe("what is counted", () => {
   test("every kind of text has the tokenizer's own count, and no more tokens than bytes", async () => {
     const texts = samples();
-    expect(texts.length).toBeGreaterThan(300);
+    expect(texts.length).toBeGreaterThan(150);
     const counts = await Promise.all(
       texts.map((text, at) => count(shared, [text], { accountId: `account ${at % 8}` })),
     );

@@ -9,7 +9,7 @@ import type { Receipt } from "../../../src/ledger/receipt.ts";
 import { toHour } from "../../../src/ledger/rollups.ts";
 import { verifyLedger } from "../../../src/ledger/verify/verify.ts";
 import { openLedgerReader } from "../../../src/store/sqlite/ledger/reader.ts";
-import { chatJson, embeddingsReply, type Recording } from "../../fake/recordings.ts";
+import { chatJson, embeddingsReply } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
 import { FaultyStore } from "../../faults/disk/faulty-store.ts";
 import { refusalOf } from "../../replies/refusal.ts";
@@ -50,53 +50,41 @@ describe("a call with an Idempotency-Key whose receipt the disk refused", () => 
 
   const hasLogged = (text: string) => lines.some((line) => line.includes(text));
 
-  const cases: Record<
-    string,
-    { readonly path: string; readonly body: object; readonly reply: () => Recording }
-  > = {
-    "a chat": { path: "/chat/completions", body: hello, reply: () => chatJson() },
-    embeddings: {
-      path: "/embeddings",
-      body: { model: "svc-embedding-2", input: ["a", "b", "c"] },
-      reply: () => embeddingsReply(),
-    },
-  };
-
-  for (const [name, { path, body, reply }] of Object.entries(cases))
-    test(`${name}: is a 503, and once the disk is back the same key and body are served and kept`, async () => {
-      const send = () => gateway.call(path, body, { headers: { "idempotency-key": "again" } });
-      const { promise: until, resolve: goOn } = Promise.withResolvers<void>();
-      gateway.upstream.replyOnce(pausedAfter({ recording: reply(), parts: 0, until }));
-      gateway.upstream.replyWith(reply());
-      const arrived = gateway.upstream.nextRequest();
-      const first = send();
-      await arrived;
-      // The claim is written by now; nothing after it can be.
-      disk.setReadOnly(true);
-      goOn();
-      const refused = await first;
-      expect(refused.headers.get("retry-after")).toBe("1");
-      expect(await refusalOf(refused)).toMatchObject({ status: 503, code: "store_unavailable" });
-      expect(await refusalOf(send())).toMatchObject({ status: 503, code: "store_unavailable" });
-      expect(gateway.upstream.requests.length).toBe(1);
-      disk.setReadOnly(false);
-      await waitUntil("the disk to be back", () => hasLogged("ledger is writable again"));
-      const served = await send();
-      const text = await served.text();
-      expect({ status: served.status, text }).toEqual({ status: 200, text });
-      expect(gateway.upstream.requests.length).toBe(2);
-      const id = served.headers.get("x-request-id") ?? "";
-      const kept = await send();
-      expect({ status: kept.status, text: await kept.text() }).toEqual({ status: 200, text });
-      expect(gateway.upstream.requests.length).toBe(2);
-      const { receipts, problems } = await readLedger(gateway);
-      expect(receipts.map((receipt) => receipt.id)).toEqual([id]);
-      expect(problems).toEqual([]);
-      const { account } = gateway;
-      const { held_usd, balance_usd } = await gateway.server.operations.accounts.show({ account });
-      const charged = receipts[0]?.charged ?? 0n;
-      expect([fromUsd(held_usd), fromUsd(balance_usd)]).toEqual([0n, 10_000_000_000n - charged]);
-    });
+  test("is a 503, and once the disk is back the same key and body are served and kept", async () => {
+    const send = () =>
+      gateway.call("/chat/completions", hello, { headers: { "idempotency-key": "again" } });
+    const { promise: until, resolve: goOn } = Promise.withResolvers<void>();
+    gateway.upstream.replyOnce(pausedAfter({ recording: chatJson(), parts: 0, until }));
+    gateway.upstream.replyWith(chatJson());
+    const arrived = gateway.upstream.nextRequest();
+    const first = send();
+    await arrived;
+    // The claim is written by now; nothing after it can be.
+    disk.setReadOnly(true);
+    goOn();
+    const refused = await first;
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(await refusalOf(refused)).toMatchObject({ status: 503, code: "store_unavailable" });
+    expect(await refusalOf(send())).toMatchObject({ status: 503, code: "store_unavailable" });
+    expect(gateway.upstream.requests.length).toBe(1);
+    disk.setReadOnly(false);
+    await waitUntil("the disk to be back", () => hasLogged("ledger is writable again"));
+    const served = await send();
+    const text = await served.text();
+    expect({ status: served.status, text }).toEqual({ status: 200, text });
+    expect(gateway.upstream.requests.length).toBe(2);
+    const id = served.headers.get("x-request-id") ?? "";
+    const kept = await send();
+    expect({ status: kept.status, text: await kept.text() }).toEqual({ status: 200, text });
+    expect(gateway.upstream.requests.length).toBe(2);
+    const { receipts, problems } = await readLedger(gateway);
+    expect(receipts.map((receipt) => receipt.id)).toEqual([id]);
+    expect(problems).toEqual([]);
+    const { account } = gateway;
+    const { held_usd, balance_usd } = await gateway.server.operations.accounts.show({ account });
+    const charged = receipts[0]?.charged ?? 0n;
+    expect([fromUsd(held_usd), fromUsd(balance_usd)]).toEqual([0n, 10_000_000_000n - charged]);
+  });
 });
 
 test("a clean stop leaves every sum written and no hour open", async () => {

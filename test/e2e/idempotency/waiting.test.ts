@@ -151,6 +151,13 @@ test("a gateway that shuts down begins no call for who waits", async () => {
   const second = payer.chat({}, init);
   await turns();
   const stopped = gateway.server.stop();
+  // With its port closed it begins no calls.
+  await waitUntil("the port to be closed", () =>
+    fetch(`${gateway.origin}/healthz`, { headers: { connection: "close" } }).then(
+      () => false,
+      () => true,
+    ),
+  );
   goOn();
   expect(await refusalOf(second)).toMatchObject({ status: 503, code: "shutting_down" });
   await stopped;

@@ -205,11 +205,34 @@ const upstreamFailures: Readonly<Record<string, Failure>> = {
   },
 };
 
-describe("an upstream that", () => {
+/** What callers have to mend themselves: nothing for an operator to look into. */
+const refusals: Readonly<Record<string, readonly [string, () => Promise<Response>]>> = {
+  "a wrong key": [
+    "invalid_api_key",
+    () => chat({}, { headers: { authorization: `Bearer sk-svc-${canary.name}` } }),
+  ],
+  "a path that is not there": [
+    "not_found",
+    () => fetch(`${gateway.baseUrl}/${canary.name}?key=${payer.key}`),
+  ],
+  "a wrong method": ["method_not_allowed", () => fetch(`${gateway.baseUrl}/embeddings`)],
+  "half a body": ["invalid_json", () => payer.call("/embeddings", `{"input":"${canary.prompt}`)],
+  "a model that nobody knows": ["model_not_allowed", () => chat({ model: canary.name })],
+  "a wrong field": ["invalid_request", () => chat({ temperature: canary.prompt })],
+  "what the upstream refuses": [
+    "upstream_rejected",
+    () => {
+      gateway.upstream.replyOnce(vendorError(400, vendorWords));
+      return chat();
+    },
+  ],
+};
+
+describe("at level debug", () => {
   useLevel("debug");
 
   for (const [what, { reply, ask = () => chat(), line }] of Object.entries(upstreamFailures))
-    test(`${what} is one line, with nothing of what was said`, async () => {
+    test(`an upstream that ${what} is one line, with nothing of what was said`, async () => {
       gateway.upstream.replyWith(reply);
       const response = await drain(ask());
       await payer.settled(1);
@@ -225,6 +248,40 @@ describe("an upstream that", () => {
       expect(only?.["duration_ms"]).toBeNumber();
       expectNoCanary();
     });
+
+  for (const [what, [code, ask]] of Object.entries(refusals))
+    test(`${what} is one line`, async () => {
+      gateway.upstream.replyWith(chatJson({ text: canary.answer }));
+      expect((await drain(ask())).ok).toBe(false);
+      expect(readLines()).toEqual([
+        expect.objectContaining({ level: "debug", message: "request rejected", code }),
+      ]);
+      expectNoCanary();
+    });
+
+  test("a caller who leaves is one line", async () => {
+    gateway.upstream.replyWith([{ hang: true }]);
+    const { signal, leave } = leaver();
+    const asked = gateway.upstream.nextRequest();
+    const call = chat({ stream: true }, { signal });
+    await asked;
+    await leave(call);
+    await payer.settled(1);
+    await waitUntil("the line", () => readLines().length > 0);
+    expect(readLines()).toEqual([
+      expect.objectContaining({ level: "debug", message: "caller disconnected" }),
+    ]);
+    expectNoCanary();
+  });
+
+  test("what succeeds has no line at any level, also where another target had to make it good", async () => {
+    gateway.upstream.replyOnce(vendorError(500, vendorWords));
+    gateway.upstream.replyWith(chatJson({ text: canary.answer }));
+    expect((await drain(chat({ model: "twice" }))).status).toBe(200);
+    expect((await drain(chat())).status).toBe(200);
+    await payer.settled(2);
+    expect(readLines()).toEqual([]);
+  });
 });
 
 describe("a failure of our own is a line at level error:", () => {
@@ -281,67 +338,4 @@ test("a call that is cut off because the server stops is one line, at level warn
     expect.objectContaining({ level: "warn", message: "request failed", code: "shutting_down" }),
   ]);
   expectNoCanary();
-});
-
-/** What callers have to mend themselves: nothing for an operator to look into. */
-const refusals: Readonly<Record<string, readonly [string, () => Promise<Response>]>> = {
-  "a wrong key": [
-    "invalid_api_key",
-    () => chat({}, { headers: { authorization: `Bearer sk-svc-${canary.name}` } }),
-  ],
-  "a path that is not there": [
-    "not_found",
-    () => fetch(`${gateway.baseUrl}/${canary.name}?key=${payer.key}`),
-  ],
-  "a wrong method": ["method_not_allowed", () => fetch(`${gateway.baseUrl}/embeddings`)],
-  "half a body": ["invalid_json", () => payer.call("/embeddings", `{"input":"${canary.prompt}`)],
-  "a model that nobody knows": ["model_not_allowed", () => chat({ model: canary.name })],
-  "a wrong field": ["invalid_request", () => chat({ temperature: canary.prompt })],
-  "what the upstream refuses": [
-    "upstream_rejected",
-    () => {
-      gateway.upstream.replyOnce(vendorError(400, vendorWords));
-      return chat();
-    },
-  ],
-};
-
-describe("at level debug there is one line", () => {
-  useLevel("debug");
-  beforeEach(() => gateway.upstream.replyWith(chatJson({ text: canary.answer })));
-
-  for (const [what, [code, ask]] of Object.entries(refusals))
-    test(`for ${what}`, async () => {
-      expect((await drain(ask())).ok).toBe(false);
-      expect(readLines()).toEqual([
-        expect.objectContaining({ level: "debug", message: "request rejected", code }),
-      ]);
-      expectNoCanary();
-    });
-
-  test("for a caller who leaves", async () => {
-    gateway.upstream.replyWith([{ hang: true }]);
-    const { signal, leave } = leaver();
-    const asked = gateway.upstream.nextRequest();
-    const call = chat({ stream: true }, { signal });
-    await asked;
-    await leave(call);
-    await payer.settled(1);
-    await waitUntil("the line", () => readLines().length > 0);
-    expect(readLines()).toEqual([
-      expect.objectContaining({ level: "debug", message: "caller disconnected" }),
-    ]);
-    expectNoCanary();
-  });
-});
-
-test("what succeeds has no line at any level, also where another target had to make it good", async () => {
-  await start("debug");
-  gateway.upstream.replyOnce(vendorError(500, vendorWords));
-  gateway.upstream.replyWith(chatJson({ text: canary.answer }));
-  expect((await drain(chat({ model: "twice" }))).status).toBe(200);
-  expect((await drain(chat())).status).toBe(200);
-  await payer.settled(2);
-  expect(readLines()).toEqual([]);
-  await stop();
 });

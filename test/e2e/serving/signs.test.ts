@@ -14,11 +14,12 @@ import {
   type Recording,
 } from "../../fake/recordings.ts";
 import { cutAfter } from "../../fake/script.ts";
+import type { RecordedRequest } from "../../fake/upstream.ts";
 import { anthropicEvents } from "../../fake/vendors/anthropic-messages.ts";
 import { geminiEvent, geminiReply } from "../../fake/vendors/gemini-replies.ts";
 import { BodyReader, parseStream, textOf } from "../../replies/event-stream.ts";
 import { flash, leaver, openPayer } from "../../setup/money-home.ts";
-import { type ServingHome, startServing } from "../../setup/serving-home.ts";
+import { callsTo, type ServingHome, startServing } from "../../setup/serving-home.ts";
 
 const price = `price: { input: "0.30", output: "2.50" }`;
 const both = `[{ provider: first, model: m1 }, { provider: second, model: m2, priority: 2 }]`;
@@ -144,26 +145,37 @@ test("a target that said no more than a comment leaves half of the whole time to
   expect(await health()).toMatchObject({ requests: 1, failures: 1 });
 });
 
-describe("an error whose body does not come", () => {
-  for (const [status, code] of [
-    [500, "upstream_error"],
-    [401, "upstream_unavailable"],
-  ] as const)
-    test(`is judged by its status: ${status} goes to the second target, and the first is let go`, async () => {
+test("an error whose body does not come is judged by its status, and the one that sends it is let go", async () => {
+  const cases = { 500: "upstream_error", 401: "upstream_unavailable", 502: "upstream_error" };
+  const statusOf = ({ path, body }: RecordedRequest) =>
+    path.endsWith("/embeddings") ? 502 : body.includes('"500"') ? 500 : 401;
+  home.first.replyWith((request) => {
+    const status = statusOf(request);
+    const { head } = httpReply({ status, body: ["x".repeat(500)], framing: "length" });
+    return [{ send: head }, { send: '{"error":' }, { hang: true }];
+  });
+  home.second.replyWith(({ path }) =>
+    path.endsWith("/embeddings")
+      ? embeddingsReply()
+      : chatAnswers.plain({ text: "from the second", usage }),
+  );
+  // All three at once: each error is waited for.
+  await Promise.all(
+    Object.entries(cases).map(async ([status, code]) => {
       const payer = await openPayer(home.gateway);
-      const { head } = httpReply({ status, body: ["x".repeat(500)], framing: "length" });
-      const arrived = home.first.nextRequest();
-      home.first.replyWith([{ send: head }, { send: '{"error":' }, { hang: true }]);
-      home.second.replyWith(chatAnswers.plain({ text: "from the second", usage }));
-      expect(await (await payer.chat({ model: "chat" })).text()).toContain("from the second");
-      expect(await payer.receipt()).toMatchObject({
-        attempts: `first/m1 ${code} (first returned ${status}), second/m2`,
-        charged: cost,
-      });
-      const request = await arrived;
-      await request.closed;
-      expect(request.abortedByClient).toBe(true);
-    });
+      const response = await (status === "502"
+        ? payer.call("/embeddings", { model: "vectors", input: ["a", "b", "c"] })
+        : payer.chat({ model: "chat", messages: [{ role: "user", content: status }] }));
+      expect(response.status).toBe(200);
+      expect((await payer.receipt()).attempts).toBe(
+        `first/m1 ${code} (first returned ${status}), second/m2`,
+      );
+    }),
+  );
+  for (const request of callsTo(home.first)) {
+    await request.closed;
+    expect(request.abortedByClient).toBe(true);
+  }
 });
 
 describe("a caller who leaves in the pause behind an answer that began with a failure", () => {
@@ -224,13 +236,4 @@ describe("a caller who leaves in the pause behind an answer that began with a fa
     const { outcome, charged } = await payer.receipt();
     expect([outcome, charged > 0n]).toEqual(["left", true]);
   });
-});
-
-test("vectors from a target whose error hangs come from the second one too", async () => {
-  const { head } = httpReply({ status: 502, body: ["x".repeat(500)], framing: "length" });
-  home.first.replyWith([{ send: head }, { hang: true }]);
-  home.second.replyWith(embeddingsReply());
-  const vectors = { model: "vectors", input: ["a", "b", "c"] };
-  expect((await home.gateway.call("/embeddings", vectors)).status).toBe(200);
-  expect(home.second.requests.length).toBe(1);
 });

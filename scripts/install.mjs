@@ -105,10 +105,10 @@ export function ensureConsoleInstalled() {
   );
 }
 
-/** Starts the engine's install beside the root's. A process that needs it waits at the lock. */
-export function beginEngineInstall() {
-  if (isComplete(join(root, "engine"), false)) return;
-  const script = join(root, "scripts", "install-engine.mjs");
+/** Starts an install beside the root's: "engine" or "console". A process that needs it waits at the lock. */
+export function beginInstall(name) {
+  if (isComplete(join(root, name), name === "console")) return;
+  const script = join(root, "scripts", `install-${name}.mjs`);
   spawn(process.execPath, [script], { stdio: ["ignore", 2, 2] }).unref();
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
+import { dirname, join } from "node:path";
+import { importsOf } from "../scripts/tests/imports.ts";
 
 /** The rules of the house that a reviewer would otherwise have to keep in mind. */
 const root = join(import.meta.dir, "..");
@@ -103,10 +104,7 @@ interface Import {
 
 /** Of types, too. */
 const allImports: readonly Import[] = sources.flatMap((from) =>
-  [...read(from).matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map((match) => ({
-    from,
-    to: normalize(join(dirname(from), match[1] ?? "")),
-  })),
+  importsOf(from).map((to) => ({ from, to })),
 );
 const imports = allImports.filter(
   ({ from }) =>

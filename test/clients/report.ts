@@ -54,7 +54,7 @@ embedded models. Only the checks that start with "embedded models:" ran the mode
 Agents ran headless on a task: read a file, edit it, run a command. Their settings were written by
 \`svc connect\`. The upstream played a recorded conversation with tool calls.
 
-\`npm run test:clients\` runs all clients and writes this page, failed checks included. \`npm test\`
+\`npm run test:clients\` runs all clients and writes this page, failed checks included. CI
 runs the TypeScript clients too.
 
 | client | version | language | result |

@@ -26,12 +26,12 @@ beforeAll(async () => {
 });
 afterAll(() => target.stop());
 
-test("1,000 odd requests find no 5xx, no hang, no unshaped error and no leak", async () => {
-  const result = await runOurs({ seed, first: 0, cases: 1_000, target });
+test("400 odd requests find no 5xx, no hang, no unshaped error and no leak", async () => {
+  const result = await runOurs({ seed, first: 0, cases: 400, target });
   const { problems, casesRun, distinct, groups, statuses } = result;
   expect(problems).toEqual([]);
-  expect(casesRun).toBe(1_000);
-  expect(distinct).toBeWithin(970, 1_001);
+  expect(casesRun).toBe(400);
+  expect(distinct).toBeWithin(388, 401);
   // All kinds of cases were among them, and all kinds of answers.
   expect(Object.keys(groups).length).toBeGreaterThanOrEqual(15);
   for (const status of [200, 204, 400, 401, 404, 405, 415])

@@ -181,6 +181,7 @@ function startHere(
   const stdout = new Collected();
   const stderr = new Collected();
   const signals = new EventEmitter();
+  let isAsked = false;
   const output = { stdout: stdout.add, stderr: stderr.add };
   const exited = runCommand({ words, environment, stdin, output, signals }).finally(() => {
     stdout.end();
@@ -194,6 +195,9 @@ function startHere(
     exited,
     kill(signal) {
       if (signal === "SIGKILL") throw new Error("a server in this process cannot be killed");
+      // A second one, half a second later, would end this process and all of its tests.
+      if (isAsked) return;
+      isAsked = true;
       signals.emit(signal);
     },
   };

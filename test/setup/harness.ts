@@ -64,6 +64,9 @@ models:
   unrouted: { endpoint: chat, price: { input: 1, output: 1 } }
 `;
 
+/** More than any test spends. */
+const enoughUsd = "1000000";
+
 const sharedCounter = new TokenCounter();
 
 export async function startTestGateway({
@@ -72,7 +75,7 @@ export async function startTestGateway({
   isInStore = false,
   versions,
   writeLog,
-  creditUsd = "1000000",
+  creditUsd = enoughUsd,
   clock,
   open,
   lookup,
@@ -113,15 +116,32 @@ export async function startTestGateway({
     }),
   });
   if (isInStore) await server.operations.manifest.apply({ text, dryRun: false });
-  const { id: account } = await server.operations.accounts.create({ name: "test" });
+  const started = { upstream, server, dataDir };
+  return {
+    ...(await withOwnAccount(started, { name: "test", creditUsd })),
+    async stop() {
+      await server.stop();
+      await upstream.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+type StartedGateway = Pick<TestGateway, "upstream" | "server" | "dataDir">;
+
+/** The same running gateway, called with the key of a new account. */
+export async function withOwnAccount(
+  { upstream, server, dataDir }: StartedGateway,
+  {
+    name = `test ${crypto.randomUUID()}`,
+    creditUsd = enoughUsd,
+  }: { readonly name?: string; readonly creditUsd?: string } = {},
+): Promise<Omit<TestGateway, "stop">> {
+  const { accounts, entries, keys } = server.operations;
+  const { id: account } = await accounts.create({ name });
   if (creditUsd !== "0")
-    await server.operations.entries.add({
-      account,
-      kind: "credit",
-      usd: creditUsd,
-      reference: "test",
-    });
-  const { key } = await server.operations.keys.create({ account });
+    await entries.add({ account, kind: "credit", usd: creditUsd, reference: "test" });
+  const { key } = await keys.create({ account });
   const baseUrl = `${server.gatewayUrl}/v1`;
   return {
     baseUrl,
@@ -149,10 +169,5 @@ export async function startTestGateway({
     },
     client: ({ apiKey = key, maxRetries = 0 } = {}) =>
       new OpenAI({ baseURL: baseUrl, apiKey, maxRetries }),
-    async stop() {
-      await server.stop();
-      await upstream.stop();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
   };
 }

@@ -1,20 +1,50 @@
 import { afterAll, beforeAll, beforeEach } from "bun:test";
-import { startTestGateway, type TestGateway, type TestGatewayOptions } from "./harness.ts";
+import {
+  standardManifest,
+  startTestGateway,
+  type TestGateway,
+  type TestGatewayOptions,
+  withOwnAccount,
+} from "./harness.ts";
+
+/** By manifest; they run until the process ends. */
+const shared = new Map<string, Promise<TestGateway>>();
+
+/** The running gateway of this manifest, called with the key of a new account. */
+export async function openShared(manifest = standardManifest): Promise<TestGateway> {
+  const started = shared.get(manifest) ?? startTestGateway({ manifest });
+  shared.set(manifest, started);
+  return {
+    ...(await withOwnAccount(await started)),
+    stop: () => Promise.reject(new Error("A shared gateway runs until its process ends.")),
+  };
+}
 
 /**
- * One gateway for all tests of a file or of a `describe`, its upstream reset before each of them.
- * It can be named before it has started: it is looked up when a test uses it.
+ * One gateway for all tests of a file or of a `describe`, with an account of their own, its upstream
+ * reset before each test. The properties can be read once a test or hook runs.
+ *
+ * Files that need nothing but a manifest share one gateway per process. A file that changes what
+ * others see (catalog, limits, sums, clock) starts its own, with `isOwn`.
  */
-export function useTestGateway(options: TestGatewayOptions = {}): TestGateway {
+export function useTestGateway(
+  options: TestGatewayOptions & { readonly isOwn?: boolean } = {},
+): TestGateway {
+  const { manifest = standardManifest, isOwn = false, ...rest } = options;
+  const isShared = !isOwn && Object.keys(rest).length === 0;
   const held: { gateway?: TestGateway } = {};
   beforeAll(async () => {
-    held.gateway = await startTestGateway(options);
+    held.gateway = isShared
+      ? await openShared(manifest)
+      : await startTestGateway({ manifest, ...rest });
   });
-  afterAll(() => held.gateway?.stop());
+  afterAll(async () => {
+    if (!isShared) await held.gateway?.stop();
+  });
   beforeEach(() => held.gateway?.upstream.reset());
   return new Proxy({} as TestGateway, {
     get(_, name: keyof TestGateway) {
-      if (held.gateway === undefined) throw new Error("the gateway has not started");
+      if (held.gateway === undefined) throw new Error("The gateway has not started.");
       return held.gateway[name];
     },
   });

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, normalize, relative } from "node:path";
-import packageJson from "../package.json" with { type: "json" };
+import packageJson from "../../package.json" with { type: "json" };
 
-const root = join(import.meta.dir, "..");
+const root = join(import.meta.dir, "..", "..");
 const packed = new Set(listPackage());
 
 /** What npm would pack, but for the files that `npm pack` writes first. */

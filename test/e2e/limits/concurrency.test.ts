@@ -77,19 +77,6 @@ test("three at a time: the fourth is refused until one is done", async () => {
   for (const call of again) await call.answer();
 });
 
-test("those who are refused are told to come one after another, not before a second", async () => {
-  const payer = await limited(1);
-  const [running] = await holdMany(payer, 1);
-  const waits: (string | null)[] = [];
-  for (let at = 0; at < 3; at++) {
-    const { headers } = await payer.chat();
-    waits.push(headers.get("retry-after-ms"));
-    expect(headers.get("x-should-retry")).toBeNull();
-  }
-  expect(waits).toEqual(["1000", "1100", "1200"]);
-  await running?.answer();
-});
-
 test("of an account are shared by its keys", async () => {
   const payer = await openPayer(gateway);
   const { operations } = gateway.server;
@@ -103,22 +90,6 @@ test("of an account are shared by its keys", async () => {
   await theirs.answer();
   await expectServed(payer);
   await ours.answer();
-});
-
-test("a lower number holds at once for new calls, and those that run go on", async () => {
-  const payer = await limited(3);
-  const { operations } = gateway.server;
-  const [first, second, third] = await holdMany(payer, 3);
-  await operations.keys.setLimits({ id: payer.keyId, concurrency: "2" });
-  await expectFull(payer, 2);
-  await first?.answer();
-  await expectFull(payer, 2);
-  await second?.answer();
-  await expectServed(payer);
-  await operations.keys.setLimits({ id: payer.keyId, concurrency: "none" });
-  const more = await holdMany(payer, 5);
-  for (const call of [third, ...more]) await call?.answer();
-  await payer.settled(9);
 });
 
 describe("a place is given back", () => {

@@ -176,30 +176,6 @@ test("nothing is told to a key without limits, nor to who has no key", async () 
   expect(toldBy(await payer.chat({}, { headers }))).toEqual(unlimited);
 });
 
-describe("of key and account", () => {
-  const requestsOf = (response: Response) => {
-    const told = toldBy(response);
-    return [told["limit-requests"], told["remaining-requests"]];
-  };
-
-  test("the one with less left is told", async () => {
-    const payer = await openPayer(gateway);
-    const { operations } = gateway.server;
-    await operations.keys.setLimits({ id: payer.keyId, rpm: "10" });
-    await operations.accounts.setLimits({ account: payer.id, rpm: "12" });
-    const other = await operations.keys.create({ account: payer.id });
-    gateway.upstream.replyWith(chatJson());
-    expect(requestsOf(await payer.chat())).toEqual(["10", "9"]);
-    const headers = { authorization: `Bearer ${other.key}` };
-    expect(requestsOf(await payer.chat({}, { headers }))).toEqual(["12", "10"]);
-    expect(requestsOf(await payer.chat({}, { headers }))).toEqual(["12", "9"]);
-    // Both have as many left: told is the one that takes longer to be whole again.
-    expect(requestsOf(await payer.chat())).toEqual(["12", "8"]);
-    for (let at = 0; at < 3; at++) await payer.chat({}, { headers });
-    expect(requestsOf(await get(payer, "/models"))).toEqual(["12", "5"]);
-  });
-});
-
 describe("the openai client", () => {
   const body = { model: "svc-3-flash", messages: [{ role: "user" as const, content: "Hi" }] };
 

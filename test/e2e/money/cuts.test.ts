@@ -11,25 +11,18 @@ import {
   readStream,
   textOf,
 } from "../../replies/event-stream.ts";
-import { standardManifest } from "../../setup/harness.ts";
 import {
   countTokens,
   flash,
   helloTokens,
+  moneyManifest,
   openPayer,
   warmCounter,
   withoutUsage,
 } from "../../setup/money-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
-const manifest = `${standardManifest}
-  long-answers: { endpoint: chat, max_output_tokens: 200000, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: long }] }
-  small-images: { endpoint: chat, max_image_tokens: 85, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: small }] }
-  usual-images: { endpoint: chat, max_image_tokens: 1000, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: usual }] }
-  large-images: { endpoint: chat, max_image_tokens: 1500, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: large }] }
-`;
-
-const gateway = useTestGateway({ manifest });
+const gateway = useTestGateway({ manifest: moneyManifest });
 beforeAll(() => warmCounter(gateway));
 
 const said = (content: string, index = 0) => chatChunk({ delta: { content }, index });

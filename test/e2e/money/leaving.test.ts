@@ -18,24 +18,20 @@ import {
 import type { Script, Step } from "../../fake/script.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
 import { BodyReader } from "../../replies/event-stream.ts";
-import { standardManifest } from "../../setup/harness.ts";
 import {
   countTokens,
   flash,
   flashTts,
   helloTokens,
   leaver,
+  moneyManifest,
   openPayer,
   waitUntil,
   warmCounter,
 } from "../../setup/money-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
-const manifest = `${standardManifest}
-  two: { endpoint: chat, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: one }, { provider: fake, model: two, weight: 0 }] }
-`;
-
-const gateway = useTestGateway({ manifest });
+const gateway = useTestGateway({ manifest: moneyManifest });
 beforeAll(() => warmCounter(gateway));
 
 const inputCost = BigInt(helloTokens) * flash.input;

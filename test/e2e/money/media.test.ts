@@ -5,21 +5,17 @@ import { embeddingsReply, httpReply, speechReplies, tone } from "../../fake/reco
 import type { RecordedRequest } from "../../fake/upstream.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { standardManifest } from "../../setup/harness.ts";
 import {
   countTokens,
   flashTts,
+  moneyManifest,
   openPayer,
   type Payer,
   warmCounter,
 } from "../../setup/money-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
-const manifest = `${standardManifest}
-  short-tts: { endpoint: speech, max_audio_seconds: 1, price: { input: "0.50", audio_output: 10 }, routes: [{ provider: fake, model: upstream-tts, voices: same }] }
-`;
-
-const gateway = useTestGateway({ manifest });
+const gateway = useTestGateway({ manifest: moneyManifest });
 let payer: Payer;
 beforeAll(() => warmCounter(gateway));
 beforeEach(async () => {

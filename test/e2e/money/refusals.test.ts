@@ -4,15 +4,17 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { toUsd } from "../../../src/base/money.ts";
 import { chatJson, embeddingsReply } from "../../fake/recordings.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { standardManifest } from "../../setup/harness.ts";
-import { flash, flashTts, helloMost, openPayer, type Payer } from "../../setup/money-home.ts";
+import {
+  flash,
+  flashTts,
+  helloMost,
+  moneyManifest,
+  openPayer,
+  type Payer,
+} from "../../setup/money-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
-const manifest = `${standardManifest}
-  short-model: { endpoint: chat, max_output_tokens: 100, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: short }] }
-`;
-
-const gateway = useTestGateway({ manifest });
+const gateway = useTestGateway({ manifest: moneyManifest });
 beforeEach(() => {
   gateway.upstream.replyWith(chatJson());
 });

@@ -20,6 +20,7 @@ import {
   hello,
   helloMost,
   helloTokens,
+  moneyManifest,
   mostOf,
   openPayer,
   warmCounter,
@@ -27,13 +28,7 @@ import {
 } from "../../setup/money-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
-const manifest = `${standardManifest}
-  image-model: { endpoint: chat, max_image_tokens: 85, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: image }] }
-  dear-cache: { endpoint: chat, price: { input: "0.30", cached_input: "0.90", output: "2.50" }, routes: [{ provider: fake, model: dear, cost: { input: "0.10", output: 1 } }] }
-  odd-price: { endpoint: chat, price: { input: "0.000000001", output: "0.000000001" }, routes: [{ provider: fake, model: odd }] }
-`;
-
-const gateway = useTestGateway({ manifest });
+const gateway = useTestGateway({ manifest: moneyManifest });
 beforeAll(() => warmCounter(gateway));
 
 type Usage = Parameters<typeof usageOf>[0];
@@ -220,7 +215,7 @@ describe("images in messages", () => {
   const messages = [{ role: "user", content }];
 
   for (const [model, imageTokens] of [
-    ["image-model", 85],
+    ["small-images", 85],
     ["svc-3-flash", 16_384],
   ] as const)
     test(`are held at ${imageTokens} tokens each for ${model}`, async () => {
@@ -237,7 +232,7 @@ describe("images in messages", () => {
   test("that nobody counted never count for more than the catalogue says", async () => {
     const payer = await openPayer(gateway);
     gateway.upstream.replyOnce(withoutUsage("A picture"));
-    await payer.chat({ model: "image-model", messages, max_tokens: 9 });
+    await payer.chat({ model: "small-images", messages, max_tokens: 9 });
     const { units, charged, hold } = await payer.receipt();
     expect(units.input).toBeLessThanOrEqual(mostOf({ ...hello, messages }, 85));
     expect(charged <= hold).toBe(true);

@@ -223,7 +223,10 @@ export async function waitUntil(
 }
 
 /** The thread that counts starts with the first count, which may be over before it is ready. */
-export async function warmCounter(gateway: TestGateway, model = hello.model): Promise<void> {
+export async function warmCounter(
+  gateway: TestGateway,
+  model: string = hello.model,
+): Promise<void> {
   const payer = await openPayer(gateway);
   let calls = 0;
   await waitUntil("an exact count", async () => {

@@ -13,7 +13,7 @@ import {
 } from "../../fake/recordings.ts";
 import { inPieces, type Script } from "../../fake/script.ts";
 import { finishOf, parseStream, readStream } from "../../replies/event-stream.ts";
-import { standardManifest, type TestGateway } from "../../setup/harness.ts";
+import { type TestGateway } from "../../setup/harness.ts";
 import {
   countTokens,
   flash,

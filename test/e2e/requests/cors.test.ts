@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { chatAnswers, chatStreams } from "../../fake/recordings.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const page = "https://app.example";
 const chat = { model: "svc-3-flash", messages: [{ role: "user", content: "Hi" }] };
@@ -13,16 +14,15 @@ const corsHeaders = [
 
 let named: TestGateway;
 let open: TestGateway;
-let standard: TestGateway;
+const standard = useTestGateway();
 
 beforeAll(async () => {
   named = await startTestGateway({
     environment: { SVC_CORS_ORIGINS: `${page}, https://b.example` },
   });
   open = await startTestGateway({ environment: { SVC_CORS_ORIGINS: "*" } });
-  standard = await startTestGateway();
 });
-afterAll(() => Promise.all([named.stop(), open.stop(), standard.stop()]));
+afterAll(() => Promise.all([named.stop(), open.stop()]));
 beforeEach(() => named.upstream.reset());
 
 const preflight = (gateway: TestGateway, origin: string, path = "/v1/chat/completions") =>

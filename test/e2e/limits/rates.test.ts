@@ -121,8 +121,6 @@ describe("requests a minute", () => {
 });
 
 describe("tokens a minute", () => {
-  const counted = async (payer: Payer) => leftOf(await payer.chat({ temperature: 9 }), "tokens");
-
   test("settle to what was really used", async () => {
     const payer = await limited({ tpm: "10000" });
     expect(leftOf(await served(payer.chat({ max_tokens: 9_000 })), "tokens")).toEqual([

@@ -130,11 +130,15 @@ const troubles: Readonly<Record<string, Trouble>> = {
   "does not know the model": { reply: operatorErrors.modelMissing, code: "upstream_unavailable" },
 };
 
+/** The router knows no kinds of calls: in the others, what differs is how an answer begins. */
+const ofChatAlone = /overloaded|limited|refuses|money|size|know/;
+
 const isOut = async () => (await home.targets("first"))["m1"]?.state === "open";
 
 for (const [kind, { reply, ask, gives }] of Object.entries(kinds))
   describe(`${kind} is served by the second provider when the first`, () => {
-    for (const [trouble, { reply: failing, code, isProbed = false }] of Object.entries(troubles))
+    for (const [trouble, { reply: failing, code, isProbed = false }] of Object.entries(troubles)) {
+      if (kind !== "a chat" && ofChatAlone.test(trouble)) continue;
       test(trouble, async () => {
         const payer = await openPayer(home.gateway);
         home.first.replyWith(failing(kind));
@@ -142,13 +146,14 @@ for (const [kind, { reply, ask, gives }] of Object.entries(kinds))
         expect(await ask(home.gateway.client({ apiKey: payer.key }))).toEqual(gives);
         if (isProbed) await waitUntil("out of service", isOut);
         expect([callsTo(home.first).length, home.second.requests.length]).toEqual([1, 1]);
-        const { attempts, provider, outcome, charged, cost } = await payer.receipt();
-        expect({ provider, outcome }).toEqual({ provider: "second", outcome: "ok" });
+        const { attempts, charged, cost, ...receipt } = await payer.receipt();
+        expect(receipt).toMatchObject({ provider: "second", outcome: "ok" });
         expect(attempts).toMatch(/^first\/m1 (\w+) \([^,]+\), second\/m2$/);
         expect(attempts).toStartWith(`first/m1 ${code} (first`);
         expect(charged > 0n && charged === cost).toBe(true);
         if (kind.endsWith("chat")) expect(charged).toBe(chatCost);
       });
+    }
   });
 
 describe("each attempt is a whole request of its own:", () => {
@@ -240,11 +245,7 @@ describe("when nobody serves, there is one receipt of nothing, and it names ever
       "first/m1 upstream_unavailable (first returned 401 (invalid_api_key invalid_request_error)), " +
         "second/m2 upstream_unavailable (second returned 402 (credit_balance_exhausted invalid_request_error))",
     );
-    expect({ outcome, charged, cost }).toEqual({
-      outcome: "upstream_unavailable",
-      charged: 0n,
-      cost: 0n,
-    });
+    expect([outcome, charged, cost]).toEqual(["upstream_unavailable", 0n, 0n]);
   });
 
   test("the only one, as often as it was asked", async () => {

@@ -13,6 +13,7 @@ import {
 } from "../../src/call/chat.ts";
 import { latestUsage, type Usage } from "../../src/call/usage.ts";
 import type { Provider, ProviderCall } from "../../src/providers/contract.ts";
+import type { DialerOptions } from "../../src/providers/kit/dial.ts";
 import { type Framing, httpReply, type Recording, toBuffer } from "../fake/http/reply.ts";
 import type { Reply } from "../fake/script.ts";
 import { type FakeUpstream, type RecordedRequest, startFakeUpstream } from "../fake/upstream.ts";
@@ -23,12 +24,6 @@ export const providerName = "upstream-of-the-operator";
 
 type Said = VendorReply | Reply;
 
-/** Who sends the requests. What goes through a proxy is the runtime's, even if none is set. */
-export const clients = {
-  "our own client": {},
-  "the client of the runtime": { usesProxy: () => true },
-} as const;
-
 export class Stage {
   readonly dialect: Dialect;
   #upstream: FakeUpstream | undefined;
@@ -36,11 +31,11 @@ export class Stage {
   #calls: RecordedRequest[] = [];
   #waiters: ((request: RecordedRequest) => void)[] = [];
 
-  constructor(dialect: Dialect, client: keyof typeof clients = "our own client") {
+  /** What goes through a proxy is sent by the runtime's client, even if none is set. */
+  constructor(dialect: Dialect, network: Pick<DialerOptions, "usesProxy"> = {}) {
     this.dialect = dialect;
     beforeAll(async () => {
       this.#upstream = await startFakeUpstream();
-      const network = clients[client];
       this.#provider = dialect.create({ origin: this.origin, name: providerName, network });
     });
     afterAll(() => this.upstream.stop());

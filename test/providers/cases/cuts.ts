@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../../src/base/errors.ts";
 import { httpChunk } from "../../fake/http/reply.ts";
-import { byteByByte, cutAfter, type Script } from "../../fake/script.ts";
+import { byteByByte, cutAfter } from "../../fake/script.ts";
 import {
   ask,
   clockCall,
@@ -12,14 +12,14 @@ import {
   weatherCall,
   weatherTool,
 } from "../calls.ts";
-import type { Answer, ExpectedError, StreamFault, VendorStream } from "../dialect.ts";
+import type { Answer, ExpectedError, StreamFault } from "../dialect.ts";
+import { PacketPlayer } from "../packet-player.ts";
 import { bodyOf, Ear, framed, packetsUntil, type Stage } from "../stage.ts";
 import { expectDiscreet, quoted } from "./discreet.ts";
 
 export function cutCases(stage: Stage): void {
   describe("a stream that comes in pieces, or not to its end", () => {
     splitCases(stage);
-    walkCases(stage);
     breakCases(stage);
     faultCases(stage);
     wholeCutCases(stage);
@@ -38,36 +38,14 @@ function smallAnswer({ dialect }: Stage): Answer {
 const toolCall = ask("Weather?", { tools: [weatherTool] });
 
 function splitCases(stage: Stage): void {
-  test("packets split at any byte say the same", async () => {
-    const reply = stage.dialect.streamed(smallAnswer(stage));
-    const body = bodyOf(reply);
-    stage.answer(reply);
-    const expected = await stage.hearStream(toolCall);
-    expect(expected).toMatchObject({ done: true, usage: { inputTokens: 41 } });
-    const { head, end } = framed(reply);
-    const different: number[] = [];
-    for (let at = 1; at < body.length; at += 1) {
-      const first = Buffer.concat([head, httpChunk(body.subarray(0, at))]);
-      const second = Buffer.concat([httpChunk(body.subarray(at)), end]);
-      stage.answer([{ send: Buffer.concat([first, second]), pieces: [first.length] }]);
-      const heard = await stage.hearStream(toolCall);
-      if (!Bun.deepEquals(withoutIds(heard), withoutIds(expected))) different.push(at);
-    }
-    expect(different).toEqual([]);
-  });
-
   test("packets of one byte each say the same", async () => {
-    const reply = stage.dialect.streamed(smallAnswer(stage));
-    stage.answer(reply);
-    const expected = await stage.hearStream(toolCall);
+    const { reply, expected } = await heardWhole(stage);
     stage.answer(byteByByte(framed(reply, { framing: "close" })));
     expect(withoutIds(await stage.hearStream(toolCall))).toEqual(withoutIds(expected));
   });
 
   test("one packet that holds it all says the same", async () => {
-    const reply = stage.dialect.streamed(smallAnswer(stage));
-    stage.answer(reply);
-    const expected = await stage.hearStream(toolCall);
+    const { reply, expected } = await heardWhole(stage);
     stage.answer({ ...reply, packets: [bodyOf(reply)] });
     expect(withoutIds(await stage.hearStream(toolCall))).toEqual(withoutIds(expected));
   });
@@ -78,33 +56,78 @@ function withoutIds<T extends { readonly ids: readonly string[] }>({ ids, ...hea
   return { ...heard, ids: ids.length };
 }
 
-/** All of a body up to a byte, behind which the reply ends as if it were whole. */
-function endedAt(reply: VendorStream, at: number): Script {
-  const { head, end } = framed(reply, { framing: "chunked" });
-  const piece = bodyOf(reply).subarray(0, at);
-  return [{ send: Buffer.concat([head, ...(at === 0 ? [] : [httpChunk(piece)]), end]) }];
+/** Far enough apart that an event is split once, if at all. */
+const splitsAtOnce = 4;
+
+/** Each byte is one to cut at: no socket is between, which would join packets and take far longer. */
+export function walkCases(stage: Stage): void {
+  describe("a reply that is cut at any byte", () => {
+    test("split there, a stream says the same", async () => {
+      const { reply, body, expected } = await heardWhole(stage);
+      const { head, end } = framed(reply);
+      using player = new PacketPlayer();
+      const different: number[] = [];
+      const strideBytes = Math.ceil(body.length / splitsAtOnce);
+      for (let first = 1; first <= strideBytes; first += 1) {
+        const packets: Uint8Array[] = [];
+        for (let start = 0, stop = first; start < body.length; start = stop, stop += strideBytes)
+          packets.push(httpChunk(body.subarray(start, stop)));
+        player.play(head, [...packets, end]);
+        const heard = await stage.hearStream(toolCall);
+        if (!Bun.deepEquals(withoutIds(heard), withoutIds(expected))) different.push(first);
+      }
+      expect(different).toEqual([]);
+    });
+
+    test("ended there, a stream never looks like a whole answer", async () => {
+      const { reply, body, expected } = await heardWhole(stage);
+      const { head, end } = framed(reply);
+      using player = new PacketPlayer();
+      const wrong: { readonly at: number; readonly why: string }[] = [];
+      for (let at = 0; at < body.length; at += 1) {
+        player.play(head, [at === 0 ? end : Buffer.concat([httpChunk(body.subarray(0, at)), end])]);
+        const { heard, failure } = await stage.listen(toolCall);
+        const why = (text: string) => wrong.push({ at, why: text });
+        if (failure !== undefined && !(failure instanceof ApiError))
+          why(`threw ${String(failure)}`);
+        if (heard.done && at < reply.wholeFromBytes) why("an end that was not told");
+        if (heard.done && !Bun.deepEquals(withoutIds(heard), withoutIds(expected)))
+          why("other words");
+        if (!expected.text.startsWith(heard.text)) why(`said ${heard.text}`);
+      }
+      expect(wrong).toEqual([]);
+      expect(reply.wholeFromBytes).toBeGreaterThan(body.length / 2);
+      expect(reply.wholeFromBytes).toBeLessThanOrEqual(body.length);
+    });
+
+    test("ended there, a whole reply is a failure", async () => {
+      const { can } = stage.dialect;
+      const pieces = [{ text: plainText }, ...(can.tools ? [{ call: weatherCall }] : [])];
+      const finish = can.tools ? "tool_calls" : "stop";
+      const reply = stage.dialect.whole({ pieces, finish, usage: fullCounts(can) });
+      stage.answer(reply);
+      await stage.chat(toolCall);
+      const body = bodyOf(reply);
+      using player = new PacketPlayer();
+      const codes = new Set<string>();
+      for (let at = 0; at < body.length; at += 1) {
+        const { head, parts } = framed({ ...reply, packets: [body.subarray(0, at)] });
+        player.play(head, parts);
+        const failure: unknown = await stage.chat(toolCall).catch((error: unknown) => error);
+        codes.add(failure instanceof ApiError ? failure.code : `no ApiError at byte ${at}`);
+      }
+      expect([...codes]).toEqual(["upstream_error"]);
+    });
+  });
 }
 
-function walkCases(stage: Stage): void {
-  test("cut at any byte, it never looks like a whole answer", async () => {
-    const reply = stage.dialect.streamed(smallAnswer(stage));
-    const sizeBytes = bodyOf(reply).length;
-    stage.answer(reply);
-    const whole = await stage.hearStream(toolCall);
-    const wrong: { readonly at: number; readonly why: string }[] = [];
-    for (let at = 0; at < sizeBytes; at += 1) {
-      stage.answer(endedAt(reply, at));
-      const { heard, failure } = await stage.listen(toolCall);
-      const why = (text: string) => wrong.push({ at, why: text });
-      if (failure !== undefined && !(failure instanceof ApiError)) why(`threw ${String(failure)}`);
-      if (heard.done && at < reply.wholeFromBytes) why("an end that was not told");
-      if (heard.done && !Bun.deepEquals(withoutIds(heard), withoutIds(whole))) why("other words");
-      if (!whole.text.startsWith(heard.text)) why(`said ${heard.text}`);
-    }
-    expect(wrong).toEqual([]);
-    expect(reply.wholeFromBytes).toBeGreaterThan(sizeBytes / 2);
-    expect(reply.wholeFromBytes).toBeLessThanOrEqual(sizeBytes);
-  });
+/** Over the network, so that the provider has signed in and knows what its vendor takes. */
+async function heardWhole(stage: Stage) {
+  const reply = stage.dialect.streamed(smallAnswer(stage));
+  stage.answer(reply);
+  const expected = await stage.hearStream(toolCall);
+  expect(expected).toMatchObject({ done: true, usage: { inputTokens: 41 } });
+  return { reply, body: bodyOf(reply), expected };
 }
 
 function breakCases(stage: Stage): void {
@@ -177,21 +200,6 @@ function faultCases(stage: Stage): void {
 }
 
 function wholeCutCases(stage: Stage): void {
-  test("a whole reply that was cut is a failure, wherever that was", async () => {
-    const { can } = stage.dialect;
-    const pieces = [{ text: plainText }, ...(can.tools ? [{ call: weatherCall }] : [])];
-    const finish = can.tools ? "tool_calls" : "stop";
-    const reply = stage.dialect.whole({ pieces, finish, usage: fullCounts(can) });
-    const body = bodyOf(reply);
-    const codes = new Set<string>();
-    for (let at = 0; at < body.length; at += 7) {
-      stage.answer({ ...reply, packets: [body.subarray(0, at)] });
-      const failure: unknown = await stage.chat(toolCall).catch((error: unknown) => error);
-      codes.add(failure instanceof ApiError ? failure.code : `no ApiError at byte ${at}`);
-    }
-    expect([...codes]).toEqual(["upstream_error"]);
-  });
-
   test("a whole reply whose connection ends before its length is a failure", async () => {
     const { head, parts } = framed(stage.dialect.whole(plainAnswer(stage.dialect.can)));
     const body = Buffer.concat(parts);

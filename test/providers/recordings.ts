@@ -69,20 +69,6 @@ export function loadRecordings(): readonly NamedRecording[] {
 
 export const modelOf = ({ vendor, slug }: NamedRecording) => `${vendor}/${slug}`;
 
-/** In how many bytes at a time a stream arrives; 0 is all at once. */
-export const packetSizes = [1, 7, 0] as const;
-
-/** How many replies are played for each vendor: a whole one, and a stream in each packet size. */
-export function countReplies(): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const { vendor, upstream } of loadRecordings()) {
-    const streams = upstream.events === undefined ? 0 : packetSizes.length;
-    const played = (upstream.body === undefined ? 0 : 1) + streams;
-    counts.set(vendor, (counts.get(vendor) ?? 0) + played);
-  }
-  return counts;
-}
-
 const usualPrice = { input: "0.30", cached_input: "0.03", output: "2.50" };
 
 /** A provider per vendor, with its habits, and a model per recording, with its price. */

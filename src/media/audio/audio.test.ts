@@ -161,16 +161,16 @@ describe("inspectAudio", () => {
     }
   });
 
-  test("25 MiB of each beginning are read to the end", async () => {
+  test("megabytes of each beginning are read to the end", async () => {
     for (const [name] of whole) {
       const start = fixtureBytes(name);
-      const bytes = new Uint8Array(25 * 1024 * 1024).fill(0xff);
+      const bytes = new Uint8Array(4 * 1024 * 1024).fill(0xff);
       bytes.set(start);
       await inspectAudio(bytes);
       for (let at = 0; at + start.length < bytes.length; at += start.length) bytes.set(start, at);
       await inspectAudio(bytes);
     }
-  }, 60_000);
+  });
 });
 
 test("seconds are whole, rounded up, and at least one", () => {

@@ -218,7 +218,7 @@ export interface Dialect {
   /** Undefined where the vendor has no such answer. */
   error(kind: ErrorClass, options: ErrorOptions): VendorReply | undefined;
   rateLimited(wait: Wait, options: ErrorOptions): VendorReply | undefined;
-  readonly oddErrors: readonly OddError[];
+  readonly oddErrors?: readonly OddError[];
   /** An event or frame in the middle of a stream that tells of a failure. */
   fault(kind: StreamFault, words: string): Bytes | undefined;
   /** Events or frames that cannot be read: half of a JSON text, a wrong checksum … */

@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import type { ApiError } from "../../src/base/errors.ts";
 import { quirksOf, vendors } from "../../src/catalog/vendors.ts";
 import { plainCall } from "./calls.ts";
+import { expectDiscreet } from "./cases/discreet.ts";
 import type { Dialect, VendorReply } from "./dialect.ts";
 import { anthropicDialect } from "./dialects/anthropic.ts";
 import { bedrockKeyDialect } from "./dialects/bedrock.ts";
@@ -77,6 +78,7 @@ for (const errors of vendorErrors)
             streamed ? stage.hearStream(plainCall) : stage.chat(plainCall),
           );
           expect(heard(error)).toEqual(expectedOf(row));
+          expectDiscreet(stage, error);
         }
       });
     }

@@ -29,10 +29,12 @@ test("output that is not told is what the total leaves", () => {
 });
 
 test("what cannot be relied on is no usage at all", () => {
-  for (const usage of [null, 7, "5", [], {}, { prompt_tokens: "5" }, { prompt_tokens: -1 }])
+  for (const usage of [null, 7, "5", [], {}, [19, 10]])
     expect(fromOpenAiUsage(usage)).toBeUndefined();
-  for (const prompt_tokens of [1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 60])
-    expect(fromOpenAiUsage({ prompt_tokens })).toBeUndefined();
+  for (const count of ["5", -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 60, 1e15]) {
+    expect(fromOpenAiUsage({ prompt_tokens: count, completion_tokens: 1 })).toBeUndefined();
+    expect(fromOpenAiUsage({ prompt_tokens: 1, completion_tokens: count })).toBeUndefined();
+  }
 });
 
 test("broken details are unknown, not zero", () => {

@@ -77,7 +77,7 @@ function classCases(stage: Stage): void {
     });
   }
 
-  for (const { name, reply, expected } of dialect.oddErrors)
+  for (const { name, reply, expected } of dialect.oddErrors ?? [])
     test(`${name} is ${expected.code}, whoever asked`, async () => {
       const errors = await expectError(stage, reply, expected);
       for (const { upstream } of errors) expect(upstream?.delayMs).toBe(expected.delayMs);

@@ -195,6 +195,11 @@ function usageForms(): readonly (readonly [string, JsonObject, Usage | undefined
       thought,
     ],
     [
+      "with more thoughts than answer counts both, whatever the total says",
+      { ...thoughts, candidatesTokenCount: 4, totalTokenCount: 13 },
+      thought,
+    ],
+    [
       "of thoughts alone is their number",
       { promptTokenCount: 21, thoughtsTokenCount: 60, totalTokenCount: 81 },
       { ...told, inputTokens: 21, outputTokens: 60, reasoningTokens: 60 },
@@ -222,7 +227,6 @@ function usageForms(): readonly (readonly [string, JsonObject, Usage | undefined
     ["of a prompt alone is none", { promptTokenCount: 9, totalTokenCount: 9 }, undefined],
     ["of an empty object is none", {}, undefined],
     ["of texts is none", { promptTokenCount: "9", candidatesTokenCount: "4" }, undefined],
-    ["beyond all measure is none", { ...plain, promptTokenCount: 1e15 }, undefined],
   ];
 }
 

@@ -1,14 +1,7 @@
 /** How Anthropic refuses and fails. */
 
 import { anthropicError } from "../../../fake/vendors/anthropic-messages.ts";
-import type {
-  Dialect,
-  ErrorClass,
-  ErrorOptions,
-  OddError,
-  StreamFault,
-  VendorReply,
-} from "../../dialect.ts";
+import type { Dialect, ErrorClass, ErrorOptions, StreamFault, VendorReply } from "../../dialect.ts";
 
 interface Said {
   readonly status: number;
@@ -52,40 +45,13 @@ const classes: Readonly<Partial<Record<ErrorClass, Said>>> = {
   gatewayTimeout: { status: 504, type: "timeout_error", message: "Request timed out" },
 };
 
-const odd = (name: string, said: Said, expected: OddError["expected"]): OddError => ({
-  name,
-  reply: (options) => vendorError(said, options),
-  expected,
-});
-
-const oddErrors: readonly OddError[] = [
-  odd(
-    "an unpaid bill",
-    { status: 402, type: "billing_error", message: "There is an issue with your billing." },
-    { code: "upstream_unavailable", reason: "quota" },
-  ),
-  odd(
-    "a body too large",
-    { status: 413, type: "request_too_large", message: "Request exceeds the maximum size" },
-    { code: "upstream_rejected", reason: "refused" },
-  ),
-  odd(
-    "a cap that does not fit behind the prompt",
-    {
-      ...refused,
-      message: "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
-    },
-    { code: "context_length_exceeded", reason: "refused" },
-  ),
-];
-
 const faults: Readonly<Record<StreamFault, string>> = {
   failed: "api_error",
   overloaded: "overloaded_error",
   limited: "rate_limit_error",
 };
 
-export const anthropicErrors: Pick<Dialect, "error" | "rateLimited" | "oddErrors" | "fault"> = {
+export const anthropicErrors: Pick<Dialect, "error" | "rateLimited" | "fault"> = {
   error: (kind, options) => {
     const said = classes[kind];
     return said === undefined ? undefined : vendorError(said, options);
@@ -102,7 +68,6 @@ export const anthropicErrors: Pick<Dialect, "error" | "rateLimited" | "oddErrors
     const said = { status: 429, type: "rate_limit_error", message };
     return headers === undefined ? undefined : vendorError(said, { words, headers });
   },
-  oddErrors,
   fault: (kind, words) =>
     `event: error\ndata: ${anthropicError(faults[kind], `Something failed ${words}`)}\n\n`,
 };

@@ -1,14 +1,7 @@
 /** How Bedrock refuses and fails: the name of the error stands in a header. */
 
 import { bedrockException } from "../../../fake/vendors/bedrock-frames.ts";
-import type {
-  Dialect,
-  ErrorClass,
-  ErrorOptions,
-  OddError,
-  StreamFault,
-  VendorReply,
-} from "../../dialect.ts";
+import type { Dialect, ErrorClass, ErrorOptions, StreamFault, VendorReply } from "../../dialect.ts";
 
 interface Said {
   readonly status: number;
@@ -83,44 +76,13 @@ const classes: Readonly<Partial<Record<ErrorClass, Said>>> = {
   },
 };
 
-const odd = (name: string, said: Said, expected: OddError["expected"]): OddError => ({
-  name,
-  reply: (options) => vendorError(said, options),
-  expected,
-});
-
-const missing = { code: "upstream_unavailable", reason: "missing" } as const;
-
-const oddErrors: readonly OddError[] = [
-  odd(
-    "a model's name that is none",
-    { ...invalid, message: "The provided model identifier is invalid." },
-    missing,
-  ),
-  odd(
-    "a model that is reached by a profile only",
-    { ...invalid, message: "Invocation of model ID x with on-demand throughput isn’t supported." },
-    missing,
-  ),
-  odd(
-    "a failure of the model",
-    { status: 424, name: "ModelErrorException", message: "The model failed." },
-    { code: "upstream_error", reason: "failed" },
-  ),
-  odd(
-    "a signature that has expired",
-    { status: 403, name: "ExpiredTokenException", message: "The security token has expired." },
-    { code: "upstream_unavailable", reason: "auth" },
-  ),
-];
-
 const faults: Readonly<Record<StreamFault, string>> = {
   failed: "modelStreamErrorException",
   overloaded: "serviceUnavailableException",
   limited: "throttlingException",
 };
 
-export const bedrockErrors: Pick<Dialect, "error" | "rateLimited" | "oddErrors" | "fault"> = {
+export const bedrockErrors: Pick<Dialect, "error" | "rateLimited" | "fault"> = {
   error: (kind, options) => {
     const said = classes[kind];
     return said === undefined ? undefined : vendorError(said, options);
@@ -130,6 +92,5 @@ export const bedrockErrors: Pick<Dialect, "error" | "rateLimited" | "oddErrors" 
     const said = { status: 429, name: "ThrottlingException", message };
     return form === "none" ? vendorError(said, options) : undefined;
   },
-  oddErrors,
   fault: (kind, words) => bedrockException(faults[kind], `Something failed ${words}`),
 };

@@ -119,7 +119,6 @@ const odd = (name: string, said: Said, expected: ExpectedError): OddError => ({
   expected,
 });
 
-const badKey: ExpectedError = { code: "upstream_unavailable", reason: "auth" };
 const limited: ExpectedError = { code: "upstream_rate_limited", reason: "limited" };
 const failed: ExpectedError = { code: "upstream_error", reason: "failed" };
 
@@ -133,30 +132,10 @@ const nothingSaid = (finishReason: string, { streamed }: ErrorOptions): VendorRe
 
 const oddErrors: readonly OddError[] = [
   odd(
-    "a key that has expired",
-    {
-      code: 400,
-      status: "INVALID_ARGUMENT",
-      message: "API key expired. Please renew the API key.",
-      details: [reason("API_KEY_INVALID")],
-    },
-    badKey,
-  ),
-  odd(
-    "a place that is not served",
-    {
-      code: 400,
-      status: "FAILED_PRECONDITION",
-      message: "User location is not supported for the API use.",
-    },
-    badKey,
-  ),
-  odd(
     "a delay with parts of a second",
     { ...exhausted, details: [retry("34.4s"), quota(perMinute)] },
     { ...limited, delayMs: 34_400 },
   ),
-  odd("a limit without a reason", { ...exhausted, message: "Resource exhausted." }, limited),
   {
     name: "a limit in a list, as streams without events have it",
     reply: ({ words }) => ({

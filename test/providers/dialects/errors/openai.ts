@@ -77,9 +77,6 @@ function rateLimited({ form, delayMs, date }: Wait, options: ErrorOptions) {
 }
 
 const rejected = { code: "upstream_rejected", reason: "refused" } as const;
-const tooLong = { code: "context_length_exceeded", reason: "refused" } as const;
-const outOfMoney = { code: "upstream_unavailable", reason: "quota" } as const;
-const failed = { code: "upstream_error", reason: "failed" } as const;
 
 const odd = (name: string, said: Said, expected: OddError["expected"]): OddError => ({
   name,
@@ -87,69 +84,11 @@ const odd = (name: string, said: Said, expected: OddError["expected"]): OddError
   expected,
 });
 
-/** A body of another form than OpenAI's. */
-const bare = (
-  name: string,
-  { status, body }: { readonly status: number; readonly body: (words: string) => object },
-  expected: OddError["expected"],
-): OddError => ({
-  name,
-  reply: ({ words }) => ({
-    status,
-    headers: { "content-type": "application/json" },
-    packets: [JSON.stringify(body(words))],
-  }),
-  expected,
-});
-
 const oddErrors: readonly OddError[] = [
-  odd("an empty purse", { status: 402, message: "Insufficient balance." }, outOfMoney),
   odd("a body too large", { status: 413, message: "Request body too large." }, rejected),
-  odd("a value that cannot be", { status: 422, message: "Unprocessable." }, rejected),
   odd(
-    "vLLM's word for a conversation too long",
-    {
-      status: 400,
-      message: "This model's maximum context length is 4096 tokens. However, you requested 5000.",
-      type: "BadRequestError",
-      code: 400,
-    },
-    tooLong,
-  ),
-  odd(
-    "llama.cpp's word for a conversation too long",
-    {
-      status: 400,
-      message: "the request exceeds the available context size, try increasing it",
-      type: "exceed_context_size_error",
-      code: 400,
-    },
-    tooLong,
-  ),
-  bare(
-    "TGI's refusal",
-    {
-      status: 422,
-      body: (words) => ({ error: `Input validation ${words}`, error_type: "validation" }),
-    },
-    rejected,
-  ),
-  bare(
-    "TGI's failure",
-    { status: 424, body: (words) => ({ error: `Failed ${words}`, error_type: "generation" }) },
-    failed,
-  ),
-  bare(
-    "an overload with the status of a limit",
-    {
-      status: 429,
-      body: (words) => ({ error: `Model is overloaded ${words}`, error_type: "overloaded" }),
-    },
-    { code: "upstream_rate_limited", reason: "limited" },
-  ),
-  bare(
     "an overload with a status of its own",
-    { status: 529, body: (words) => ({ error: { type: "overloaded_error", message: words } }) },
+    { status: 529, message: "Overloaded.", type: "overloaded_error" },
     { code: "upstream_overloaded", reason: "overloaded" },
   ),
   odd(
@@ -157,7 +96,6 @@ const oddErrors: readonly OddError[] = [
     { status: 503, message: "Busy.", type: "server_error", headers: { "retry-after": "3" } },
     { code: "upstream_overloaded", reason: "overloaded", delayMs: 3_000 },
   ),
-  odd("a bad gateway", { status: 502, message: "Bad gateway.", type: "server_error" }, failed),
   odd(
     "a limit told in a reply of status 200",
     { status: 200, message: "Slow down.", code: 429 },
@@ -166,7 +104,7 @@ const oddErrors: readonly OddError[] = [
   odd(
     "a failure told in a reply of status 200",
     { status: 200, message: "No.", code: 500 },
-    failed,
+    { code: "upstream_error", reason: "failed" },
   ),
 ];
 

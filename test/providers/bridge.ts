@@ -1,9 +1,13 @@
 /** A provider of the bridge in front of a fake vendor, for what is the bridge's own. */
 
+import { afterAll, beforeAll } from "bun:test";
 import type { ChatCall, ChatPart, ChatResult, JsonObject } from "../../src/call/chat.ts";
 import type { Provider, ProviderCall } from "../../src/providers/contract.ts";
 import { ProviderRegistry, type ProviderSettings } from "../../src/providers/registry.ts";
+import { jsonReply } from "../fake/http/reply.ts";
 import { type FakeUpstream, startFakeUpstream } from "../fake/upstream.ts";
+import { anthropicMessage } from "../fake/vendors/anthropic-messages.ts";
+import { bedrockReply } from "../fake/vendors/bedrock-converse.ts";
 import { operatorKey } from "./dialect.ts";
 
 export interface Bridge {
@@ -14,6 +18,47 @@ export interface Bridge {
   hear(call: ChatCall, extra?: Extra): Promise<readonly ChatPart[]>;
   /** The body of the last request. */
   readonly asked: JsonObject;
+}
+
+/** What the fake says to whatever it is asked, unless a test has it say something else. */
+const usual = {
+  anthropic: anthropicMessage({
+    blocks: [{ type: "text", text: "So." }],
+    stopReason: "end_turn",
+    usage: { input_tokens: 3, output_tokens: 2 },
+  }),
+  bedrock: bedrockReply({ blocks: [{ text: ["So."] }], stopReason: "end_turn" }),
+};
+
+interface BridgeSettings extends Partial<ProviderSettings> {
+  readonly kind: keyof typeof usual;
+}
+
+/** One that all tests of a file share. */
+export function useBridge(settings: BridgeSettings): Bridge {
+  let opened: Bridge | undefined;
+  const bridge = () => {
+    if (opened === undefined) throw new Error("the bridge is not open yet");
+    return opened;
+  };
+  beforeAll(async () => {
+    opened = await openBridge(settings);
+    opened.upstream.replyWith(jsonReply({ body: JSON.parse(usual[settings.kind]) }));
+  });
+  afterAll(() => bridge().upstream.stop());
+  return {
+    get upstream() {
+      return bridge().upstream;
+    },
+    get provider() {
+      return bridge().provider;
+    },
+    get asked() {
+      return bridge().asked;
+    },
+    chat: (call, extra) => bridge().chat(call, extra),
+    hear: (call, extra) => bridge().hear(call, extra),
+  };
 }
 
 type Extra = Partial<Omit<ProviderCall<ChatCall>, "call" | "target">> & { readonly model?: string };
@@ -31,9 +76,9 @@ export async function openBridge(
     options: settings.kind === "bedrock" ? { region: "us-east-1" } : {},
     ...settings,
   });
-  const usual =
+  const usualModel =
     settings.kind === "bedrock" ? "us.anthropic.claude-sonnet-4-5" : "claude-sonnet-4-5";
-  const options = (call: ChatCall, { model = usual, ...extra }: Extra) => ({
+  const options = (call: ChatCall, { model = usualModel, ...extra }: Extra) => ({
     call,
     target: { model },
     signal: new AbortController().signal,

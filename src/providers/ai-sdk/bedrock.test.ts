@@ -1,23 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { httpReply } from "../../../test/fake/http/reply.ts";
-import { anthropicMessage } from "../../../test/fake/vendors/anthropic-messages.ts";
 import {
   type BedrockBlock,
   bedrockEvents,
   bedrockReply,
 } from "../../../test/fake/vendors/bedrock-converse.ts";
-import { type Bridge, openBridge } from "../../../test/providers/bridge.ts";
+import { useBridge } from "../../../test/providers/bridge.ts";
 import { apiErrorOf } from "../../../test/providers/stage.ts";
 import type { ChatPart, JsonObject } from "../../call/chat.ts";
 import { ProviderRegistry } from "../registry.ts";
 
-let bedrock: Bridge;
-let anthropic: Bridge;
-beforeAll(async () => {
-  bedrock = await openBridge({ kind: "bedrock" });
-  anthropic = await openBridge({ kind: "anthropic" });
-});
-afterAll(() => Promise.all([bedrock.upstream.stop(), anthropic.upstream.stop()]));
+const bedrock = useBridge({ kind: "bedrock" });
+const anthropic = useBridge({ kind: "anthropic" });
 
 const usage = { inputTokens: 9, outputTokens: 5, totalTokens: 14 };
 const reply = (type: string, body: readonly (string | Uint8Array)[]) =>
@@ -102,15 +96,6 @@ describe("a history with tool calls where no tool may be called", () => {
   });
 
   test("stays as it is for Anthropic, which takes it without tools", async () => {
-    anthropic.upstream.replyOnce(
-      reply("application/json", [
-        anthropicMessage({
-          blocks: [{ type: "text", text: "Mild." }],
-          stopReason: "end_turn",
-          usage: { input_tokens: 9, output_tokens: 5 },
-        }),
-      ]),
-    );
     await anthropic.chat({ messages, maxOutputTokens: 100, options: {} });
     expect(JSON.stringify(anthropic.asked["messages"])).toContain('"tool_use_id":"call_1"');
     expect(JSON.stringify(anthropic.asked["messages"])).toContain("18 degrees");

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { jsonReply } from "../../../test/fake/http/reply.ts";
-import { type Bridge, openBridge } from "../../../test/providers/bridge.ts";
+import { type Bridge, useBridge } from "../../../test/providers/bridge.ts";
 import { apiErrorOf } from "../../../test/providers/stage.ts";
 import { isJsonObject } from "../../call/chat.ts";
 import type { EmbedCall, EmbedResult } from "../../call/embed.ts";
 
-let bedrock: Bridge;
-beforeAll(async () => {
-  bedrock = await openBridge({ kind: "bedrock" });
-});
-afterAll(() => bedrock.upstream.stop());
+const bedrock = useBridge({ kind: "bedrock" });
 
 function embed(bridge: Bridge, model: string, call: Partial<EmbedCall>): Promise<EmbedResult> {
   if (bridge.provider.embed === undefined) throw new Error("no embeddings");

@@ -1,24 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { jsonReply } from "../../../../test/fake/http/reply.ts";
-import { anthropicMessage } from "../../../../test/fake/vendors/anthropic-messages.ts";
-import { bedrockReply } from "../../../../test/fake/vendors/bedrock-converse.ts";
-import { type Bridge, openBridge } from "../../../../test/providers/bridge.ts";
+import { expect, test } from "bun:test";
+import { type Bridge, useBridge } from "../../../../test/providers/bridge.ts";
 import { apiErrorOf } from "../../../../test/providers/stage.ts";
 import type { JsonObject } from "../../../call/chat.ts";
 
-let anthropic: Bridge;
-let bedrock: Bridge;
-beforeAll(async () => {
-  anthropic = await openBridge({ kind: "anthropic" });
-  const said = { type: "text", text: "Seen." } as const;
-  const usage = { input_tokens: 3, output_tokens: 2 };
-  const message = anthropicMessage({ blocks: [said], stopReason: "end_turn", usage });
-  anthropic.upstream.replyWith(jsonReply({ body: JSON.parse(message) }));
-  bedrock = await openBridge({ kind: "bedrock" });
-  const reply = bedrockReply({ blocks: [{ text: ["Seen."] }], stopReason: "end_turn" });
-  bedrock.upstream.replyWith(jsonReply({ body: JSON.parse(reply) }));
-});
-afterAll(() => Promise.all([anthropic, bedrock].map(({ upstream }) => upstream.stop())));
+const anthropic = useBridge({ kind: "anthropic" });
+const bedrock = useBridge({ kind: "bedrock" });
 
 const pdf = "JVBERi0xLjcK";
 const text = Buffer.from("plain words").toString("base64");

@@ -1,28 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { jsonReply } from "../../../../test/fake/http/reply.ts";
-import { anthropicMessage } from "../../../../test/fake/vendors/anthropic-messages.ts";
-import { bedrockReply } from "../../../../test/fake/vendors/bedrock-converse.ts";
-import { type Bridge, openBridge } from "../../../../test/providers/bridge.ts";
+import { describe, expect, test } from "bun:test";
+import { useBridge } from "../../../../test/providers/bridge.ts";
 import { apiErrorOf } from "../../../../test/providers/stage.ts";
 import type { JsonObject } from "../../../call/chat.ts";
 
-const usage = { input_tokens: 3, output_tokens: 2 };
-const said = anthropicMessage({
-  blocks: [{ type: "text", text: "So." }],
-  stopReason: "end_turn",
-  usage,
-});
-const cloudSaid = bedrockReply({ blocks: [{ text: ["So."] }], stopReason: "end_turn" });
-
-let anthropic: Bridge;
-let bedrock: Bridge;
-beforeAll(async () => {
-  anthropic = await openBridge({ kind: "anthropic", options: { image_urls: "true" } });
-  anthropic.upstream.replyWith(jsonReply({ body: JSON.parse(said) }));
-  bedrock = await openBridge({ kind: "bedrock" });
-  bedrock.upstream.replyWith(jsonReply({ body: JSON.parse(cloudSaid) }));
-});
-afterAll(() => Promise.all([anthropic.upstream.stop(), bedrock.upstream.stop()]));
+const anthropic = useBridge({ kind: "anthropic", options: { image_urls: "true" } });
+const own = useBridge({ kind: "anthropic" });
+const bedrock = useBridge({ kind: "bedrock" });
 
 const user = { role: "user", content: "Hello?" };
 const call = (messages: readonly JsonObject[], options: JsonObject = {}) => ({
@@ -57,24 +40,19 @@ describe("nobody but the vendor fetches what a caller names", () => {
   });
 
   test("an address inside, or to a server of the operator's own, is refused", async () => {
-    const own = await openBridge({ kind: "anthropic" });
-    try {
-      for (const [bridge, url] of [
-        [anthropic, "https://vault.corp/x"],
-        [anthropic, "https://10.0.0.1/x"],
-        [anthropic, "https://user@images.example/x"],
-        [own, "https://images.example/cat.png"],
-      ] as const) {
-        const before = bridge.upstream.requests.length;
-        const error = await apiErrorOf(bridge.chat(call([image(url)])));
-        expect([error.code, error.param]).toEqual([
-          "invalid_request",
-          "messages[0].content[1].image_url.url",
-        ]);
-        expect(bridge.upstream.requests.length).toBe(before);
-      }
-    } finally {
-      await own.upstream.stop();
+    for (const [bridge, url] of [
+      [anthropic, "https://vault.corp/x"],
+      [anthropic, "https://10.0.0.1/x"],
+      [anthropic, "https://user@images.example/x"],
+      [own, "https://images.example/cat.png"],
+    ] as const) {
+      const before = bridge.upstream.requests.length;
+      const error = await apiErrorOf(bridge.chat(call([image(url)])));
+      expect([error.code, error.param]).toEqual([
+        "invalid_request",
+        "messages[0].content[1].image_url.url",
+      ]);
+      expect(bridge.upstream.requests.length).toBe(before);
     }
   });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { httpReply } from "../../../../test/fake/http/reply.ts";
 import {
   type AnthropicBlock,
@@ -10,16 +10,11 @@ import {
   bedrockEvents,
   bedrockReply,
 } from "../../../../test/fake/vendors/bedrock-converse.ts";
-import { type Bridge, openBridge } from "../../../../test/providers/bridge.ts";
+import { type Bridge, useBridge } from "../../../../test/providers/bridge.ts";
 import type { ChatPart, Json, JsonObject } from "../../../call/chat.ts";
 
-let anthropic: Bridge;
-let bedrock: Bridge;
-beforeAll(async () => {
-  anthropic = await openBridge({ kind: "anthropic" });
-  bedrock = await openBridge({ kind: "bedrock" });
-});
-afterAll(() => Promise.all([anthropic.upstream.stop(), bedrock.upstream.stop()]));
+const anthropic = useBridge({ kind: "anthropic" });
+const bedrock = useBridge({ kind: "bedrock" });
 
 const user = { role: "user", content: "The weather?" };
 const options = {

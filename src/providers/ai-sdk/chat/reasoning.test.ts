@@ -1,30 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { jsonReply } from "../../../../test/fake/http/reply.ts";
-import { anthropicMessage } from "../../../../test/fake/vendors/anthropic-messages.ts";
-import { bedrockReply } from "../../../../test/fake/vendors/bedrock-converse.ts";
-import { type Bridge, openBridge } from "../../../../test/providers/bridge.ts";
+import { describe, expect, test } from "bun:test";
+import { useBridge } from "../../../../test/providers/bridge.ts";
 import { apiErrorOf } from "../../../../test/providers/stage.ts";
 import type { JsonObject } from "../../../call/chat.ts";
 
 const user = { role: "user", content: "Why?" };
 const tool = { type: "function", function: { name: "look", parameters: { type: "object" } } };
-const usage = { input_tokens: 3, output_tokens: 2 };
-const said = anthropicMessage({
-  blocks: [{ type: "text", text: "So." }],
-  stopReason: "end_turn",
-  usage,
-});
-
-let anthropic: Bridge;
-let bedrock: Bridge;
-beforeAll(async () => {
-  anthropic = await openBridge({ kind: "anthropic" });
-  anthropic.upstream.replyWith(jsonReply({ body: JSON.parse(said) }));
-  bedrock = await openBridge({ kind: "bedrock" });
-  const reply = bedrockReply({ blocks: [{ text: ["So."] }], stopReason: "end_turn" });
-  bedrock.upstream.replyWith(jsonReply({ body: JSON.parse(reply) }));
-});
-afterAll(() => Promise.all([anthropic.upstream.stop(), bedrock.upstream.stop()]));
+const anthropic = useBridge({ kind: "anthropic" });
+const bedrock = useBridge({ kind: "bedrock" });
 
 interface Ask {
   readonly model: string;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { type Bytes, httpReply } from "../../../../test/fake/http/reply.ts";
 import {
   anthropicEvent,
@@ -6,16 +6,11 @@ import {
 } from "../../../../test/fake/vendors/anthropic-messages.ts";
 import { bedrockEvents } from "../../../../test/fake/vendors/bedrock-converse.ts";
 import { bedrockException } from "../../../../test/fake/vendors/bedrock-frames.ts";
-import { type Bridge, openBridge } from "../../../../test/providers/bridge.ts";
+import { useBridge } from "../../../../test/providers/bridge.ts";
 import { apiErrorOf } from "../../../../test/providers/stage.ts";
 
-let anthropic: Bridge;
-let bedrock: Bridge;
-beforeAll(async () => {
-  anthropic = await openBridge({ kind: "anthropic" });
-  bedrock = await openBridge({ kind: "bedrock" });
-});
-afterAll(() => Promise.all([anthropic.upstream.stop(), bedrock.upstream.stop()]));
+const anthropic = useBridge({ kind: "anthropic" });
+const bedrock = useBridge({ kind: "bedrock" });
 
 const call = {
   messages: [{ role: "user", content: "words of the caller" }],

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { createCertificate } from "../../test/fake/certificate.ts";
-import { failures, operatorErrors, rateLimits } from "../../test/fake/openai/error-replies.ts";
+import { failures, operatorErrors } from "../../test/fake/openai/error-replies.ts";
 import { chatStream, DONE, httpReply, vendorError } from "../../test/fake/recordings.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../test/fake/upstream.ts";
 import { textOf, vendorErrors } from "../../test/providers/error-bodies.ts";
@@ -65,12 +65,7 @@ describe("what an upstream answers", () => {
         what: "acme rejected the key (401, invalid_api_key).",
       },
     ],
-    ["no right to use it", operatorErrors.forbidden, { trouble: "bad_key" }],
-    ["an empty purse", operatorErrors.outOfMoney, { trouble: "no_credit" }],
-    ["a spent quota", operatorErrors.outOfQuota, { trouble: "no_credit" }],
-    ["a rate limit", rateLimits.seconds, { trouble: "limited" }],
     ["overload", failures.unavailable, { trouble: "overloaded" }],
-    ["a model that still loads", failures.llamaLoading, { trouble: "overloaded" }],
     ["its own time limit", failures.gatewayTimeout, { trouble: "timeout" }],
     [
       "its own failure",
@@ -103,11 +98,6 @@ describe("what an upstream answers", () => {
           framing: "length",
         }),
       { trouble: "proxy", what: "The proxy requires a user name and password (407)." },
-    ],
-    [
-      "a refusal",
-      () => vendorError(400, { message: "This is not a chat model", code: "unsupported_value" }),
-      { trouble: "refused" },
     ],
   ];
   for (const [name, reply, expected] of answers)

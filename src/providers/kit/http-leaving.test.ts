@@ -85,13 +85,6 @@ describe("a caller who leaves hears the reason, and the connection is closed", (
     expect(connection.received).not.toContain("secret");
   });
 
-  test("while the reply does not begin", async () => {
-    const signal = new CallSignal();
-    const server = started(new RawServer({ onData: () => signal.abort(reason) }));
-    expect(await failureOf(post(`http://127.0.0.1:${server.port}`, { signal }))).toBe(reason);
-    await server.connections[0]?.closed;
-  });
-
   test("in the middle of the head", async () => {
     const signal = new CallSignal();
     const server = started(
@@ -104,27 +97,6 @@ describe("a caller who leaves hears the reason, and the connection is closed", (
     );
     expect(await failureOf(post(`http://127.0.0.1:${server.port}`, { signal }))).toBe(reason);
     await server.connections[0]?.closed;
-  });
-
-  test("in the middle of the body", async () => {
-    const signal = new CallSignal();
-    const server = started(new RawServer({ onData: (connection) => connection.send(`${ok}he`) }));
-    const reply = await post(`http://127.0.0.1:${server.port}`, { signal });
-    expect(Buffer.from((await reply.read()) ?? []).toString()).toBe("he");
-    const failing = failureOf(reply.read());
-    signal.abort(reason);
-    // Readers of bodies look at their signal themselves.
-    expect(await failing).toMatchObject({ code: "Aborted" });
-    await server.connections[0]?.closed;
-  });
-
-  test("before anything began: nobody is called", async () => {
-    const server = started(new RawServer());
-    const signal = new CallSignal();
-    signal.abort(reason);
-    expect(await failureOf(post(`http://127.0.0.1:${server.port}`, { signal }))).toBe(reason);
-    await new Promise(setImmediate);
-    expect(server.connections).toEqual([]);
   });
 });
 

@@ -43,11 +43,6 @@ test("what is no list at all is a failure of the upstream", () => {
   }
 });
 
-test("at most 2,000 models are kept", () => {
-  const data = Array.from({ length: 2_001 }, (_, at) => ({ id: `m${at}` }));
-  expect(idsOf({ data })).toHaveLength(2_000);
-});
-
 test("what a server tells of a model is kept, and nothing is made up", () => {
   const rows = [
     { id: "a", type: "embedding" },

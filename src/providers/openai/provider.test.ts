@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Server } from "bun";
-import type { JsonObject } from "../../call/chat.ts";
+import type { ChatCall, JsonObject } from "../../call/chat.ts";
 import { quirksOf } from "../../catalog/vendors.ts";
 import { Dialer } from "../kit/dial.ts";
 import { toMark } from "../kit/provenance.ts";
@@ -30,9 +30,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function bodySentTo(host: string): Promise<Record<string, unknown> | undefined> {
+const question = { role: "user", content: "hello" };
+
+async function bodySentTo(
+  baseUrl: string,
+  { maxOutputTokens, messages = [question], options = {} }: Partial<ChatCall> = {},
+): Promise<Record<string, unknown> | undefined> {
   bodies = [];
-  const baseUrl = `http://${host}/v1`;
   const provider = createOpenAiProvider({
     name: "vendor",
     baseUrl,
@@ -42,11 +46,7 @@ async function bodySentTo(host: string): Promise<Record<string, unknown> | undef
     quirks: quirksOf(undefined, baseUrl),
   });
   await provider.chat?.({
-    call: {
-      messages: [{ role: "user", content: "hello" }],
-      maxOutputTokens: 7,
-      options: { temperature: 0, metadata: { a: "b" }, store: true },
-    },
+    call: { messages, maxOutputTokens, options },
     target: { model: "m" },
     signal: new AbortController().signal,
     onAccepted: () => {},
@@ -54,18 +54,20 @@ async function bodySentTo(host: string): Promise<Record<string, unknown> | undef
   return bodies[0];
 }
 
-const plain = { model: "m", messages: [{ role: "user", content: "hello" }], temperature: 0 };
+const options = { temperature: 0, metadata: { a: "b" }, store: true };
+const call = { maxOutputTokens: 7, options };
+const plain = { model: "m", messages: [question], temperature: 0 };
 
 describe("what only the vendor itself knows", () => {
   test("goes to the vendor: the newer name of the cap, metadata and store", async () => {
     const sent = { ...plain, max_completion_tokens: 7, metadata: { a: "b" }, store: true };
-    expect(await bodySentTo("api.openai.com")).toEqual(sent);
-    expect(await bodySentTo("mine.openai.azure.com")).toEqual(sent);
+    for (const host of ["api.openai.com", "mine.openai.azure.com"])
+      expect(await bodySentTo(`http://${host}/v1`, call)).toEqual(sent);
   });
 
   test("goes to no other server, also not to one with a similar name", async () => {
     for (const host of ["api.example.com", "notopenai.com", "api.openai.com.example.org"])
-      expect(await bodySentTo(host)).toEqual({ ...plain, max_tokens: 7 });
+      expect(await bodySentTo(`http://${host}/v1`, call)).toEqual({ ...plain, max_tokens: 7 });
   });
 });
 
@@ -77,25 +79,9 @@ describe("what vendors want back goes to each as far as it is its own", () => {
   const marked = { type: "reasoning.text", text: "hm", format: toMark("acme"), signature: "c2ln" };
 
   const sentTo = async (host: string, message: JsonObject) => {
-    bodies = [];
-    const baseUrl = `http://${host}`;
-    const provider = createOpenAiProvider({
-      name: "vendor",
-      baseUrl,
-      apiKey: "k",
-      socket,
-      dialer: new Dialer({ provider: "vendor", allowPrivate: true }),
-      quirks: quirksOf(undefined, baseUrl),
-    });
-    const question = { role: "user", content: "hello" };
     const result = { role: "tool", tool_call_id: "a", content: "1" };
-    await provider.chat?.({
-      call: { messages: [question, message, result], maxOutputTokens: undefined, options: {} },
-      target: { model: "m" },
-      signal: new AbortController().signal,
-      onAccepted: () => {},
-    });
-    const messages = bodies.at(-1)?.["messages"];
+    const body = await bodySentTo(`http://${host}`, { messages: [question, message, result] });
+    const messages = body?.["messages"];
     return Array.isArray(messages) ? messages[1] : undefined;
   };
   const named = { role: "assistant", content: "x", reasoning: "hm" };

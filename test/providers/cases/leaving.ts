@@ -131,6 +131,15 @@ function midAnswerCases(stage: Stage): void {
       expect(request.abortedByClient).toBe(true);
     });
 
+  test("a stream that is cancelled while it is read ends without a failure", async () => {
+    stage.answer(pausedStream(stage));
+    const stream = await stage.streamChat(plainCall);
+    await new Ear().hearText(stream);
+    const reading = stream.read();
+    stream.cancel();
+    expect(await reading).toBeUndefined();
+  });
+
   test("a stream that failed lets the upstream go, which may talk on", async () => {
     const { dialect } = stage;
     const [broken] = dialect.brokenPackets;

@@ -77,7 +77,6 @@ export const responsesOnlyDialect: Dialect = {
     { name: "of texts is none", ...replaced(":19,", ':"19",'), expected: undefined },
   ],
   rateLimited: openAiErrors.rateLimited,
-  oddErrors: openAiErrors.oddErrors,
   brokenPackets: [
     'data: {"type":"response.output_text.del\n\n',
     `data: ${callersWords} ${operatorKey} is no JSON\n\n`,

@@ -5,11 +5,7 @@ import {
   anthropicEvents,
   anthropicMessage,
 } from "../../../../test/fake/vendors/anthropic-messages.ts";
-import {
-  type BedrockBlock,
-  bedrockEvents,
-  bedrockReply,
-} from "../../../../test/fake/vendors/bedrock-converse.ts";
+import { type BedrockBlock, bedrockReply } from "../../../../test/fake/vendors/bedrock-converse.ts";
 import { type Bridge, useBridge } from "../../../../test/providers/bridge.ts";
 import type { ChatPart, Json, JsonObject } from "../../../call/chat.ts";
 
@@ -121,37 +117,6 @@ const cloudBlocks: readonly BedrockBlock[] = [
   { reasoning: ["I look ", "outside."], signature: "c2lnbmF0dXJl" },
   { toolUseId: "toolu_1", name: "look", input: ['{"far":', "true}"] },
 ];
-
-for (const form of ["whole", "streamed"] as const)
-  test(`${form}: so do those of a model in Amazon's cloud`, async () => {
-    const { upstream, chat, hear } = bedrock;
-    const said = { blocks: cloudBlocks, stopReason: "tool_use" };
-    upstream.replyOnce(
-      form === "whole"
-        ? reply("application/json", [bedrockReply(said)])
-        : reply("application/vnd.amazon.eventstream", bedrockEvents(said)),
-    );
-    const message =
-      form === "whole" ? (await chat(first)).choices[0]?.message : joined(await hear(first));
-    formatOf(message);
-    upstream.replyOnce(reply("application/json", [bedrockReply(said)]));
-    await chat({ ...first, messages: [user, message ?? {}, result] });
-    expect(bedrock.asked["messages"]).toMatchObject([
-      { role: "user" },
-      {
-        role: "assistant",
-        content: [
-          {
-            reasoningContent: {
-              reasoningText: { text: "I look outside.", signature: "c2lnbmF0dXJl" },
-            },
-          },
-          { toolUse: { toolUseId: "toolu_1", name: "look", input: { far: true } } },
-        ],
-      },
-      { role: "user" },
-    ]);
-  });
 
 /** What a caller makes of an answer that was thought over. */
 async function heard({ upstream, chat }: Bridge, body: string): Promise<JsonObject> {

@@ -38,15 +38,6 @@ const typesOf = (parts: readonly ChatPart[]) => parts.map(({ type }) => type);
 const wordsOf = (parts: readonly ChatPart[]) =>
   parts.map((part) => (part.type === "text-delta" ? part.text : "")).join("");
 
-test("events may end in any of the three ways", async () => {
-  for (const lineEnd of ["\n", "\r", "\r\n"]) {
-    const events = [text("a"), text("b"), last].map((reply) => geminiEvent(reply, lineEnd));
-    const parts = await partsOf(streamOf([events.join("")]));
-    expect(wordsOf(parts)).toBe("ab!");
-    expect(typesOf(parts).slice(-3)).toEqual(["usage", "finish", "done"]);
-  }
-});
-
 test("usage is told once a packet, however many events that has", async () => {
   const growing = (candidatesTokenCount: number) =>
     geminiEvent(
@@ -235,29 +226,4 @@ test("a packet without news is told as one: whoever waits knows that the upstrea
   expect(await stream.read()).toEqual([]);
   expect(typesOf((await stream.read()) ?? [])).toEqual(["finish", "done"]);
   expect(await stream.read()).toBeUndefined();
-});
-
-test("a stream that is cancelled in the middle of an event ends without a failure", async () => {
-  const waiting = Promise.withResolvers<void>();
-  const half = [new TextEncoder().encode('data: {"candidates":[{"con')];
-  const body = new ReadableStream<Uint8Array>(
-    {
-      pull(controller) {
-        const packet = half.shift();
-        if (packet === undefined) waiting.resolve();
-        else controller.enqueue(packet);
-      },
-    },
-    { highWaterMark: 0 },
-  );
-  const response = new FetchReply(
-    new Response(body, { headers: { "content-type": "text/event-stream" } }),
-  );
-  const { signal } = new AbortController();
-  const stream = new GeminiChatStream({ provider: "up", response, signal });
-  expect(await stream.read()).toEqual([]);
-  const reading = stream.read();
-  await waiting.promise;
-  stream.cancel();
-  expect(await reading).toBeUndefined();
 });

@@ -1,116 +1,122 @@
 import { expect, test } from "bun:test";
+import { Call, failure, modelOf, one, ranked, Served } from "../../test/setup/router-home.ts";
 import { ApiError, type ErrorCode } from "../base/errors.ts";
-import type { Model } from "../catalog/model.ts";
-import type { RoutedCall } from "./attempt.ts";
 import { Router } from "./router.ts";
 
-const modelWith = (...weights: number[]): Model => ({
-  id: "m",
-  endpoint: "chat",
-  input: "text",
-  ownedBy: "svc",
-  createdAtMs: 0,
-  lifecycle: {},
-  prices: [],
-  routes: weights.map((weight, at) => ({ provider: `p${at}`, model: `m${at}`, weight })),
-});
-const findProvider = (name: string) => ({ name });
-const callWith = (controller = new AbortController()): RoutedCall => ({
-  accountId: "acct_one",
-  signal: controller.signal,
-  get isOver() {
-    return controller.signal.aborted;
-  },
-  beginAttempt() {},
-});
-const waiting = callWith();
-const fail = (code: ErrorCode, retryAfterMs?: number) =>
-  new ApiError({ code, message: code, retryAfterMs });
+/** The answers of a model whose targets fail with these, each with a longer wait. */
+function failing(...answers: readonly ErrorCode[]) {
+  const served = new Served({ retries: 0 });
+  for (const [at, code] of answers.entries())
+    served.answers["ab"[at] ?? ""] = [
+      new ApiError({ code, message: code, retryAfterMs: (at + 1) * 1_000 }),
+    ];
+  return served;
+}
 
-test("chooses targets in proportion to their weights", async () => {
+test("targets serve in proportion to their weights, and one of weight 0 not at all", async () => {
   let seed = 1;
   const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
-  const router = new Router({ findProvider, random });
-  const counts: Record<string, number> = {};
-  for (let call = 0; call < 10_000; call++) {
-    const name = await router.serve(
-      modelWith(3, 1, 0),
-      waiting,
-      async ({ provider }) => provider.name,
-    );
-    counts[name] = (counts[name] ?? 0) + 1;
-  }
-  expect(counts["p0"]).toBeGreaterThan(7300);
-  expect(counts["p0"]).toBeLessThan(7700);
-  expect(counts["p2"]).toBeUndefined();
+  const served = new Served({ random });
+  const model = modelOf({ weight: 3 }, { weight: 1 }, { weight: 0 });
+  for (let call = 0; call < 10_000; call++) await served.call(model);
+  expect(served.asked).not.toContain("c");
+  expect(served.asked.filter((name) => name === "a").length).toBeWithin(7_300, 7_700);
 });
 
-test("tries every other target once after a failure, one of weight 0 last", async () => {
-  const router = new Router({ findProvider });
-  const tried: string[] = [];
-  const answer = router.serve(modelWith(0, 1, 1), waiting, async ({ provider }) => {
-    tried.push(provider.name);
-    if (provider.name !== "p0") throw fail("upstream_error");
-    return "served";
-  });
-  expect(await answer).toBe("served");
-  expect(tried.toSorted()).toEqual(["p0", "p1", "p2"]);
-  expect(tried[2]).toBe("p0");
+test("one of weight 0 is asked after all others have failed", async () => {
+  const served = new Served();
+  for (const name of ["b", "c"]) served.answers[name] = [failure("timeout")];
+  expect(await served.call(modelOf({ weight: 0 }, {}, {}))).toBe("a");
+  expect(served.asked.toSorted()).toEqual(["a", "b", "c"]);
+  expect(served.asked.at(-1)).toBe("a");
 });
 
-const outcomes = async (codes: readonly ErrorCode[]) => {
-  const router = new Router({ findProvider, random: () => 0.5 });
-  let at = 0;
-  const error = await router
-    .serve(modelWith(...codes.map(() => 1)), waiting, async () => {
-      at++;
-      throw fail(codes[at - 1] ?? "internal_error", at * 1000);
-    })
-    .catch((thrown: unknown) => thrown);
-  return { error: error as ApiError, tries: at };
-};
-
-test("says limited only when every target is limited, with the shortest wait", async () => {
-  const limited = await outcomes(["upstream_rate_limited", "upstream_rate_limited"]);
-  expect([limited.error.code, limited.error.retryAfterMs, limited.tries]).toEqual([
-    "upstream_rate_limited",
-    1000,
-    2,
-  ]);
-  const mixed = await outcomes(["upstream_rate_limited", "upstream_overloaded"]);
-  expect([mixed.error.code, mixed.tries]).toEqual(["upstream_overloaded", 2]);
+test("a call is told that it is limited only where every target is, with the shortest wait", async () => {
+  expect(
+    await failing("upstream_rate_limited", "upstream_rate_limited").call(ranked),
+  ).toMatchObject({ code: "upstream_rate_limited", retryAfterMs: 1_000 });
+  const mixed = failing("upstream_rate_limited", "upstream_overloaded");
+  expect(await mixed.call(ranked)).toMatchObject({ code: "upstream_overloaded" });
+  expect(mixed.takeAsked()).toBe("ab");
 });
 
-test("does not carry a refused request to another target", async () => {
-  for (const code of [
-    "upstream_rejected",
-    "context_length_exceeded",
-    "content_filtered",
-    "internal_error",
-  ] as const) {
-    const { error, tries } = await outcomes([code, "upstream_error"]);
-    expect([error.code, tries]).toEqual([code, 1]);
-  }
+test.each([
+  "upstream_rejected",
+  "context_length_exceeded",
+  "content_filtered",
+  "internal_error",
+] as const)("a call that ends with %s is not carried to another target", async (code) => {
+  const served = failing(code, "upstream_error");
+  expect(await served.call(ranked)).toMatchObject({ code });
+  expect(served.takeAsked()).toBe("a");
 });
 
-test("stops when the caller has left", async () => {
-  const controller = new AbortController();
-  const left = fail("internal_error");
-  const router = new Router({ findProvider });
-  let tries = 0;
-  const answer = router.serve(modelWith(1, 1), callWith(controller), async () => {
-    tries++;
-    controller.abort(left);
-    throw fail("upstream_error");
-  });
-  expect(await answer.catch((error: ApiError) => error.code)).toBe("upstream_error");
-  expect(tries).toBe(1);
+test("a call whose caller has left asks nobody any more", async () => {
+  const served = new Served();
+  const call = new Call();
+  served.answers["a"] = [failure("failed")];
+  served.onAsk = () => call.end();
+  expect(await served.call(ranked, call)).toMatchObject({ code: "upstream_error" });
+  expect(served.takeAsked()).toBe("a");
 });
 
 test("a model without a usable provider is unavailable, not broken", async () => {
-  const router = new Router({ findProvider: () => undefined });
-  const error = await router
-    .serve(modelWith(1), waiting, async () => 1)
-    .catch((thrown: ApiError) => thrown.code);
-  expect(error).toBe("upstream_unavailable");
+  const served = new Served({ findProvider: () => undefined });
+  expect(await served.call(one)).toMatchObject({ code: "upstream_unavailable" });
+});
+
+/** Counts who listens for the end of the call. */
+class Watched extends Call {
+  listeners = 0;
+
+  constructor() {
+    super();
+    const { signal } = this;
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
+    signal.addEventListener = (...words: Parameters<typeof add>) => {
+      this.listeners++;
+      add(...words);
+    };
+    signal.removeEventListener = (...words: Parameters<typeof remove>) => {
+      this.listeners--;
+      remove(...words);
+    };
+  }
+}
+
+test("a pause that is over listens for the end of its call no longer", async () => {
+  const call = new Watched();
+  const router = new Router({ findProvider: (name) => ({ name }), retries: 2, random: () => 0 });
+  const heard: number[] = [];
+  const served = await router.serve(one, call, async ({ provider }) => {
+    heard.push(call.listeners);
+    if (heard.length < 3) throw failure("failed");
+    return provider.name;
+  });
+  expect([served, heard]).toEqual(["a", [0, 0, 0]]);
+});
+
+test("nobody is told to come back sooner than in a second", async () => {
+  const limited = new Served({ retries: 0 });
+  limited.answers["a"] = [failure("limited", 300)];
+  expect(await limited.call(one)).toMatchObject({
+    code: "upstream_rate_limited",
+    retryAfterMs: 1_000,
+  });
+  // Neither by the word of a target that is out and was not asked: it comes back in 300 ms.
+  const failing = new Served({ retries: 0 });
+  failing.answers["a"] = [failure("failed")];
+  for (let call = 0; call < 5; call++) await failing.call(one);
+  failing.nowMs += 4_700;
+  failing.takeAsked();
+  expect(await failing.call(one)).toMatchObject({ code: "upstream_error", retryAfterMs: 1_000 });
+  expect(failing.takeAsked()).toBe("");
+});
+
+test("what a target says of its failure stands on a receipt only as far as it is short", async () => {
+  const served = new Served({ retries: 0 });
+  served.answers["a"] = [failure("failed", undefined, "x".repeat(10_000))];
+  await served.call(one);
+  expect(served.attempt?.failures).toMatchObject([{ detail: "x".repeat(200) }]);
 });

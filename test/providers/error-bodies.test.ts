@@ -18,7 +18,8 @@ import {
   type VendorErrors,
   vendorErrors,
 } from "./error-bodies.ts";
-import { apiErrorOf, Stage } from "./stage.ts";
+import { apiErrorOf } from "./failure-of.ts";
+import { Stage } from "./stage.ts";
 
 const openAi = (vendor: string) => openAiDialect({ name: vendor, quirks: quirksOf(vendor, "") });
 

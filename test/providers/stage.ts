@@ -2,7 +2,6 @@
 
 import { afterAll, beforeAll, beforeEach } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { ApiError } from "../../src/base/errors.ts";
 import {
   type ChatCall,
   type ChatPart,
@@ -305,14 +304,4 @@ function parsed(text: string): unknown {
   } catch {
     return text;
   }
-}
-
-/** What a call fails with, which must be an ApiError. */
-export async function apiErrorOf(work: Promise<unknown>): Promise<ApiError> {
-  const thrown = await work.then(
-    () => new Error("nothing was thrown"),
-    (error: unknown) => error,
-  );
-  if (thrown instanceof ApiError) return thrown;
-  throw new Error(`no ApiError: ${String(thrown)}`, { cause: thrown });
 }

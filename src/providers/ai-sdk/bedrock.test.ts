@@ -6,7 +6,7 @@ import {
   bedrockReply,
 } from "../../../test/fake/vendors/bedrock-converse.ts";
 import { useBridge } from "../../../test/providers/bridge.ts";
-import { apiErrorOf } from "../../../test/providers/stage.ts";
+import { apiErrorOf } from "../../../test/providers/failure-of.ts";
 import type { ChatPart, JsonObject } from "../../call/chat.ts";
 import { ProviderRegistry } from "../registry.ts";
 

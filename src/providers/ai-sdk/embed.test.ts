@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { jsonReply } from "../../../test/fake/http/reply.ts";
 import { type Bridge, useBridge } from "../../../test/providers/bridge.ts";
-import { apiErrorOf } from "../../../test/providers/stage.ts";
+import { apiErrorOf } from "../../../test/providers/failure-of.ts";
 import { isJsonObject } from "../../call/chat.ts";
 import type { EmbedCall, EmbedResult } from "../../call/embed.ts";
 

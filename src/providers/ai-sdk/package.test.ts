@@ -3,7 +3,7 @@ import { httpReply, jsonReply } from "../../../test/fake/http/reply.ts";
 import { anthropicMessage } from "../../../test/fake/vendors/anthropic-messages.ts";
 import { bedrockReply } from "../../../test/fake/vendors/bedrock-converse.ts";
 import { type Bridge, openBridge } from "../../../test/providers/bridge.ts";
-import { apiErrorOf } from "../../../test/providers/stage.ts";
+import { apiErrorOf } from "../../../test/providers/failure-of.ts";
 import type { ProviderSettings } from "../registry.ts";
 
 const open: Bridge[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ApiError } from "../../base/errors.ts";
+import { apiErrorIn } from "../../../test/providers/failure-of.ts";
 import type { EmbedInput } from "../../call/embed.ts";
 import { fromEmbedReply, toEmbedRequest } from "./embeddings.ts";
 
@@ -7,14 +7,7 @@ const requestOf = (input: EmbedInput, dimensions?: number) =>
   toEmbedRequest({ input, dimensions, encoding: "float" }, "models/gemini-embedding-2");
 
 const model = "models/gemini-embedding-2";
-const codeOf = (work: () => unknown) => {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof ApiError) return error.code;
-  }
-  return undefined;
-};
+const codeOf = (work: () => unknown) => apiErrorIn(work).code;
 
 test("one text is asked for alone, several in a batch, each a request of its own", () => {
   expect(requestOf({ kind: "texts", texts: ["a"] }, 768)).toEqual({

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, jest, test } from "bun:test";
 import { createServer, type Server } from "node:net";
 import { type DeafListener, startDeafListener } from "../../../test/chaos/deaf-listener.ts";
+import { apiErrorOf } from "../../../test/providers/failure-of.ts";
 import { ApiError } from "../../base/errors.ts";
 import { Dialer, type Lookup, type Pin } from "./dial.ts";
 import { baseHeaders, createFetch, send } from "./http.ts";
@@ -39,17 +40,6 @@ function ask(dialer: Dialer, host: string) {
   return send({ provider: "acme", pin, path: "/v1/models", headers: baseHeaders(pin), signal });
 }
 
-const failureOf = (work: Promise<unknown>): Promise<ApiError> =>
-  work.then(
-    () => {
-      throw new Error("it was let through");
-    },
-    (error: unknown) => {
-      if (error instanceof ApiError) return error;
-      throw error;
-    },
-  );
-
 test("a name is called at the address that was looked at, and still by its name", async () => {
   served = [];
   const response = await ask(
@@ -79,7 +69,7 @@ test("a name that leads to a private or forbidden address is refused, in every f
     "::127.0.0.1",
   ];
   for (const address of forbidden) {
-    const error = await failureOf(
+    const error = await apiErrorOf(
       ask(
         dialerTo(async () => ["93.184.216.34", address], false),
         "api.acme.example",
@@ -98,7 +88,7 @@ test("a name that leads to a private or forbidden address is refused, in every f
 
 test("the word of the operator lets private addresses through, and never link-local ones", async () => {
   for (const address of ["169.254.169.254", "fe80::1", "::ffff:169.254.169.254", "fd00:ec2::254"]) {
-    const error = await failureOf(
+    const error = await apiErrorOf(
       ask(
         dialerTo(async () => [address]),
         "api.acme.example",
@@ -127,13 +117,13 @@ test("a name that turns private later is not followed there", async () => {
     tls: undefined,
   });
   await Bun.sleep(0);
-  const error = await failureOf(Promise.resolve(pin.dial(laterMs)));
+  const error = await apiErrorOf(Promise.resolve(pin.dial(laterMs)));
   expect(error.detail).toContain("169.254.169.254");
 });
 
 test("a name that cannot be found is told as such, and an old address is kept", async () => {
   const lost: Lookup = () => Promise.reject(new Error("ENOTFOUND"));
-  const error = await failureOf(ask(dialerTo(lost), "nowhere.example"));
+  const error = await apiErrorOf(ask(dialerTo(lost), "nowhere.example"));
   expect([error.code, error.upstream?.reason]).toEqual(["upstream_error", "unreachable"]);
   expect(error.detail).toContain("nowhere.example cannot be resolved");
   let isThere = true;
@@ -161,7 +151,7 @@ test("packages that fetch by themselves are pinned in the same way", async () =>
   expect(await response.json()).toEqual({ ok: true });
   expect(served.map(({ host }) => host)).toEqual([`api.acme.example:${vendor.port}`]);
   const refused = createFetch(dialerTo(async () => ["10.0.0.1"], false));
-  const error = await failureOf(refused("http://api.acme.example/v1/x", { method: "POST" }));
+  const error = await apiErrorOf(refused("http://api.acme.example/v1/x", { method: "POST" }));
   expect(error.upstream?.reason).toBe("unreachable");
 });
 

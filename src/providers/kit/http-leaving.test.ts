@@ -6,6 +6,7 @@ import { createServer, type Server } from "node:tls";
 import { type DeafListener, startDeafListener } from "../../../test/chaos/deaf-listener.ts";
 import { createCertificate } from "../../../test/fake/certificate.ts";
 import { RawServer } from "../../../test/fake/raw-server.ts";
+import { failureOf } from "../../../test/providers/failure-of.ts";
 import { CallSignal } from "../../call/signal.ts";
 import { Dialer } from "./dial.ts";
 import { baseHeaders, send } from "./http.ts";
@@ -43,12 +44,6 @@ function post(address: string, { signal = new CallSignal(), socket = "" } = {}) 
     ...(socket === "" ? {} : { socket }),
   });
 }
-
-const failureOf = (work: Promise<unknown>) =>
-  work.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 
 const ok = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n";
 const reason = new Error("the caller left");

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { gzipSync } from "node:zlib";
 import { jsonReply } from "../../../test/fake/http/reply.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../../test/fake/upstream.ts";
+import { failureOf } from "../../../test/providers/failure-of.ts";
 import { CallSignal } from "../../call/signal.ts";
 import { Dialer, type Pin } from "./dial.ts";
 import { baseHeaders, send } from "./http.ts";
@@ -31,12 +32,6 @@ async function ask({ path = "/v1/x", headers = {}, body }: Asked = {}) {
     await send({ provider: "acme", pin, path, headers: all, body, signal: new CallSignal() }),
   );
 }
-
-const failureOf = (work: Promise<unknown>) =>
-  work.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 
 test("a request has its headers once each, and a length if it has a body", async () => {
   await ask({ headers: { authorization: "Bearer key" }, body: '{"text":"Grüße"}' });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ApiError } from "../../base/errors.ts";
+import { apiErrorIn } from "../../../test/providers/failure-of.ts";
 import type { JsonObject } from "../../call/chat.ts";
 import { plainQuirks, type Quirks, type ReasoningForm } from "../../call/quirks.ts";
 import { toFieldRules } from "./field-rules.ts";
@@ -7,15 +7,8 @@ import { toMessages, toOptions } from "./to-messages.ts";
 
 const plain = { takesUrls: true };
 
-function refusalOf(messages: readonly JsonObject[], options = plain) {
-  try {
-    toMessages(messages, options);
-  } catch (error) {
-    if (error instanceof ApiError) return error;
-    throw error;
-  }
-  return undefined;
-}
+const refusalOf = (messages: readonly JsonObject[], options = plain) =>
+  apiErrorIn(() => toMessages(messages, options));
 
 describe("an image", () => {
   const imageAt = (url: string) => [
@@ -71,11 +64,11 @@ describe("an image", () => {
   ])
     test(`inside the operator's network is not fetched for a caller: ${host}`, () => {
       const error = refusalOf(imageAt(`http://${host}/a.png`));
-      expect([error?.code, error?.param]).toEqual([
+      expect([error.code, error.param]).toEqual([
         "invalid_request",
         "messages[1].content[1].image_url.url",
       ]);
-      expect(error?.message).not.toContain(host);
+      expect(error.message).not.toContain(host);
     });
 
   for (const url of [
@@ -99,7 +92,7 @@ describe("an image", () => {
   ])
     test(`is named by http(s) or sent as data: ${url.slice(0, 40)}`, () => {
       const error = refusalOf(imageAt(url));
-      expect([error?.code, error?.param]).toEqual([
+      expect([error.code, error.param]).toEqual([
         "invalid_request",
         "messages[1].content[1].image_url.url",
       ]);
@@ -140,7 +133,7 @@ describe("an image", () => {
     test(`is guarded in every kind of part, and in what tools gave back: ${param}`, () => {
       for (const role of ["user", "tool", "assistant", "system"]) {
         const error = refusalOf([{ role, content: [part] }]);
-        expect([error?.code, error?.param]).toEqual([
+        expect([error.code, error.param]).toEqual([
           "invalid_request",
           `messages[0].content[0].${param}`,
         ]);

@@ -11,7 +11,8 @@ import {
   type Wait,
   waitForms,
 } from "../dialect.ts";
-import { apiErrorOf, framed, type Stage } from "../stage.ts";
+import { apiErrorOf } from "../failure-of.ts";
+import { framed, type Stage } from "../stage.ts";
 import { expectDiscreet, quoted } from "./discreet.ts";
 
 export function errorCases(stage: Stage): void {

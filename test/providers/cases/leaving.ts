@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../../src/base/errors.ts";
 import { pausedAfter, type Script } from "../../fake/script.ts";
 import { plainAnswer, plainCall } from "../calls.ts";
+import { failureOf } from "../failure-of.ts";
 import { Ear, framed, packetsUntil, type Stage } from "../stage.ts";
 
 /** Told apart from all else by being the very same object. */
@@ -16,18 +17,10 @@ export function leavingCases(stage: Stage): void {
 
 const forms = ["whole", "streamed"] as const;
 
-/** Whatever was thrown; undefined if nothing was. */
-function thrownBy(work: Promise<unknown>): Promise<unknown> {
-  return work.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-}
-
 function beforeAnswerCases(stage: Stage): void {
   for (const form of forms) {
     const begin = (signal: AbortSignal) =>
-      thrownBy(
+      failureOf(
         form === "whole"
           ? stage.chat(plainCall, { signal })
           : stage.hearStream(plainCall, { signal }),
@@ -90,7 +83,7 @@ function midAnswerCases(stage: Stage): void {
     const arriving = stage.nextCall();
     const leaving = new AbortController();
     const accepted = Promise.withResolvers<void>();
-    const thrown = thrownBy(
+    const thrown = failureOf(
       stage.chat(plainCall, { signal: leaving.signal, onAccepted: accepted.resolve }),
     );
     const request = await arriving;
@@ -109,7 +102,7 @@ function midAnswerCases(stage: Stage): void {
     const stream = await stage.streamChat(plainCall, { signal: leaving.signal });
     const ear = new Ear();
     await ear.hearText(stream);
-    const thrown = thrownBy(ear.drain(stream));
+    const thrown = failureOf(ear.drain(stream));
     const reason = new CallerLeft();
     leaving.abort(reason);
     expect(await thrown).toBe(reason);

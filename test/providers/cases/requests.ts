@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import type { ChatCall, JsonObject } from "../../../src/call/chat.ts";
 import { ask, callersWords, clockTool, plainAnswer, plainCall, weatherTool } from "../calls.ts";
 import { type Asked, operatorKey } from "../dialect.ts";
-import { apiErrorOf, type Stage } from "../stage.ts";
+import { apiErrorOf } from "../failure-of.ts";
+import { type Stage } from "../stage.ts";
 
 /** A picture of one pixel. */
 const pixel =

@@ -3,7 +3,8 @@ import { gzipSync } from "node:zlib";
 import { type Bytes, httpReply } from "../../fake/http/reply.ts";
 import { ask, fullCounts, plainAnswer, plainCall, plainText } from "../calls.ts";
 import { operatorKey } from "../dialect.ts";
-import { apiErrorOf, framed, type Stage } from "../stage.ts";
+import { apiErrorOf } from "../failure-of.ts";
+import { framed, type Stage } from "../stage.ts";
 
 export function transportCases(stage: Stage): void {
   describe("what lies between us and the vendor", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type Bridge, useBridge } from "../../../../test/providers/bridge.ts";
-import { apiErrorOf } from "../../../../test/providers/stage.ts";
+import { apiErrorOf } from "../../../../test/providers/failure-of.ts";
 import type { JsonObject } from "../../../call/chat.ts";
 
 const anthropic = useBridge({ kind: "anthropic" });

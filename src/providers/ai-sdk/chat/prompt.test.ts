@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { useBridge } from "../../../../test/providers/bridge.ts";
-import { apiErrorOf } from "../../../../test/providers/stage.ts";
+import { apiErrorOf } from "../../../../test/providers/failure-of.ts";
 import type { JsonObject } from "../../../call/chat.ts";
 
 const anthropic = useBridge({ kind: "anthropic", options: { image_urls: "true" } });

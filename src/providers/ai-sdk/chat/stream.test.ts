@@ -7,7 +7,7 @@ import {
 import { bedrockEvents } from "../../../../test/fake/vendors/bedrock-converse.ts";
 import { bedrockException } from "../../../../test/fake/vendors/bedrock-frames.ts";
 import { useBridge } from "../../../../test/providers/bridge.ts";
-import { apiErrorOf } from "../../../../test/providers/stage.ts";
+import { apiErrorOf } from "../../../../test/providers/failure-of.ts";
 
 const anthropic = useBridge({ kind: "anthropic" });
 const bedrock = useBridge({ kind: "bedrock" });

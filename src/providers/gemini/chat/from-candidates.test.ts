@@ -1,20 +1,13 @@
 import { expect, test } from "bun:test";
 import { GEMINI_USAGE, geminiReply } from "../../../../test/fake/vendors/gemini-replies.ts";
-import { ApiError } from "../../../base/errors.ts";
+import { apiErrorIn } from "../../../../test/providers/failure-of.ts";
 import type { JsonObject } from "../../../call/chat.ts";
 import { fromGenerateReply } from "./from-candidates.ts";
 
 const messageOf = (parts: readonly JsonObject[]) =>
   fromGenerateReply(geminiReply({ parts, finishReason: "STOP" }), "up").choices[0]?.message;
 
-const failureOf = (reply: JsonObject) => {
-  try {
-    fromGenerateReply(reply, "up");
-  } catch (error) {
-    if (error instanceof ApiError) return { code: error.code, detail: error.detail };
-  }
-  throw new Error("nothing failed");
-};
+const failureOf = (reply: JsonObject) => apiErrorIn(() => fromGenerateReply(reply, "up"));
 
 test("signatures of thoughts are carried beside the call and the text that they came with", () => {
   const google = (thought_signature: string) => ({ google: { thought_signature } });
@@ -72,7 +65,7 @@ test("what thinking has used up is an answer of no words, cut for its length", (
 test("pictures are left out of an answer; one of nothing else has failed", () => {
   const picture = { inlineData: { mimeType: "image/png", data: "AAAA" } };
   expect(messageOf([{ text: "Here:" }, picture])).toMatchObject({ content: "Here:" });
-  expect(failureOf(geminiReply({ parts: [picture], finishReason: "STOP" }))).toEqual({
+  expect(failureOf(geminiReply({ parts: [picture], finishReason: "STOP" }))).toMatchObject({
     code: "upstream_error",
     detail: "up ended with STOP and sent only images",
   });

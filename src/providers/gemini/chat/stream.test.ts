@@ -4,6 +4,7 @@ import {
   geminiEvent,
   geminiReply,
 } from "../../../../test/fake/vendors/gemini-replies.ts";
+import { apiErrorOf } from "../../../../test/providers/failure-of.ts";
 import { ApiError } from "../../../base/errors.ts";
 import type { ChatPart, ChatStream, JsonObject } from "../../../call/chat.ts";
 import { FetchReply } from "../../kit/reply.ts";
@@ -109,10 +110,9 @@ test("while one of several candidates has not ended, the answer has not", async 
 
 test("candidates without end are a failure", async () => {
   const candidates = Array.from({ length: 129 }, (_, index) => ({ index, content: {} }));
-  const failure: unknown = await partsOf(streamOf([geminiEvent({ candidates })])).catch(
-    (error: unknown) => error,
+  expect((await apiErrorOf(partsOf(streamOf([geminiEvent({ candidates })])))).code).toBe(
+    "upstream_error",
   );
-  expect(failure instanceof ApiError && failure.code).toBe("upstream_error");
 });
 
 test("calls are counted, and carry their signatures; so do words", async () => {
@@ -175,17 +175,15 @@ test("a failure between events, split over packets, is the failure that it tells
   const packets = [geminiEvent(text("a")), told.slice(0, 20), told.slice(20)];
   const stream = streamOf(packets);
   expect(wordsOf((await stream.read()) ?? [])).toBe("a");
-  const failure: unknown = await partsOf(stream).catch((error: unknown) => error);
-  expect(failure instanceof ApiError && failure.code).toBe("upstream_overloaded");
+  expect((await apiErrorOf(partsOf(stream))).code).toBe("upstream_overloaded");
 });
 
 test("a failure that ends a list of several, begun before the events, is found too", async () => {
   const error = { code: 503, status: "UNAVAILABLE", message: "busy" };
   const told = `,\n${JSON.stringify({ error })},\n{"responseId": "x"}]\n`;
-  const failure: unknown = await partsOf(streamOf([geminiEvent(text("a")), told])).catch(
-    (thrown: unknown) => thrown,
+  expect((await apiErrorOf(partsOf(streamOf([geminiEvent(text("a")), told])))).code).toBe(
+    "upstream_overloaded",
   );
-  expect(failure instanceof ApiError && failure.code).toBe("upstream_overloaded");
 });
 
 test("of what stands beside the events no more is kept than a failure needs", async () => {
@@ -214,8 +212,7 @@ test("a failure in an event is told apart by its status, where it has no number"
     ["A_WORD_OF_TOMORROW", "upstream_error"],
   ]) {
     const stream = streamOf([geminiEvent({ error: { status, message: "no" } })]);
-    const failure: unknown = await stream.read().catch((error: unknown) => error);
-    expect(failure instanceof ApiError && failure.code).toBe(code as ApiError["code"]);
+    expect((await apiErrorOf(stream.read())).code).toBe(code as ApiError["code"]);
   }
 });
 

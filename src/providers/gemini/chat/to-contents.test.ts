@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ApiError } from "../../../base/errors.ts";
+import { apiErrorIn } from "../../../../test/providers/failure-of.ts";
 import type { JsonObject } from "../../../call/chat.ts";
 import { toContents } from "./to-contents.ts";
 
@@ -9,14 +9,7 @@ const translate = (
   hasCallIds = true,
 ) => toContents(messages, { model, hasCallIds });
 
-function refusalOf(messages: readonly JsonObject[]): ApiError {
-  try {
-    translate(messages);
-  } catch (error) {
-    if (error instanceof ApiError) return error;
-  }
-  throw new Error("nothing was refused");
-}
+const refusalOf = (messages: readonly JsonObject[]) => apiErrorIn(() => translate(messages));
 
 const call = (id: string, more: JsonObject = {}): JsonObject => ({
   id,

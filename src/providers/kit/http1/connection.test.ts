@@ -4,6 +4,7 @@ import { startAnswering } from "../../../../test/fake/raw-server.ts";
 import type { Reply } from "../../../../test/fake/script.ts";
 import { byteByByte, inPieces } from "../../../../test/fake/script.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../../../test/fake/upstream.ts";
+import { failureOf } from "../../../../test/providers/failure-of.ts";
 import { CallSignal } from "../../../call/signal.ts";
 import { ConnectionError } from "./connection.ts";
 import { Pool } from "./pool.ts";
@@ -42,12 +43,6 @@ async function heard() {
   const body = (await reply.whole(10_000_000)).text;
   return { status: reply.status, contentType: reply.headers.get("content-type"), body };
 }
-
-const failureOf = (work: Promise<unknown>) =>
-  work.then(
-    (value) => new Error(`it did not fail: ${JSON.stringify(value)}`),
-    (error: unknown) => error,
-  );
 
 const get = () =>
   pool.send({ head: "GET / HTTP/1.1\r\n", body: undefined, signal: new CallSignal() });

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { RawServer, startAnswering } from "../../../../test/fake/raw-server.ts";
+import { failureOf } from "../../../../test/providers/failure-of.ts";
 import { CallSignal } from "../../../call/signal.ts";
 import { ConnectionError, type Message } from "./connection.ts";
 import { Pool, type Reuse } from "./pool.ts";
@@ -32,12 +33,6 @@ const ask = async (pool: Pool, options: Parameters<typeof message>[0] = {}) => {
 
 const reply = (body: string, ...lines: readonly string[]) =>
   ["HTTP/1.1 200 OK", `content-length: ${body.length}`, ...lines, "", body].join("\r\n");
-
-const failureOf = (work: Promise<unknown>) =>
-  work.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 
 describe("a connection is used again", () => {
   for (const [name, whole] of [

@@ -3,13 +3,13 @@
 import { describe, expect, test } from "bun:test";
 import { ask } from "../../../../test/providers/calls.ts";
 import type { VendorReply } from "../../../../test/providers/dialect.ts";
+import { apiErrorOf } from "../../../../test/providers/failure-of.ts";
 import {
   newModel,
   OpenAiScene,
   refusal,
   withTools,
 } from "../../../../test/providers/openai-scene.ts";
-import { apiErrorOf } from "../../../../test/providers/stage.ts";
 import { isJsonObject, type JsonObject } from "../../../call/chat.ts";
 
 const scene = new OpenAiScene();

@@ -3,8 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import { openAiResponses } from "../../../../test/dialects/wires/openai-responses.ts";
 import { clockCall, toolAnswer, weatherCall } from "../../../../test/providers/calls.ts";
+import { apiErrorOf } from "../../../../test/providers/failure-of.ts";
 import { can, newModel, OpenAiScene, withTools } from "../../../../test/providers/openai-scene.ts";
-import { apiErrorOf } from "../../../../test/providers/stage.ts";
 import type { JsonObject } from "../../../call/chat.ts";
 
 const scene = new OpenAiScene();

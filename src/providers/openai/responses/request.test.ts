@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { ask, weatherTool } from "../../../../test/providers/calls.ts";
+import { apiErrorOf } from "../../../../test/providers/failure-of.ts";
 import { newModel, OpenAiScene, withTools } from "../../../../test/providers/openai-scene.ts";
-import { apiErrorOf } from "../../../../test/providers/stage.ts";
 import type { ChatCall, JsonObject } from "../../../call/chat.ts";
 
 const scene = new OpenAiScene();

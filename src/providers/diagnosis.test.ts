@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from "bun:test";
 import { createServer } from "node:net";
 import { createCertificate } from "../../test/fake/certificate.ts";
 import { failures, operatorErrors } from "../../test/fake/openai/error-replies.ts";
@@ -279,15 +279,24 @@ describe("the way there", () => {
     );
     const within = { ...limits, firstByteMs: 1_000 };
     const provider = providerAt(upstream.baseUrl);
-    const stream = runTrial(provider, { kind: "stream", model: "m-1" }, within);
-    // This one began later and says nothing: when its time is up, so is the other's.
-    const silent = runTrial(provider, { kind: "chat", model: "m-1" }, within);
-    const error = await silent.catch((thrown: unknown) => thrown);
-    expect(diagnose(error, { provider: "acme", baseUrl: "" }).what).toBe(
-      "acme did not respond within 1 s.",
-    );
-    gate.resolve();
-    expect(await stream).toContain("answered");
+    const nextTurn = setImmediate;
+    jest.useFakeTimers();
+    try {
+      const stream = runTrial(provider, { kind: "stream", model: "m-1" }, within);
+      const timers = jest.getTimerCount();
+      // With its first word, the time for that is no longer measured.
+      while (jest.getTimerCount() === timers) await new Promise(nextTurn);
+      const silent = runTrial(provider, { kind: "chat", model: "m-1" }, within);
+      jest.advanceTimersByTime(1_000);
+      const error = await silent.catch((thrown: unknown) => thrown);
+      expect(diagnose(error, { provider: "acme", baseUrl: "" }).what).toBe(
+        "acme did not respond within 1 s.",
+      );
+      gate.resolve();
+      expect(await stream).toContain("answered");
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   test("a proxy that is set is named where it may be the cause", async () => {

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from "bun:test";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { httpReply } from "../../../test/fake/http/reply.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../../test/fake/upstream.ts";
-import { ApiError } from "../../base/errors.ts";
+import { apiErrorOf } from "../../../test/providers/failure-of.ts";
 import { Dialer } from "./dial.ts";
 import { baseHeaders, send } from "./http.ts";
 import { FetchReply, readReply } from "./reply.ts";
@@ -99,8 +99,14 @@ test("an error whose body does not come is judged by its status, and its connect
   const { head } = httpReply({ status: 503, body: ["x".repeat(100)], framing: "length" });
   const arrived = upstream.nextRequest();
   upstream.replyOnce([{ send: head }, { send: '{"error": {"code": "half' }, { hang: true }]);
-  const failure: unknown = await ask().catch((error: unknown) => error);
-  expect(failure instanceof ApiError && failure.code).toBe("upstream_overloaded");
+  const { setTimeout: startTimer } = globalThis;
+  // The time that a body has is over at once.
+  const timers = spyOn(globalThis, "setTimeout").mockImplementation(((
+    work: () => void,
+    ms: number,
+  ) => startTimer(work, ms === 2_000 ? 0 : ms)) as typeof setTimeout);
+  const error = await apiErrorOf(ask()).finally(() => timers.mockRestore());
+  expect(error.code).toBe("upstream_overloaded");
   const request = await arrived;
   await request.closed;
   expect(request.abortedByClient).toBe(true);

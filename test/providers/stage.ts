@@ -1,6 +1,6 @@
 /** A provider in front of a fake vendor, and what is heard of its answers, in one form for all. */
 
-import { afterAll, beforeAll, beforeEach } from "bun:test";
+import { afterAll, beforeAll, beforeEach, expect } from "bun:test";
 import { gzipSync } from "node:zlib";
 import {
   type ChatCall,
@@ -304,4 +304,12 @@ function parsed(text: string): unknown {
   } catch {
     return text;
   }
+}
+
+/** The client has left the call, before its reply was whole. */
+export async function expectLetGo(arriving: RecordedRequest | Promise<RecordedRequest>) {
+  const request = await arriving;
+  await request.closed;
+  expect(request.abortedByClient).toBe(true);
+  return request;
 }

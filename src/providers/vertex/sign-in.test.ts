@@ -133,18 +133,13 @@ describe("a token", () => {
     expect(scene.signIns).toHaveLength(2);
   });
 
-  test("that has ended is waited for", async () => {
+  test.each([
+    ["that has ended is waited for", 0],
+    ["is not given in its last ten seconds", 10_000],
+  ])("%s", async (_, leftMs) => {
     const provider = scene.provider();
     await embed(provider);
-    scene.clock.now = startMs + lifeMs;
-    await embed(provider);
-    expect(bearers()).toEqual(["Bearer token-1", "Bearer token-2"]);
-  });
-
-  test("is not given in its last ten seconds", async () => {
-    const provider = scene.provider();
-    await embed(provider);
-    scene.clock.now = startMs + lifeMs - 10_000;
+    scene.clock.now = startMs + lifeMs - leftMs;
     await embed(provider);
     expect(bearers()).toEqual(["Bearer token-1", "Bearer token-2"]);
   });

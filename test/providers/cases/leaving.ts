@@ -3,7 +3,7 @@ import { ApiError } from "../../../src/base/errors.ts";
 import { pausedAfter, type Script } from "../../fake/script.ts";
 import { plainAnswer, plainCall } from "../calls.ts";
 import { failureOf } from "../failure-of.ts";
-import { Ear, framed, packetsUntil, type Stage } from "../stage.ts";
+import { Ear, expectLetGo, framed, packetsUntil, type Stage } from "../stage.ts";
 
 /** Told apart from all else by being the very same object. */
 class CallerLeft extends Error {}
@@ -42,8 +42,7 @@ function beforeAnswerCases(stage: Stage): void {
       const reason = new CallerLeft();
       leaving.abort(reason);
       expect(await thrown).toBe(reason);
-      await request.closed;
-      expect(request.abortedByClient).toBe(true);
+      await expectLetGo(request);
     });
 
     test(`${form}: in the middle of an error's body, its reason is thrown`, async () => {
@@ -67,8 +66,7 @@ function beforeAnswerCases(stage: Stage): void {
       const reason = new CallerLeft();
       leaving.abort(reason);
       expect(await thrown).toBe(reason);
-      await request.closed;
-      expect(request.abortedByClient).toBe(true);
+      await expectLetGo(request);
     });
   }
 }
@@ -91,8 +89,7 @@ function midAnswerCases(stage: Stage): void {
     const reason = new CallerLeft();
     leaving.abort(reason);
     expect(await thrown).toBe(reason);
-    await request.closed;
-    expect(request.abortedByClient).toBe(true);
+    await expectLetGo(request);
   });
 
   test("streamed: in mid-stream, its reason is thrown and the upstream let go", async () => {
@@ -107,9 +104,7 @@ function midAnswerCases(stage: Stage): void {
     leaving.abort(reason);
     expect(await thrown).toBe(reason);
     expect(ear.heard()).toMatchObject({ text: "Grüße", done: false });
-    const request = await arriving;
-    await request.closed;
-    expect(request.abortedByClient).toBe(true);
+    await expectLetGo(arriving);
   });
 
   for (const when of ["before the first word", "in mid-stream"])
@@ -119,9 +114,7 @@ function midAnswerCases(stage: Stage): void {
       const stream = await stage.streamChat(plainCall);
       if (when === "in mid-stream") await new Ear().hearText(stream);
       stream.cancel();
-      const request = await arriving;
-      await request.closed;
-      expect(request.abortedByClient).toBe(true);
+      await expectLetGo(arriving);
     });
 
   test("a stream that is cancelled while it is read ends without a failure", async () => {
@@ -143,9 +136,7 @@ function midAnswerCases(stage: Stage): void {
     const arriving = stage.nextCall();
     const { failure } = await stage.listen(plainCall);
     expect(failure).toBeInstanceOf(ApiError);
-    const request = await arriving;
-    await request.closed;
-    expect(request.abortedByClient).toBe(true);
+    await expectLetGo(arriving);
   });
 
   test("a stream may be cancelled after its end, and twice", async () => {

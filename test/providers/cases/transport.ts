@@ -4,7 +4,7 @@ import { type Bytes, httpReply } from "../../fake/http/reply.ts";
 import { ask, fullCounts, plainAnswer, plainCall, plainText } from "../calls.ts";
 import { operatorKey } from "../dialect.ts";
 import { apiErrorOf } from "../failure-of.ts";
-import { framed, type Stage } from "../stage.ts";
+import { expectLetGo, framed, type Stage } from "../stage.ts";
 
 export function transportCases(stage: Stage): void {
   describe("what lies between us and the vendor", () => {
@@ -75,9 +75,7 @@ function sizeCases(stage: Stage): void {
     ]);
     const arriving = stage.nextCall();
     expect((await apiErrorOf(stage.chat(plainCall))).code).toBe("upstream_error");
-    const request = await arriving;
-    await request.closed;
-    expect(request.abortedByClient).toBe(true);
+    const request = await expectLetGo(arriving);
     expect(request.bytesSent).toBeLessThan(128 * 1024 * 1024);
   });
 
@@ -93,9 +91,7 @@ function sizeCases(stage: Stage): void {
     const { heard, failure } = await stage.listen(plainCall);
     expect(heard).toMatchObject({ text: "", done: false });
     expect((await apiErrorOf(Promise.reject(failure))).code).toBe("upstream_error");
-    const request = await arriving;
-    await request.closed;
-    expect(request.abortedByClient).toBe(true);
+    const request = await expectLetGo(arriving);
     expect(request.bytesSent).toBeLessThan(128 * 1024 * 1024);
   });
 }
@@ -170,7 +166,6 @@ function listCases(stage: Stage): void {
     const reason = new Error("the operator left");
     leaving.abort(reason);
     expect(await listing).toBe(reason);
-    await request.closed;
-    expect(request.abortedByClient).toBe(true);
+    await expectLetGo(request);
   });
 }

@@ -67,17 +67,6 @@ describe("nobody but the vendor fetches what a caller names", () => {
     }
     expect(bedrock.upstream.requests.length).toBe(before);
   });
-
-  test("an address in the operator's own cloud, or of another kind, is refused everywhere", async () => {
-    for (const url of ["s3://bucket-of-the-operator/secret.png", "file:///etc/hosts", "cat.png"])
-      for (const { chat } of [anthropic, bedrock]) {
-        const error = await apiErrorOf(chat(call([image(url)])));
-        expect([error.code, error.param]).toEqual([
-          "invalid_request",
-          "messages[0].content[1].image_url.url",
-        ]);
-      }
-  });
 });
 
 test("a data URI that names no type, or cannot be read, is refused by its field", async () => {

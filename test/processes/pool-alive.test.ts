@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
-import { RawServer } from "../../../../test/fake/raw-server.ts";
+import { RawServer } from "../fake/raw-server.ts";
 
 const servers: RawServer[] = [];
 afterEach(() => {
@@ -22,8 +22,8 @@ function startServer(): RawServer {
 async function run(port: number, script: string): Promise<string> {
   const from = (name: string) => JSON.stringify(join(import.meta.dir, name));
   const source = `
-    import { Pool } from ${from("pool.ts")};
-    import { CallSignal } from ${from("../../../call/signal.ts")};
+    import { Pool } from ${from("../../src/providers/kit/http1/pool.ts")};
+    import { CallSignal } from ${from("../../src/call/signal.ts")};
     const place = { hostname: "127.0.0.1", port: ${port}, serverName: undefined, unix: undefined };
     const pool = new Pool(place);
     const ask = async (body) => {

@@ -4,6 +4,7 @@ import { Problem } from "../base/problem.ts";
 import { type Configuration, loadConfiguration } from "../config/load.ts";
 import { isPostgresUrl } from "../config/setting-readers.ts";
 import { openLog } from "./log.ts";
+import type { ServerOptions } from "./server.ts";
 import { warnOfExposure, warnOfMissingAccounts } from "./start-warnings.ts";
 import { whenReachable } from "./when-reachable.ts";
 
@@ -18,6 +19,10 @@ export interface ServeOptions {
   /** Gateway processes; by the settings, if absent. */
   readonly workers?: number | undefined;
   readonly writeLog?: (line: string) => void;
+  /** False where several servers share one process: its memory is then not theirs to free. */
+  readonly ownsProcess?: boolean;
+  /** What tests replace in a server. */
+  readonly parts?: Pick<ServerOptions, "passwordCost" | "reportLimitMs" | "sharedCounter">;
 }
 
 const toStderr = (line: string) => void process.stderr.write(line);
@@ -39,7 +44,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const parts = { configuration, version, writeLog: (line: string) => output.write(line) };
   const server = await (workers > 1
     ? (await import("./supervisor.ts")).startSupervisor({ ...parts, workers })
-    : startOne(parts));
+    : startOne({ ...parts, ...options.parts }, options));
   // Before the first output, because a reader may stop us right after it.
   const stopped = stopOnSignal(server, options, configuration.settings.graceMs);
   const { settings } = configuration;
@@ -59,7 +64,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     stopped,
   ]);
   if (screen === undefined) return;
-  void server.prepared.then(releaseStartMemory);
+  if (options.ownsProcess ?? true) void server.prepared.then(releaseStartMemory);
   output.write = (line) => screen.above(() => writeLog(line));
   const isTakenOver = await Promise.race([
     stopped.then(() => false),
@@ -72,14 +77,13 @@ export async function serve(options: ServeOptions): Promise<void> {
 const workerNames = ({ settings }: Configuration, workers: number) =>
   Array.from({ length: workers }, (_, at) => `${settings.node}/${at + 1}`);
 
-async function startOne(options: {
-  readonly configuration: Configuration;
-  readonly version: string;
-  readonly writeLog: (line: string) => void;
-}) {
+async function startOne(
+  options: ServerOptions,
+  { ownsProcess = true }: Pick<ServeOptions, "ownsProcess">,
+) {
   const { startServer } = await import("./server.ts");
   // Of loading modules and compiling schemas: what comes next would lie scattered between it.
-  Bun.gc(true);
+  if (ownsProcess) Bun.gc(true);
   return startServer(options);
 }
 

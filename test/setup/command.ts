@@ -5,6 +5,8 @@ import type { EventEmitter } from "node:events";
 import packageJson from "../../package.json" with { type: "json" };
 import { createWiring } from "../../src/app/command-line.ts";
 import { serve, serveGateway, servePlatform } from "../../src/app/serve.ts";
+import { TokenCounter } from "../../src/ledger/tokens/token-counter.ts";
+import { cheapPasswords } from "./cheap-passwords.ts";
 
 export interface CommandOutput {
   stdout(data: string | Uint8Array): void;
@@ -42,6 +44,13 @@ function divert(name: keyof CommandOutput): void {
   }) as typeof stream.write;
 }
 
+/** As the harness has them: loading a vocabulary or hashing passwords would take most of the time. */
+const parts = {
+  passwordCost: cheapPasswords,
+  reportLimitMs: 120_000,
+  sharedCounter: new TokenCounter(),
+};
+
 /** Returns the exit code. `serve` runs until a signal of its own stops it. */
 export async function runCommand({
   words,
@@ -59,10 +68,12 @@ export async function runCommand({
   // After the streams were diverted: what it prints with looks at them when it is loaded.
   const { runCli } = await import("../../src/cli/cli.ts");
   const { version } = packageJson;
+  const writeLog = output.stderr;
+  const options = { environment, version, signals, writeLog, ownsProcess: false, parts };
   const wiring = createWiring(environment, {
-    serve: (workers) => serve({ environment, version, signals, workers, writeLog: output.stderr }),
-    gateway: () => serveGateway({ environment, version, signals, writeLog: output.stderr }),
-    platform: () => servePlatform({ environment, version, signals, writeLog: output.stderr }),
+    serve: (workers) => serve({ ...options, workers }),
+    gateway: () => serveGateway(options),
+    platform: () => servePlatform(options),
     engine: () => Promise.reject(new Error("the engine needs a process of its own")),
   });
   return running.run({ output, stdin }, () => runCli(words, wiring, version));

@@ -8,16 +8,14 @@ import {
   test,
 } from "bun:test";
 import { writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { connectControl } from "../../../src/platform/control-socket.ts";
-import { chatAnswers, chatChunk, chatStreams, httpChunk } from "../../fake/recordings.ts";
-import { cutAfter, pausedAfter } from "../../fake/script.ts";
+import { chatAnswers, chatStreams } from "../../fake/recordings.ts";
 import { type CallHome, startCallHome } from "../../setup/call-home.ts";
 import { createHome } from "../../setup/child.ts";
 
 setDefaultTimeout(60_000);
 
-const main = resolve(import.meta.dir, "../../../src/main.ts");
 const answer = "Hello! How can I help?";
 
 let calls: CallHome;
@@ -28,26 +26,6 @@ afterAll(() => calls.stop());
 beforeEach(() => calls.upstream.reset());
 
 describe("svc chat", () => {
-  test("prints each piece when it comes, and ends with a line end", async () => {
-    const { promise, resolve: release } = Promise.withResolvers<void>();
-    calls.upstream.replyWith(
-      pausedAfter({ recording: chatStreams.openai(), parts: 2, until: promise }),
-    );
-    const child = calls.start(["chat", "Tell", "me a joke"]);
-    const reader = child.stdout.getReader();
-    let text = Buffer.from((await reader.read()).value ?? []).toString();
-    expect(text).toBe("Hello");
-    release();
-    for (let piece = await reader.read(); !piece.done; piece = await reader.read())
-      text += Buffer.from(piece.value).toString();
-    expect(text).toBe(`${answer}\n`);
-    expect(await child.exited).toBe(0);
-    expect(calls.upstream.requests[0]?.json).toMatchObject({
-      model: "upstream-chat",
-      messages: [{ role: "user", content: "Tell me a joke" }],
-    });
-  });
-
   test("prints the whole completion with --json, from a prompt on stdin and all options", async () => {
     calls.upstream.replyWith(chatAnswers.plain());
     const options =
@@ -73,17 +51,6 @@ describe("svc chat", () => {
       seed: -1,
       stop: ["a", "b"],
     });
-  });
-
-  test("closes the connection on ctrl-c and leaves with 130", async () => {
-    calls.upstream.replyWith(cutAfter({ recording: chatStreams.openai(), parts: 2, by: "hang" }));
-    const child = calls.start(["chat", "Hi"]);
-    await child.stdout.getReader().read();
-    child.kill("SIGINT");
-    expect(await child.exited).toBe(130);
-    const [request] = calls.upstream.requests;
-    await request?.closed;
-    expect(request?.abortedByClient).toBe(true);
   });
 
   test("reports a reply that ended early, after printing its start", async () => {
@@ -249,44 +216,6 @@ describe("a model that is still loading", () => {
       await gateway.stop(true);
     }
   });
-
-  test("is no longer waited for after ctrl-c", async () => {
-    const gateway = Bun.serve({ port: 0, fetch: () => loading("loading") });
-    try {
-      const words = `chat Hi --model m --key k --url ${gateway.url.href}`.split(" ");
-      const child = calls.start(words);
-      await child.stderr.getReader().read();
-      child.kill("SIGINT");
-      expect(await child.exited).toBe(130);
-    } finally {
-      await gateway.stop(true);
-    }
-  });
-});
-
-test("at a terminal the wait is one line, and a model's words cannot drive it", async () => {
-  let asked = 0;
-  const gateway = Bun.serve({
-    port: 0,
-    fetch: () =>
-      ++asked < 3 ? loading(`step ${asked}`) : new Response(spoken("\u001b[2J\tA\u0007")),
-  });
-  let text = "";
-  try {
-    const words = `chat Hi --model m --key k --url ${gateway.url.href}`.split(" ");
-    const child = Bun.spawn([process.execPath, main, ...words], {
-      env: { PATH: process.env["PATH"] ?? "", TERM: "xterm", SVC_CONFIG: calls.home.configPath },
-      terminal: {
-        data(_, bytes) {
-          text += Buffer.from(bytes).toString("utf8");
-        },
-      },
-    });
-    expect(await child.exited).toBe(0);
-    expect(text).toBe("\r\rstep 1\r      \rstep 2\r      \r[2J\tA\r\n");
-  } finally {
-    await gateway.stop(true);
-  }
 });
 
 test("a reply that is only a tool call is announced", async () => {
@@ -308,24 +237,6 @@ test("an address that is not a gateway is reported as such", async () => {
   } finally {
     await other.stop(true);
   }
-});
-
-test("a reader that has enough ends the command, and the call with it", async () => {
-  const { promise: until, resolve: goOn } = Promise.withResolvers<void>();
-  const chunk = httpChunk(
-    `data: ${JSON.stringify(chatChunk({ delta: { content: "x".repeat(9999) } }))}\n\n`,
-  );
-  const start = Buffer.concat([chatStreams.openai().head, chunk]);
-  calls.upstream.replyWith([{ send: start }, { until }, { flood: 1e9, chunk }]);
-  const child = calls.start(["chat", "Hi"]);
-  const reader = child.stdout.getReader();
-  await reader.read();
-  await reader.cancel();
-  goOn();
-  expect(await child.exited).toBe(141);
-  const [request] = calls.upstream.requests;
-  await request?.closed;
-  expect(request?.abortedByClient).toBe(true);
 });
 
 test("wrong words are refused before anything is called", async () => {

@@ -340,36 +340,3 @@ describe("beside a running server", () => {
       expect(await server.stop()).toBe(0);
     }));
 });
-
-describe("output", () => {
-  const escape = "\u001b";
-  const onTerminal = async (environment: Record<string, string>) => {
-    let text = "";
-    const child = Bun.spawn([process.execPath, "src/main.ts", "account", "list"], {
-      env: { PATH: process.env["PATH"] ?? "", TERM: "xterm-256color", ...environment },
-      terminal: {
-        data(_, bytes) {
-          text += Buffer.from(bytes).toString("utf8");
-        },
-      },
-    });
-    await child.exited;
-    return text;
-  };
-
-  test("is coloured at a terminal, and plain with NO_COLOR, on a dumb one and in a pipe", () =>
-    inHome(async (home) => {
-      await home.json(["account", "create", "acme"]);
-      const own = { SVC_DATA_DIR: home.dataDir, SVC_CONFIG: home.configPath };
-      expect(await onTerminal(own)).toContain(escape);
-      for (const plain of [{ NO_COLOR: "1" }, { TERM: "dumb" }]) {
-        const text = await onTerminal({ ...own, ...plain });
-        expect(text).toContain("acme");
-        expect(text).not.toContain(escape);
-      }
-      for (const words of [["--help"], ["account", "list"], ["config"], ["nonsense"]]) {
-        const { stdout, stderr } = await home.svc(words, { environment: { TERM: "xterm" } });
-        expect(stdout + stderr).not.toContain(escape);
-      }
-    }));
-});

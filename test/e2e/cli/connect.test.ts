@@ -20,7 +20,6 @@ import { tools } from "../../../src/cli/commands/connect/tools/tools.ts";
 import type { KeyView } from "../../../src/platform/keys/schemas.ts";
 import { createHome, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
-import { startOnTerminal } from "../../setup/terminal.ts";
 
 let home: Home;
 let root: string;
@@ -212,27 +211,6 @@ describe("svc connect --write", () => {
       "{}",
     ]);
     expect([filesIn(".codex"), filesIn(".claude")]).toEqual([["config.toml"], ["settings.json"]]);
-  });
-
-  test("on a terminal, it asks first, and no is the usual answer", async () => {
-    const path = put(".codex/config.toml", "a = 1\n");
-    const start = () =>
-      startOnTerminal(["connect", "codex", ...elsewhere.split(" "), "--write"], {
-        HOME: root,
-        SVC_DATA_DIR: home.dataDir,
-      });
-    const declined = start();
-    await declined.waitFor("Write this file?");
-    expect(declined.shown()).toContain('+ model = "svc-3-flash"');
-    declined.type("\r");
-    expect(await declined.exited).toBe(1);
-    expect(declined.shown()).toContain("Nothing was changed.");
-    expect([readFileSync(path, "utf8"), filesIn(".codex")]).toEqual(["a = 1\n", ["config.toml"]]);
-    const agreed = start();
-    await agreed.waitFor("Write this file?");
-    agreed.type("y");
-    expect(await agreed.exited).toBe(0);
-    expect(readFileSync(path, "utf8")).toContain("models.example");
   });
 
   test("a link stays a link", async () => {

@@ -51,15 +51,6 @@ test("takes a text a line from stdin, and gives the vectors as JSON", async () =
   expect(calls.upstream.requests[0]?.json).toMatchObject({ input: ["a", "b", "c"] });
 });
 
-test("gives all of a reply that no pipe can hold at once", async () => {
-  const vector = Array.from({ length: 3072 }, (_, at) => at / 4096);
-  calls.upstream.replyWith(embeddingsReply({ vectors: Array(50).fill(vector) }));
-  const texts = Array.from({ length: 50 }, (_, at) => `text ${at}`);
-  const { code, stdout } = await calls.run(["embed", ...texts, "--json"]);
-  expect(code).toBe(0);
-  expect(JSON.parse(stdout).data[49].embedding).toEqual(vector);
-});
-
 test("compares images and videos, named by flags or by the model", async () => {
   const [png, mp4] = [fixture("tiny.png"), fixture("h264-1s.mp4")];
   for (const words of [

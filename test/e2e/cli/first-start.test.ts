@@ -269,30 +269,3 @@ test("a data directory written with a trailing slash works, and is left as it wa
   expect(await server.stop()).toBe(0);
   expect(existsSync(join(home.dataDir, "svc.db"))).toBe(true);
 });
-
-test("SIGTERM to npm stops the gateway, and npm with its exit code", async () => {
-  const root = join(import.meta.dir, "../../..");
-  const npm = Bun.spawn(["npm", "start", "--silent"], {
-    cwd: root,
-    env: {
-      PATH: process.env["PATH"] ?? "",
-      HOME: process.env["HOME"] ?? "",
-      SVC_PORT: "0",
-      SVC_PLATFORM_PORT: "0",
-      SVC_DATA_DIR: home.dataDir,
-      SVC_CONFIG: home.configPath,
-    },
-    stdout: "pipe",
-    stderr: "ignore",
-  });
-  let text = "";
-  for await (const bytes of npm.stdout) {
-    text += new TextDecoder().decode(bytes);
-    if (text.includes("Ctrl-C stops the server")) break;
-  }
-  const address = /gateway +(http\S+)\/v1/.exec(text)?.[1] ?? "";
-  expect((await fetch(`${address}/healthz`)).status).toBe(200);
-  npm.kill("SIGTERM");
-  expect(await npm.exited).toBe(0);
-  await expect(fetch(`${address}/healthz`)).rejects.toThrow();
-});

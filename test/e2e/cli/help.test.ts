@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { join } from "node:path";
-import { $ } from "bun";
 import { readInvocation, type Wiring } from "../../../src/cli/command.ts";
 import { commandGroups, commands } from "../../../src/cli/commands.ts";
 import { summary } from "../../../src/cli/help.ts";
@@ -71,29 +69,6 @@ describe("help", () => {
         expect(own.slice(0, nameWords.length)).toEqual(nameWords);
         readInvocation(command, own.slice(nameWords.length), wiring);
       }
-  });
-});
-
-test("a long error reaches a slow reader whole", async () => {
-  // More than a pipe holds. The reader starts when the command has long had all of it to write.
-  const flag = `--${"a".repeat(100_000)}`;
-  const main = join(import.meta.dir, "../../../src/main.ts");
-  const script = '{ "$0" "$1" account list "$2" 2>&1; echo "exit $?"; } | { sleep 1; cat; }';
-  const { stdout } = await $`sh -c ${script} ${process.execPath} ${main} ${flag}`.quiet();
-  const text = stdout.toString();
-  expect(text).toContain(`Unknown flag "${flag}"`);
-  expect(text).toEndWith("exit 2\n");
-});
-
-test("output that cannot be written is exit code 1", async () => {
-  const main = join(import.meta.dir, "../../../src/main.ts");
-  const script = '"$0" "$1" --help 1< /dev/null';
-  const { exitCode, stderr } = await $`sh -c ${script} ${process.execPath} ${main}`
-    .nothrow()
-    .quiet();
-  expect({ exitCode, stderr: stderr.toString() }).toEqual({
-    exitCode: 1,
-    stderr: expect.stringMatching(/^error: Cannot write the output: EBADF/),
   });
 });
 

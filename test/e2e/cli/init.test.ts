@@ -1,9 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
 import { type LocalServer, startLocalServer } from "../../fake/local-server.ts";
 import { createHome, type Home } from "../../setup/child.ts";
-import { startOnTerminal } from "../../setup/terminal.ts";
 
 let ollama: LocalServer;
 let home: Home;
@@ -220,73 +218,5 @@ describe("beside a running server", () => {
     });
     const { data } = (await list.json()) as { data: { id: string }[] };
     expect(data.map(({ id }) => id)).toEqual(["llama3.2:3b", "nomic-embed-text:latest"]);
-  });
-});
-
-describe("on a terminal", () => {
-  const open = (words: readonly string[] = []) =>
-    startOnTerminal(["init", ...words], {
-      PATH: process.env["PATH"] ?? "",
-      HOME: dirname(home.configPath),
-      SVC_PORT: "0",
-      SVC_PLATFORM_PORT: "0",
-      SVC_DATA_DIR: home.dataDir,
-      SVC_CONFIG: home.configPath,
-      SVC_ENGINE: "off",
-      ...here(),
-    });
-
-  test("asks which to connect and which models to take, shows it, asks again and adds it", async () => {
-    const terminal = open();
-    await terminal.waitFor("Which providers do you want to connect?");
-    await terminal.waitFor("ollama  Ollama");
-    terminal.type("\r");
-    await terminal.waitFor("Ollama offers 2 models. Which ones do you want to serve?");
-    // Both are chosen to begin with; the second is taken away.
-    terminal.type("\u001b[B ");
-    terminal.type("\r");
-    await terminal.waitFor("+ model llama3.2:3b");
-    await terminal.waitFor("Add these?");
-    expect(await served()).toEqual([]);
-    terminal.type("y");
-    await terminal.waitFor("1 provider, 1 model");
-    await terminal.waitFor("npm start");
-    expect(await terminal.exited).toBe(0);
-    expect(await served()).toEqual(["llama3.2:3b"]);
-    expect(config()).toBe("");
-  });
-
-  test("changes nothing at a no", async () => {
-    const terminal = open(["--provider", "ollama", "--models", "llama3.2:3b"]);
-    await terminal.waitFor("Add these?");
-    terminal.type("n");
-    await terminal.waitFor("Nothing was changed.");
-    expect(await terminal.exited).toBe(0);
-    expect(await served()).toEqual([]);
-  });
-
-  test("a preset asks for the markup, again where the answer is none", async () => {
-    const terminal = open(["--preset", "google"]);
-    await terminal.waitFor("Markup on the vendors' prices, in percent");
-    terminal.type("a lot\r");
-    await terminal.waitFor("such as 20");
-    terminal.type("\u0015");
-    terminal.type("20 %\r");
-    await terminal.waitFor("Add these?");
-    terminal.type("y");
-    await terminal.waitFor("GEMINI_API_KEY is not set");
-    expect(await terminal.exited).toBe(0);
-    expect(await exported()).toMatch(/price:\n\s+input: "0\.60"/);
-  });
-
-  test("ctrl-c leaves nothing behind, and says so", async () => {
-    const terminal = open();
-    await terminal.waitFor("Which providers do you want to connect?");
-    terminal.type("\r");
-    await terminal.waitFor("Which ones do you want to serve?");
-    terminal.type("\u0003");
-    await terminal.waitFor("Stopped. Nothing was changed.");
-    expect(await terminal.exited).toBe(130);
-    expect(await served()).toEqual([]);
   });
 });

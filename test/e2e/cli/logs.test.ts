@@ -9,8 +9,6 @@ import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
 import { hello } from "../../setup/money-home.ts";
 
-const main = join(import.meta.dir, "../../../src/main.ts");
-
 let upstream: FakeUpstream;
 let home: Home;
 let server: ChildServer;
@@ -119,26 +117,6 @@ test("prints text for people, without escapes where nobody has a terminal", asyn
   expect(stdout).not.toContain("\x1b");
 });
 
-test("follows new lines until it is interrupted", async () => {
-  const child = Bun.spawn([process.execPath, main, "logs", "--follow", "--json", "--limit", "1"], {
-    env: { PATH: process.env["PATH"] ?? "", SVC_DATA_DIR: home.dataDir },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  let text = "";
-  let followed: string | undefined;
-  for await (const bytes of child.stdout) {
-    text += new TextDecoder().decode(bytes);
-    // The first output is a line from before.
-    followed ??= await chat("no-such-model");
-    if (
-      linesIn(text.slice(0, text.lastIndexOf("\n"))).some((line) => line["request_id"] === followed)
-    )
-      child.kill("SIGINT");
-  }
-  expect(await child.exited).toBe(130);
-});
-
 const saved = [
   '{"time":"2026-03-01T12:00:00.000Z","level":"warn","message":"request failed","request_id":"req_1","detail":"evil\\u001b[2J\\nline"}',
   'svc-1  | {"time":"2026-03-01T12:00:01.000Z","level":"info","message":"worker is back"}',
@@ -156,12 +134,6 @@ test("makes a saved log readable, and what is in it harmless", async () => {
     "",
   ]);
   expect((await home.svc(["logs", "-"], { stdin: saved })).stdout).toBe(stdout);
-  const child = Bun.spawn([process.execPath, main, "logs"], {
-    env: { PATH: process.env["PATH"] ?? "", SVC_DATA_DIR: join(home.dataDir, "none") },
-    stdin: Bun.file(path),
-    stdout: "pipe",
-  });
-  expect(await new Response(child.stdout).text()).toBe(stdout);
   expect(await logs("- --level warn", saved)).toMatchObject([{ request_id: "req_1" }]);
   expect(await logs("- --limit 1", saved)).toEqual([{ message: "not \x1b[31mours\x07" }] as never);
 });

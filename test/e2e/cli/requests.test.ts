@@ -1,7 +1,6 @@
 /** `svc requests`: admitted and rejected calls, listed or followed. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
 import type { CallView } from "../../../src/platform/calls/views.ts";
 import { chatJson, failures } from "../../fake/recordings.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
@@ -123,40 +122,6 @@ test("is readable, and says what is wrong with a flag", async () => {
     expect(stderr).toContain(text);
   }
   expect((await home.svc(words("requests --account nobody"))).code).toBe(3);
-});
-
-test("follows calls as they end, until it is interrupted", async () => {
-  const main = join(import.meta.dir, "../../../src/main.ts");
-  const child = Bun.spawn([process.execPath, main, "requests", "--follow", "--json"], {
-    env: { PATH: process.env["PATH"] ?? "", SVC_DATA_DIR: home.dataDir },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  let text = "";
-  const reading = (async () => {
-    for await (const bytes of child.stdout) text += new TextDecoder().decode(bytes);
-  })();
-  const seen = () =>
-    text
-      .split("\n")
-      .filter((line) => line !== "")
-      .map((line): CallView => JSON.parse(line));
-  // Nothing tells that it has begun but that it shows what comes.
-  await waitUntil("the first line", async () => {
-    await chat("rich", { model: "begin" });
-    return seen().length > 0;
-  });
-  await chat("rich");
-  for (let at = 0; at < 30; at++) await chat("poor", { max_tokens: 7 });
-  const count = (outcome: string) =>
-    seen()
-      .filter((call) => call.outcome === outcome)
-      .reduce((sum, call) => sum + call.count, 0);
-  await waitUntil("all calls", () => count("ok") === 1 && count("insufficient_quota") >= 20);
-  expect(seen().filter(({ key_name }) => key_name === null)).toEqual([]);
-  child.kill("SIGINT");
-  expect(await child.exited).toBe(130);
-  await reading;
 });
 
 test("without a server it lists what is stored, and has nothing to follow", async () => {

@@ -7,16 +7,14 @@ import {
   setDefaultTimeout,
   test,
 } from "bun:test";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { speechReplies, tone } from "../../fake/recordings.ts";
-import { cutAfter } from "../../fake/script.ts";
 import { type CallHome, startCallHome } from "../../setup/call-home.ts";
 
 setDefaultTimeout(60_000);
 
 const pcm = tone(0.5);
-const unknownSize = 0xffff_ffff;
 
 let calls: CallHome;
 beforeAll(async () => {
@@ -77,16 +75,6 @@ test("without -o takes speech.wav, or the next name that is free", async () => {
   expect(read("speech-2.wav")).toEqual(read("speech.wav"));
 });
 
-test("gives the audio alone on stdout with -o -, and the figures on stderr", async () => {
-  calls.upstream.replyWith(speechReplies.pcmChunked({ seconds: 20 }));
-  const text = "Hello there, and a good morning to you all.\n";
-  const { code, bytes, stderr } = await calls.run(["say", "-", "-o", "-"], text);
-  expect(code).toBe(0);
-  expect(bytes.subarray(44)).toEqual(tone(20));
-  expect(sizesOf(bytes)).toEqual([unknownSize, unknownSize]);
-  expect(stderr).toStartWith("20.00 s of speech");
-});
-
 test("--curl gives a line that writes the same sound", async () => {
   calls.upstream.replyWith(speechReplies.pcmWithLength());
   await calls.svc("say It's -o own.wav".split(" "));
@@ -98,38 +86,6 @@ test("--curl gives a line that writes the same sound", async () => {
 });
 
 describe("a call that fails", () => {
-  test("after the first sound leaves no file, and says so", async () => {
-    for (const recording of [speechReplies.pcmChunked(), speechReplies.pcmWithLength()]) {
-      const { promise: seen, resolve: see } = Promise.withResolvers<void>();
-      calls.upstream.replyWith(cutAfter({ recording, parts: 2, by: "close", until: seen }));
-      const child = calls.start(["say", "Hello", "-o", "half.wav"]);
-      await appears(join(calls.folder, "half.wav"));
-      see();
-      expect(await child.exited).toBe(1);
-      expect(await new Response(child.stderr).text()).toMatch(
-        /^error: .*ended early.* The incomplete file half\.wav was removed\.\n$/,
-      );
-      expect(existsSync(join(calls.folder, "half.wav"))).toBe(false);
-    }
-  });
-
-  test("by ctrl-c stops the upstream, leaves no file, and ends with 130", async () => {
-    calls.upstream.replyWith(
-      cutAfter({ recording: speechReplies.pcmChunked(), parts: 2, by: "hang" }),
-    );
-    const child = calls.start(["say", "Hello", "-o", "half.wav"]);
-    await appears(join(calls.folder, "half.wav"));
-    child.kill("SIGINT");
-    expect(await child.exited).toBe(130);
-    expect(await new Response(child.stderr).text()).toContain(
-      "incomplete file half.wav was removed",
-    );
-    expect(existsSync(join(calls.folder, "half.wav"))).toBe(false);
-    const [request] = calls.upstream.requests;
-    await request?.closed;
-    expect(request?.abortedByClient).toBe(true);
-  });
-
   test("before the first sound leaves the file that was there", async () => {
     writeFileSync(join(calls.folder, "old.wav"), "old");
     calls.upstream.replyWith(speechReplies.jsonErrorWith200());
@@ -141,8 +97,3 @@ describe("a call that fails", () => {
     expect(read("old.wav").toString()).toBe("old");
   });
 });
-
-/** The command opens its file at the first sound. */
-async function appears(path: string): Promise<void> {
-  while (!existsSync(path)) await new Promise(setImmediate);
-}

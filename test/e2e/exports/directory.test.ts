@@ -4,7 +4,6 @@ import { join } from "node:path";
 import type { ExportView } from "../../../src/platform/exports/schemas.ts";
 import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
 import { createExportsHome, type ExportsHome, filesIn, idsIn } from "../../setup/exports-home.ts";
-import { waitUntil } from "../../setup/money-home.ts";
 
 /** What a directory keeps, and from whom. */
 let home: ExportsHome;
@@ -75,35 +74,6 @@ test("a directory belongs to one export of one gateway", async () => {
   await home.json(["exports", "remove", "archive"]);
   await home.json(["exports", "run", "other"]);
   expect(idsIn(home.dir)).toEqual(home.ids);
-});
-
-test("disks that hang delay neither other exports nor sign-ins nor the end", async () => {
-  await add("archive", "--what", "receipts");
-  // More than the threads of a process on a small machine.
-  for (const name of ["hung-1", "hung-2", "hung-3", "hung-4"]) {
-    const other = `${home.dir}-${name}`;
-    mkdirSync(other);
-    const words = ["--to", `file://${other}`, "--what", "receipts"];
-    await home.json(["exports", "add", name, ...words]);
-    // Whoever reads it waits for a writer.
-    const marker = join(other, ".svc-export.json");
-    rmSync(marker);
-    expect(Bun.spawnSync(["mkfifo", marker]).exitCode).toBe(0);
-  }
-  const server = await home.serve({}, { isProcess: true });
-  await waitUntil(
-    "the other export",
-    async () => (await home.show("archive")).streams[0]?.rows === 6,
-  );
-  expect(idsIn(home.dir)).toEqual(home.ids);
-  const { origin } = new URL(server.platformUrl);
-  const { status } = await fetch(`${origin}/api/session`, {
-    method: "POST",
-    headers: { "content-type": "application/json", origin },
-    body: JSON.stringify({ email: "ada@acme.example", password: "a wrong password" }),
-  });
-  expect(status).toBe(401);
-  expect(await server.stop()).toBe(0);
 });
 
 test("an older backup that is restored replaces no file that has more rows", async () => {

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import type { ChildServer } from "../../setup/child.ts";
 import {
   createExportsHome,
   type ExportsHome,
@@ -108,29 +107,6 @@ test("a receiver that fails or redirects gets the same batch until it takes it; 
   answer = () => new Response("");
   await run();
   expect(idsInBatches(received.slice(3))).toEqual(home.ids);
-});
-
-test("a process that is killed before its cursor moves sends the same batch again", async () => {
-  let server: ChildServer | undefined;
-  const { promise: killed, resolve: kill } = Promise.withResolvers<void>();
-  answer = async () => {
-    // In the middle of the first hour.
-    if (received.length === 2) {
-      server?.signal("SIGKILL");
-      await server?.exited;
-      kill();
-    }
-    return new Response("");
-  };
-  server = await home.serve({}, { isProcess: true });
-  await add();
-  await killed;
-  const next = await home.serve({}, { isProcess: true });
-  await waitUntil("all receipts", () => new Set(idsInBatches(received)).size === home.ids.length);
-  const keys = received.map(({ headers }) => headers.get("idempotency-key"));
-  expect(keys[2]).toBe(keys[1] ?? "");
-  expect([keys.length, new Set(keys).size]).toEqual([7, 6]);
-  expect(await next.stop()).toBe(0);
 });
 
 test("a receiver that hangs delays neither calls nor other exports nor the end", async () => {

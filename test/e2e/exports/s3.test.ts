@@ -2,9 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import type { ChildServer } from "../../setup/child.ts";
 import { createExportsHome, type ExportsHome, linesOf } from "../../setup/exports-home.ts";
-import { waitUntil } from "../../setup/money-home.ts";
 import { type S3StandIn, s3Keys, startS3 } from "../../setup/s3-stand-in.ts";
 
 let home: ExportsHome;
@@ -54,25 +52,6 @@ test("objects are signed, whole, and below the prefix", async () => {
     /^bucket\/svc\/a=1\/receipts\/\d{4}-\d\d-\d\d\/\d\d\/receipts-[\dT-]+-0001\.jsonl\.gz$/,
   );
   expect((await home.svc(["exports", "test", "lake"], { environment })).code).toBe(0);
-});
-
-test("a process that is killed after an upload finds its object there", async () => {
-  let server: ChildServer | undefined;
-  const { promise: killed, resolve: kill } = Promise.withResolvers<void>();
-  s3.onStored = async () => {
-    server?.signal("SIGKILL");
-    await server?.exited;
-    kill();
-  };
-  server = await home.serve(environment, { isProcess: true });
-  await add();
-  await killed;
-  s3.onStored = () => {};
-  const next = await home.serve(environment, { isProcess: true });
-  await waitUntil("the other object", () => s3.objects.size === 2);
-  expect(s3.puts).toHaveLength(2);
-  expect(ids()).toEqual(home.ids);
-  expect(await next.stop()).toBe(0);
 });
 
 test("an object with other content is not replaced; its hour gets another name", async () => {

@@ -4,11 +4,10 @@ import { connectControl } from "../../../src/platform/control-socket.ts";
 import { jsonReply } from "../../fake/http/reply.ts";
 import { chatJson } from "../../fake/openai/chat-json.ts";
 import type { FakeUpstream } from "../../fake/upstream.ts";
-import { createHome, type Home } from "../../setup/child.ts";
+import type { Home } from "../../setup/child.ts";
 import { waitUntil } from "../../setup/money-home.ts";
 import { join as joinPlatform } from "../../setup/platform-home.ts";
-import { createDatabase, dropDatabase } from "../../setup/postgres.ts";
-import { type KeyHome, sentKey, useKeyHome } from "./key-home.ts";
+import { type KeyHome, keyManifest, sentKey, useKeyHome } from "./key-home.ts";
 
 /** Keys of providers that a command prints. */
 const keyHome = useKeyHome();
@@ -27,18 +26,7 @@ function script(name: string, body: string): string {
   return path(name);
 }
 
-/** Each provider with a model that is called like it. */
-function manifest(keys: Readonly<Record<string, string>>): string {
-  const providers = Object.entries(keys).map(
-    ([name, key]) =>
-      `  ${name}: { kind: openai, base_url: "${upstream.baseUrl}", api_key: '${key}', allow_private: true }`,
-  );
-  const models = Object.keys(keys).map(
-    (name) =>
-      `  ${name}: { endpoint: chat, max_output_tokens: 100, price: { input: 1, output: 1 }, routes: [{ provider: ${name}, model: x }] }`,
-  );
-  return ["providers:", ...providers, "models:", ...models, ""].join("\n");
-}
+const manifest = (keys: Readonly<Record<string, string>>) => keyManifest(upstream, keys);
 
 const refusedKey = jsonReply({
   status: 401,
@@ -164,30 +152,6 @@ test("commands that fail take only their own keys out of service, and come back"
   await server.waitForLog(`provider missing: ${path("missing")} printed a new key`);
   expect((await sentKey(server, upstream, "missing")).sent).toBe("Bearer key-found");
   expect(await server.stop()).toBe(0);
-});
-
-test("each worker runs the command once, for all providers that name it", async () => {
-  const url = await createDatabase();
-  const shared = createHome({ isBare: true });
-  try {
-    const command = script("vault-key", 'echo "$PPID" >>"$0.parents"; echo key-one');
-    const reference = `\${command:${command}}`;
-    shared.writeConfig(manifest({ acme: reference, twin: reference }));
-    const environment = { SVC_DATABASE_URL: url };
-    await shared.json(["apply"], { environment });
-    const flags = ["--workers", "2"];
-    const server = await shared.serve(environment, { isProcess: true, flags });
-    const parents = () => readFileSync(`${command}.parents`, "utf8").trim().split("\n");
-    await waitUntil("a run of each worker", () => parents().length === 2);
-    expect(new Set(parents()).size).toBe(2);
-    expect(parents()).not.toContain(String(server.pid));
-    expect((await sentKey(server, upstream, "twin")).sent).toBe("Bearer key-one");
-    expect(await server.stop()).toBe(0);
-    expect(parents().length).toBe(2);
-  } finally {
-    await shared.remove();
-    await dropDatabase(url);
-  }
 });
 
 test("svc doctor shows why a file or a command gives no key, with and without a server", async () => {

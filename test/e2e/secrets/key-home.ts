@@ -49,3 +49,19 @@ export async function sentKey(
   const request = upstream.requests[length];
   return { status: reply.status, sent: request?.headers["authorization"] ?? null };
 }
+
+/** Each provider with a model that is called like it. */
+export function keyManifest(
+  { baseUrl }: FakeUpstream,
+  keys: Readonly<Record<string, string>>,
+): string {
+  const providers = Object.entries(keys).map(
+    ([name, key]) =>
+      `  ${name}: { kind: openai, base_url: "${baseUrl}", api_key: '${key}', allow_private: true }`,
+  );
+  const models = Object.keys(keys).map(
+    (name) =>
+      `  ${name}: { endpoint: chat, max_output_tokens: 100, price: { input: 1, output: 1 }, routes: [{ provider: ${name}, model: x }] }`,
+  );
+  return ["providers:", ...providers, "models:", ...models, ""].join("\n");
+}

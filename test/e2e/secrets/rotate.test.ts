@@ -20,7 +20,6 @@ import { createSecrets } from "../../../src/secrets/secrets.ts";
 import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
 import { createStore } from "../../../src/store/sqlite/store.ts";
 import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
-import { createDatabase, dropDatabase } from "../../setup/postgres.ts";
 import { auditOf } from "../../store/audit-sample.ts";
 
 /** The master secret is replaced, and everything that it protects keeps working. */
@@ -148,7 +147,6 @@ test("a rotation that is not finished can be undone", async () => {
   const { stdout } = await home.svc(["secret", "rotate", "--secret-file", "-", "--json"], {
     ...one,
     stdin: "2".repeat(32),
-    isProcess: true,
   });
   expect(JSON.parse(stdout)).toMatchObject({ secret_file: null, is_finished: false });
   expect((await home.svc(["secret", "rotate", "--cancel"], one)).code).toBe(0);
@@ -297,36 +295,4 @@ test("the audit log names both fingerprints, and no secret", async () => {
     previous: fingerprintOf(before),
     is_finished: true,
   });
-});
-
-test("machines on PostgreSQL start with either secret until the rotation is finished", async () => {
-  const url = await createDatabase();
-  try {
-    const machine = (secret: string) => ({ SVC_DATABASE_URL: url, SVC_SECRET: secret });
-    const [one, two] = ["1".repeat(32), "2".repeat(32)];
-    const first = await home.serve(machine(one));
-    const { key } = first;
-    expect(await statusOf(first, key)).toBe(200);
-    const next = inData("next");
-    writeFileSync(next, two);
-    const svc = (secret: string, ...words: string[]) =>
-      home.svc(["secret", "rotate", ...words], { environment: machine(secret) });
-    expect((await svc(one, "--secret-file", next)).code).toBe(0);
-    // It runs on, and its nodes are known not to have the new secret.
-    expect(await statusOf(first, key)).toBe(200);
-    expect((await svc(two, "--finish")).stderr).toContain("have not been restarted");
-    expect(await first.stop()).toBe(0);
-    for (const secret of [one, two]) {
-      const server = await home.serve(machine(secret));
-      expect(await statusOf(server, key)).toBe(200);
-      expect(await server.stop()).toBe(0);
-    }
-    expect((await svc(two, "--finish")).code).toBe(0);
-    const last = await home.serve(machine(two));
-    expect(await statusOf(last, key)).toBe(200);
-    expect(await last.stop()).toBe(0);
-    await expect(home.serve(machine(one))).rejects.toThrow("another master secret");
-  } finally {
-    await dropDatabase(url);
-  }
 });

@@ -4,11 +4,10 @@ import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import type { TrialView, TroubleView } from "../../../../src/platform/providers/schemas.ts";
 import { operatorErrors } from "../../../fake/openai/error-replies.ts";
-import { chatAnswers, chatStreams, httpReply } from "../../../fake/recordings.ts";
+import { httpReply } from "../../../fake/recordings.ts";
 import { serviceAccount, signInRefusals } from "../../../fake/vendors/vertex-account.ts";
 import type { Environment } from "../../../setup/child.ts";
 import { useProviderHome } from "../../../setup/provider-home.ts";
-import { startOnTerminal } from "../../../setup/terminal.ts";
 
 setDefaultTimeout(60_000);
 
@@ -138,27 +137,6 @@ describe("a vendor that hangs", () => {
       trouble: "timeout",
       what: "p did not respond within 0.5 s.",
     });
-  });
-
-  test("does not hide the call before it, which is told at once", async () => {
-    const gate = Promise.withResolvers<void>();
-    stage.upstream.replyWith(({ body }) =>
-      body.toString().includes('"stream":true')
-        ? [{ until: gate.promise }, { send: chatStreams.openai().bytes }]
-        : chatAnswers.plain(),
-    );
-    await applied(openai());
-    const terminal = startOnTerminal(["provider", "test", "p"], {
-      SVC_DATA_DIR: stage.home.dataDir,
-      SVC_CONFIG: stage.home.configPath,
-      SVC_ENGINE: "off",
-    });
-    await terminal.waitFor("ok      chat            big-1");
-    await terminal.waitFor("testing streamed chat   big-1");
-    expect(terminal.shown()).not.toContain("ok      streamed chat");
-    gate.resolve();
-    expect(await terminal.exited).toBe(0);
-    expect(terminal.shown()).toContain("ok      streamed chat   big-1");
   });
 });
 

@@ -4,7 +4,6 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { operatorErrors } from "../../../fake/recordings.ts";
 import { willingVendor } from "../../../fake/willing-vendor.ts";
 import { succeeds, useProviderHome } from "../../../setup/provider-home.ts";
-import { startOnTerminal } from "../../../setup/terminal.ts";
 
 const stage = useProviderHome();
 const goodKey = "sk-good-0123456789abcd";
@@ -34,33 +33,6 @@ describe("a key that the provider rejects", () => {
     expect(await stage.list()).toEqual([]);
     succeeds(await stage.provider(`${line} --no-test`, { stdin: badKey }));
     expect(await stage.list()).toMatchObject([{ name: "mine", status: "untested" }]);
-  });
-
-  test("is saved anyway by someone who says so in a terminal, and by nobody else", async () => {
-    const answered = async (answer: string) => {
-      const terminal = startOnTerminal(
-        ["provider", "add", ...stage.own(" --key-env MINE_API_KEY").split(" ")],
-        {
-          SVC_DATA_DIR: stage.home.dataDir,
-          SVC_CONFIG: stage.home.configPath,
-          SVC_ENGINE: "off",
-          MINE_API_KEY: badKey,
-        },
-      );
-      await terminal.waitFor("mine rejected the key (401");
-      await terminal.waitFor("Save anyway?");
-      terminal.type(answer);
-      return { code: await terminal.exited, shown: terminal.shown() };
-    };
-    const refused = await answered("n");
-    expect(refused.code).toBe(1);
-    expect(refused.shown).toContain("Nothing was changed.");
-    expect(await stage.list()).toEqual([]);
-    const saved = await answered("y");
-    expect([saved.code, saved.shown]).toEqual([0, expect.stringContaining("added mine")]);
-    expect(await stage.list()).toMatchObject([
-      { name: "mine", models: [], status: "failing", keys: [{ status: "failing" }] },
-    ]);
   });
 
   test("does not replace one that works", async () => {

@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { OfferView } from "../../../../src/platform/providers/schemas.ts";
 import { succeeds, useProviderHome } from "../../../setup/provider-home.ts";
-import { startOnTerminal } from "../../../setup/terminal.ts";
 
 setDefaultTimeout(60_000);
 
@@ -183,61 +182,6 @@ test("what is routed already is not proposed once more under another name", asyn
   expect(await stage.exported()).toBe(before);
 });
 
-describe("on a terminal", () => {
-  const run = (line: string) =>
-    startOnTerminal(["provider", ...line.split(" ")], {
-      SVC_DATA_DIR: stage.home.dataDir,
-      SVC_CONFIG: stage.home.configPath,
-      SVC_ENGINE: "off",
-    });
-
-  test("asks for the key without showing it, and which models to serve", async () => {
-    const terminal = run(`add mistral --base-url ${stage.upstream.baseUrl} --allow-private`);
-    await terminal.waitFor("(stored encrypted)");
-    // The wrong letter is taken back.
-    terminal.type(`${secret}x\u007f\r`);
-    await terminal.waitFor("Which ones do you want to serve?");
-    // The first, and the one below the second.
-    terminal.type(" \u001b[B\u001b[B ");
-    terminal.type("\r");
-    expect(await terminal.exited).toBe(0);
-    const screen = terminal.shown();
-    expect(screen).toContain("Mistral AI offers 3 models");
-    expect(screen).toContain("+ model big-chat");
-    expect(screen).not.toContain(secret.slice(0, 8));
-    expect((await stage.list())[0]?.models.map(({ id }) => id)).toEqual(["big-chat", "loud-tts"]);
-    expect(stage.upstream.requests[0]?.headers["authorization"]).toBe(`Bearer ${secret}`);
-  });
-
-  test("ctrl-c at a question changes nothing", async () => {
-    const asked = run(`add mistral --base-url ${stage.upstream.baseUrl} --allow-private`);
-    await asked.waitFor("(stored encrypted)");
-    asked.type("abc\u0003");
-    expect(await asked.exited).toBe(130);
-    const chosen = run(`add ollama --base-url ${stage.upstream.baseUrl}`);
-    await chosen.waitFor("Which ones do you want to serve?");
-    chosen.type("\u0003");
-    expect(await chosen.exited).toBe(130);
-    expect(await stage.list()).toEqual([]);
-  });
-
-  test("asks before a model loses its last route", async () => {
-    succeeds(
-      await stage.provider(`add ollama --base-url ${stage.upstream.baseUrl} --models big-chat`),
-    );
-    for (const [answer, left] of [
-      ["n", ["ollama"]],
-      ["y", []],
-    ] as const) {
-      const terminal = run("remove ollama");
-      await terminal.waitFor("Remove it?");
-      terminal.type(answer);
-      await terminal.exited;
-      expect((await stage.list()).map(({ name }) => name)).toEqual([...left]);
-    }
-  });
-});
-
 describe("provider remove", () => {
   const manifest = `providers:
   one: { kind: openai, base_url: "https://one.example/v1" }
@@ -328,20 +272,6 @@ describe("provider update", () => {
     succeeds(await stage.provider("update mine --remove-key"));
     expect((await stage.list())[0]?.api_key).toBeNull();
     expect((await stage.provider("update mine")).code).toBe(2);
-  });
-
-  test("asks for the key on a terminal, masked", async () => {
-    succeeds(await stage.provider(`add ${stage.own(" --no-models")}`));
-    const terminal = startOnTerminal(["provider", "update", "mine", "--key-stdin"], {
-      SVC_DATA_DIR: stage.home.dataDir,
-      SVC_CONFIG: stage.home.configPath,
-      SVC_ENGINE: "off",
-    });
-    await terminal.waitFor("API key for mine");
-    terminal.type(`${secret}\r`);
-    expect(await terminal.exited).toBe(0);
-    expect(terminal.shown()).not.toContain(secret.slice(0, 8));
-    expect((await stage.list())[0]?.api_key).toMatchObject({ from: "store" });
   });
 });
 

@@ -1,7 +1,11 @@
 /** Keys at the command line: named, paused, listed within a terminal. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { chatJson } from "../../fake/recordings.ts";
+import { startFakeUpstream } from "../../fake/upstream.ts";
 import { createHome } from "../../setup/child.ts";
+import { standardManifest } from "../../setup/harness.ts";
+import { hello } from "../../setup/money-home.ts";
 
 const home = createHome();
 const words = (line: string) => line.split(" ");
@@ -60,4 +64,32 @@ test("a name that no key has, or two have, is refused with what helps", async ()
     expect.stringContaining('2 keys are named "twice". Use the id of one of them.'),
   ]);
   expect(both.stderr).toContain("svc key list --wide");
+});
+
+test("a key is rotated in the running server, and its last use is written when that stops", async () => {
+  const upstream = await startFakeUpstream();
+  upstream.replyWith(chatJson());
+  home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
+  await home.json(words("account create payer"));
+  await home.json(words("account credit payer 5"));
+  const old = await home.json<{ id: string; key: string }>(words("key create --account payer"));
+  const server = await home.serve({ FAKE_KEY: "x" });
+  const statusWith = async (key: string) => {
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    const body = JSON.stringify(hello);
+    const path = `${server.baseUrl}/chat/completions`;
+    return (await fetch(path, { method: "POST", body, headers })).status;
+  };
+  const rotate = `key rotate ${old.id} --overlap`;
+  const fresh = await home.json<{ key: string }>(words(`${rotate} 7d`));
+  expect([await statusWith(old.key), await statusWith(fresh.key)]).toEqual([200, 200]);
+  expect(await out(`${rotate} 0`)).toContain("The previous secret no longer works.");
+  expect([await statusWith(old.key), await statusWith(fresh.key)]).toEqual([401, 401]);
+  expect(await out(`key update ${old.id} --name renamed --models all`)).toContain(
+    "renamed, all models",
+  );
+  await server.stop();
+  const keys = await home.json<readonly { id: string }[]>(words("key list --account payer"));
+  expect(keys).toMatchObject([{ id: old.id, name: "renamed", last_used_at: expect.any(String) }]);
+  await upstream.stop();
 });

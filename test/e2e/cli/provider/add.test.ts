@@ -67,16 +67,6 @@ describe("what is wrong", () => {
     expect(refused.stderr).not.toMatch(/line \d|svc\.yaml|providers\./);
   });
 
-  test("sends nobody to a file or a base_url that there is not", async () => {
-    const line = "groq --all-models";
-    // Nothing is asked outside this machine: the proxy is a closed port of it.
-    const environment = { GROQ_API_KEY: "k-123", HTTPS_PROXY: "http://127.0.0.1:1" };
-    const { code, stderr } = await add(line, environment);
-    expect(code).toBe(1);
-    expect(stderr).not.toMatch(/svc\.yaml|svc apply|base_url/);
-    expect(stderr).toContain("Nothing was changed");
-  });
-
   test("names an option that is missing in a whole sentence", async () => {
     const { code, stderr } = await add("bedrock --no-models", { AWS_BEARER_TOKEN_BEDROCK: "k" });
     expect(code).toBe(2);

@@ -6,6 +6,7 @@ import { commandPath, isCommand, type KeyCommands } from "../config/key-commands
 import { canChange, referenceMark } from "../config/references.ts";
 import type { ChangedProvider } from "../providers/contract.ts";
 
+/** At most; commands that are run more often are looked at as often. */
 const lookEveryMs = 2_000;
 /** A start waits no longer for commands; they go on. */
 const startMs = 10_000;
@@ -56,7 +57,8 @@ export class ReferenceWatch {
   constructor(options: ReferenceWatchOptions) {
     this.#options = options;
     this.#nowMs = options.nowMs ?? monotonicMs;
-    this.#timer = setInterval(() => this.#look(), lookEveryMs);
+    const everyMs = Math.min(lookEveryMs, options.commands.everyMs);
+    this.#timer = setInterval(() => this.#look(), everyMs);
     this.#timer.unref();
   }
 

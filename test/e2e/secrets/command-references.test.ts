@@ -33,7 +33,7 @@ const refusedKey = jsonReply({
   body: { error: { message: "Incorrect API key provided.", code: "invalid_api_key" } },
 });
 
-const often = { SVC_KEY_COMMAND_S: "1" };
+const often = { SVC_KEY_COMMAND_S: "0.1" };
 
 test("a printed key is sent, a new one replaces it, and a failing run keeps the last one", async () => {
   const command = script("vault-key", 'echo "run $*" >>"$0.runs"; echo "key-one-$1"');
@@ -128,15 +128,9 @@ test("a command that prints another key for each rejection does not end the paus
 });
 
 test("commands that fail take only their own keys out of service, and come back", async () => {
-  const plain = path("plain");
-  writeFileSync(plain, "echo key");
   const bad = {
     failing: [script("failing", "echo key; exit 4"), "ended with exit code 4"],
-    empty: [script("empty", "echo"), "printed nothing"],
-    huge: [script("huge", "yes"), "printed more than 64 KiB"],
     missing: [path("missing"), "does not exist, or the interpreter in its first line does not"],
-    plain: [plain, "is not executable by this user"],
-    hanging: [script("hanging", "sleep 600"), "did not end within 10 s and was killed"],
   } as const;
   const good = script("good", "echo key-good");
   const keys = Object.entries(bad).map(([name, [command]]) => [name, `\${command:${command} w}`]);
@@ -207,12 +201,15 @@ test.each(["'a b'", '"a"', "$HOME", "| cat", ">/tmp/x", "`id`", "a\\ b"])(
   },
 );
 
-test("only svc.yaml names commands: operations and an operator's session are refused", async () => {
+test.each([
+  ["command", (touched: string) => `\${command:/usr/bin/touch ${touched}}`],
+  ["file", () => "${file:/etc/passwd}"],
+])("only svc.yaml names a %s: operations and an operator's session are refused", async (_, of) => {
   const command = script("vault-key", "echo key-one");
   home.writeConfig(manifest({ acme: `\${command:${command}}` }));
   const server = await home.serve();
   const touched = path("touched");
-  const stolen = `\${command:/usr/bin/touch ${touched}}`;
+  const stolen = of(touched);
   const refusal = "Only svc.yaml can refer to a file or a command";
   const evil = {
     name: "evil",

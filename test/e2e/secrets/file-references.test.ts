@@ -1,6 +1,5 @@
 import { beforeEach, expect, test } from "bun:test";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { connectControl } from "../../../src/platform/control-socket.ts";
 import type { FakeUpstream } from "../../fake/upstream.ts";
 import type { ChildServer, Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
@@ -52,34 +51,5 @@ test("a file that is missing takes its provider out with one sentence, and comes
   writeFileSync(file, "key-three");
   await server.waitForLog("a file with a provider's key was replaced");
   expect(await chat(server)).toEqual({ status: 200, sent: "Bearer key-three" });
-  expect(await server.stop()).toBe(0);
-});
-
-test("only svc.yaml names files: providers of the console and their changes are refused", async () => {
-  const server = await home.serve();
-  const control = await connectControl(home.dataDir);
-  if (control === undefined) throw new Error("the server runs");
-  const { providers, manifest } = control.operations;
-  const stolen = "${file:/etc/passwd}";
-  const base = { base_url: upstream.baseUrl, allow_private: true };
-  await expect(
-    providers.add({ name: "evil", kind: "openai", ...base, api_key: stolen } as never),
-  ).rejects.toThrow("Only svc.yaml can refer to a file");
-  await expect(
-    providers.add({
-      name: "evil",
-      kind: "bedrock",
-      options: { region: "us-east-1", secret_access_key: stolen },
-    } as never),
-  ).rejects.toThrow("Only svc.yaml can refer to a file");
-  await expect(
-    providers.addKey({ provider: "fake", name: "evil", api_key: stolen } as never),
-  ).rejects.toThrow("Only svc.yaml can refer to a file");
-  // One that svc apply has put into the store keeps its address: else the content could be sent off.
-  const loose = `{ kind: openai, base_url: "http://127.0.0.1:9/v1", api_key: "\${file:${file}}", allow_private: true }`;
-  await manifest.apply({ text: `providers:\n  loose: ${loose}\n`, dryRun: false });
-  await expect(
-    providers.update({ name: "loose", base_url: "http://127.0.0.1:10/v1", save_anyway: true }),
-  ).rejects.toThrow("A stored key is not sent to another address");
   expect(await server.stop()).toBe(0);
 });

@@ -1,7 +1,7 @@
 /** A data directory with receipts of hours that are long over, and what commands export of them. */
 
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { idTimeMs, newId } from "../../src/base/ids.ts";
 import { markerName } from "../../src/exports/marker.ts";
@@ -20,7 +20,7 @@ export interface ExportsHome extends Home {
   /** An empty folder for exports. */
   readonly dir: string;
   /** Of the planted receipts, oldest first. */
-  readonly ids: string[];
+  readonly ids: readonly string[];
   show(name: string): Promise<ExportView>;
   /** One more receipt, right after the newest. */
   receive(): Promise<string>;
@@ -31,9 +31,11 @@ export async function createExportsHome(
   perHour: number,
   options: HomeOptions = {},
 ): Promise<ExportsHome> {
+  const planted = plantings.get(perHour) ?? plant(perHour);
+  plantings.set(perHour, planted);
+  const { dataDir, ids } = await planted;
   const home = createHome(options);
-  await home.svc(["apply", home.configPath]);
-  const ids = await plant(home.dataDir, perHour);
+  cpSync(dataDir, home.dataDir, { recursive: true });
   const dir = join(home.dataDir, "..", "exports");
   mkdirSync(dir);
   return {
@@ -50,8 +52,15 @@ export async function createExportsHome(
   };
 }
 
-const plant = (dataDir: string, perHour: number): Promise<string[]> =>
-  withStore(dataDir, (store) => plantReceipts(store, perHour));
+/** Data directories with receipts, which homes copy; planted once per process. */
+const plantings = new Map<number, ReturnType<typeof plant>>();
+
+async function plant(perHour: number) {
+  const { dataDir, configPath, svc } = createHome();
+  process.on("exit", () => rmSync(dirname(configPath), { recursive: true, force: true }));
+  await svc(["apply", configPath]);
+  return { dataDir, ids: await withStore(dataDir, (store) => plantReceipts(store, perHour)) };
+}
 
 async function withStore<T>(dataDir: string, work: (store: Store) => Promise<T>): Promise<T> {
   const { fingerprint } = createSecrets(

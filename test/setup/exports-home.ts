@@ -134,6 +134,10 @@ export function startReceiver(
   };
 }
 
+/** Files of receipts that are whole: each gets its name once it is written. */
+export const wholeIn = (dir: string): readonly string[] =>
+  filesIn(dir).filter((path) => path.startsWith("receipts/") && path.endsWith(".jsonl.gz"));
+
 /** Files below a folder, by their paths in it, without the marker of the export. */
 export const filesIn = (dir: string): readonly string[] =>
   readdirSync(dir, { recursive: true, withFileTypes: true })

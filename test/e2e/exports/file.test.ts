@@ -6,7 +6,13 @@ import type { Check } from "../../../src/cli/doctor-wiring.ts";
 import type { ExportView } from "../../../src/platform/exports/schemas.ts";
 import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
 import { startCollector } from "../../setup/collector.ts";
-import { createExportsHome, type ExportsHome, filesIn, idsIn } from "../../setup/exports-home.ts";
+import {
+  createExportsHome,
+  type ExportsHome,
+  filesIn,
+  idsIn,
+  wholeIn,
+} from "../../setup/exports-home.ts";
 import { waitUntil } from "../../setup/money-home.ts";
 
 let home: ExportsHome;
@@ -22,10 +28,7 @@ test("a running gateway exports whole hours, and each receipt is in one file", a
   const server = await home.serve();
   const added = await add("archive");
   expect(added).toMatchObject({ name: "archive", state: "running", format: "jsonl", from: null });
-  await waitUntil("all receipts", async () => {
-    const { streams } = await home.show("archive");
-    return streams.some(({ stream, rows }) => stream === "receipts" && rows === 6);
-  });
+  await waitUntil("all receipts", () => wholeIn(home.dir).length === 2);
   expect(idsIn(home.dir)).toEqual(home.ids);
   const paths = filesIn(home.dir).filter((path) => path.startsWith("receipts/"));
   expect(paths).toHaveLength(2);
@@ -57,6 +60,7 @@ test("the collector gets the metrics of exports too, counted since they were add
   const server = await home.serve({ SVC_OTLP_URL: collector.url, SVC_OTLP_METRICS_S: "0.05" });
   try {
     const { created_at } = await add("archive", "--what", "receipts");
+    await home.json(["exports", "run", "archive"]);
     const find = (name: string) => collector.points().find(({ metric }) => metric === name);
     await waitUntil("all rows", () => find("svc_export_rows_total")?.value === 6);
     const attributes = { export: "archive", stream: "receipts" };
@@ -158,7 +162,8 @@ test("a directory that goes away is not created; its export fails, says why, and
   rmSync(home.dir, { recursive: true });
   const server = await home.serve();
   await add("archive", "--what", "receipts", "--no-test");
-  await waitUntil("a failure", async () => (await home.show("archive")).state === "failing");
+  await home.json(["exports", "run", "archive"]);
+  expect((await home.show("archive")).state).toBe("failing");
   const [stream] = (await home.show("archive")).streams;
   expect(stream?.failure).toBe(`${home.dir} does not exist (ENOENT)`);
   expect(server.stderr()).toContain("the export fails");

@@ -91,42 +91,6 @@ test("a key that the vendor rejects is printed again at once, and the next call 
   expect(await server.stop()).toBe(0);
 });
 
-test("a command that prints another key for each rejection does not end the pause of a target", async () => {
-  const command = script("vault-key", 'echo run >>"$0.runs"; wc -l <"$0.runs"');
-  const key = `\${command:${command}}`;
-  home.writeConfig(
-    manifest({ acme: key }) +
-      "  other: { endpoint: chat, max_output_tokens: 100, price: { input: 1, output: 1 }, routes: [{ provider: acme, model: y }] }\n",
-  );
-  const server = await home.serve();
-  const runs = () => readFileSync(`${command}.runs`, "utf8").split("run").length - 1;
-  const limited = jsonReply({
-    status: 429,
-    headers: { "retry-after": "300" },
-    body: { error: { message: "Slow down." } },
-  });
-  // The gateway's own tests of a target pass: it stays in service.
-  const refused = jsonReply({ status: 403, body: { error: { message: "Not this input." } } });
-  upstream.replyWith(({ body }) => {
-    if (JSON.parse(body).model === "x") return limited;
-    return body.includes("Hello") ? refused : chatJson();
-  });
-  expect((await sentKey(server, upstream, "other")).sent).toBe("Bearer 1");
-  // The first other key is news, and clears what was known of the one before.
-  await waitUntil("the second key", () => runs() === 2);
-  await waitUntil(
-    "its use",
-    async () => (await sentKey(server, upstream, "other")).sent === "Bearer 2",
-  );
-  expect(await sentKey(server, upstream, "acme")).toEqual({ status: 429, sent: "Bearer 2" });
-  await waitUntil(
-    "the third key",
-    async () => (await sentKey(server, upstream, "other")).sent === "Bearer 3",
-  );
-  expect(await sentKey(server, upstream, "acme")).toEqual({ status: 429, sent: null });
-  expect(await server.stop()).toBe(0);
-});
-
 test("commands that fail take only their own keys out of service, and come back", async () => {
   const bad = {
     failing: [script("failing", "echo key; exit 4"), "ended with exit code 4"],

@@ -1,8 +1,10 @@
-/** Secrets of gateways that share a database. */
+/** Secrets of gateways that share a database, and commands that are waited for by the clock. */
 
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { keyManifest, sentKey, useKeyHome } from "../../e2e/secrets/key-home.ts";
+import { jsonReply } from "../../fake/http/reply.ts";
+import { chatJson } from "../../fake/openai/chat-json.ts";
 import { type ChildServer, createHome } from "../../setup/child.ts";
 import { waitUntil } from "../../setup/money-home.ts";
 import { createDatabase, dropDatabase } from "../../setup/postgres.ts";
@@ -34,6 +36,45 @@ test("each worker runs the command once, for all providers that name it", async 
     await shared.remove();
     await dropDatabase(url);
   }
+});
+
+test("a command that prints another key for each rejection does not end the pause of a target", async () => {
+  const { home, upstream, path } = keyHome();
+  const command = path("vault-key");
+  const text = '#!/bin/sh\necho run >>"$0.runs"; wc -l <"$0.runs"\n';
+  writeFileSync(command, text, { mode: 0o700 });
+  const key = `\${command:${command}}`;
+  home.writeConfig(
+    keyManifest(upstream, { acme: key }) +
+      "  other: { endpoint: chat, max_output_tokens: 100, price: { input: 1, output: 1 }, routes: [{ provider: acme, model: y }] }\n",
+  );
+  const server = await home.serve();
+  const runs = () => readFileSync(`${command}.runs`, "utf8").split("run").length - 1;
+  const limited = jsonReply({
+    status: 429,
+    headers: { "retry-after": "300" },
+    body: { error: { message: "Slow down." } },
+  });
+  // The gateway's own tests of a target pass: it stays in service.
+  const refused = jsonReply({ status: 403, body: { error: { message: "Not this input." } } });
+  upstream.replyWith(({ body }) => {
+    if (JSON.parse(body).model === "x") return limited;
+    return body.includes("Hello") ? refused : chatJson();
+  });
+  expect((await sentKey(server, upstream, "other")).sent).toBe("Bearer 1");
+  // The first other key is news, and clears what was known of the one before.
+  await waitUntil("the second key", () => runs() === 2);
+  await waitUntil(
+    "its use",
+    async () => (await sentKey(server, upstream, "other")).sent === "Bearer 2",
+  );
+  expect(await sentKey(server, upstream, "acme")).toEqual({ status: 429, sent: "Bearer 2" });
+  await waitUntil(
+    "the third key",
+    async () => (await sentKey(server, upstream, "other")).sent === "Bearer 3",
+  );
+  expect(await sentKey(server, upstream, "acme")).toEqual({ status: 429, sent: null });
+  expect(await server.stop()).toBe(0);
 });
 
 const statusOf = async ({ baseUrl }: ChildServer, key: string | undefined) =>

@@ -9,7 +9,6 @@ import { startFakeUpstream } from "../../fake/upstream.ts";
 import { createHome, type Environment, type Home } from "../../setup/child.ts";
 import { examineHome, wrong } from "../../setup/doctor.ts";
 import { startMailServer } from "../../setup/mail-server.ts";
-import { usePostgres } from "../../setup/use-postgres.ts";
 
 setDefaultTimeout(60_000);
 
@@ -192,6 +191,12 @@ describe("svc doctor", () => {
   });
 });
 
+test("names a server that does not respond, without the password", async () => {
+  const checks = await examine({ SVC_DATABASE_URL: "postgres://ann:pass-word@127.0.0.1:1/app" });
+  expect(wrong(checks, "database")[0]).toContain("No database server answers");
+  expect(JSON.stringify(checks)).not.toContain("pass-word");
+});
+
 describe("svc doctor and a provider without a list of models", () => {
   const findings = (checks: readonly Check[]) =>
     checks
@@ -233,29 +238,5 @@ describe("svc doctor and a provider without a list of models", () => {
       await upstream.stop();
     }
     expect(findings(await examine())[0]).toMatchObject({ state: "problem" });
-  });
-});
-
-describe("svc doctor with PostgreSQL", () => {
-  const postgres = usePostgres();
-
-  // The server of the tests keeps nothing safe, so that it is fast.
-  test("examines the server, what it does for safety, its clock and its connections", async () => {
-    const environment = { SVC_DATABASE_URL: postgres().url };
-    await (await home.serve(environment)).stop();
-    const checks = await examine(environment, "--deep");
-    expect(wrong(checks, "database")).toEqual([
-      "problem: The database server runs with fsync = off, so a crash can lose receipts.",
-      "problem: The database server runs with synchronous_commit = off, so a crash can lose receipts.",
-    ]);
-    const found = checks.map(({ finding }) => finding).join("\n");
-    for (const part of ["PostgreSQL 1", "It answers in", "of the database's clock", "adds up"])
-      expect(found).toContain(part);
-  });
-
-  test("names a server that does not respond, without the password", async () => {
-    const checks = await examine({ SVC_DATABASE_URL: "postgres://ann:pass-word@127.0.0.1:1/app" });
-    expect(wrong(checks, "database")[0]).toContain("No database server answers");
-    expect(JSON.stringify(checks)).not.toContain("pass-word");
   });
 });

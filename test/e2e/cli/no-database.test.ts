@@ -1,11 +1,10 @@
-/** Commands in a folder, or on a PostgreSQL database, in which nothing was ever started. */
+/** Commands in a folder in which nothing was ever started. */
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { Client } from "pg";
 import { createHome, type Home } from "../../setup/child.ts";
-import { createDatabase, dropDatabase } from "../../setup/postgres.ts";
 
 setDefaultTimeout(60_000);
 
@@ -94,10 +93,12 @@ describe("in an empty folder", () => {
       const source = join(shelf, "litellm.yaml");
       mkdirSync(shelf);
       writeFileSync(source, litellm);
-      const { code, stderr } = await home.svc(words(line.replace("LITELLM", source)), {
-        environment: { TMPDIR: shelf },
-        isProcess: true,
-      });
+      const usual = process.env["TMPDIR"];
+      process.env["TMPDIR"] = shelf;
+      expect(tmpdir()).toBe(shelf);
+      const { code, stderr } = await home.svc(words(line.replace("LITELLM", source)));
+      if (usual === undefined) delete process.env["TMPDIR"];
+      else process.env["TMPDIR"] = usual;
       expect({ code, stderr }).toEqual({ code: expected, stderr: expect.any(String) });
       expect(stderr).not.toContain("master secret");
       expect(existsSync(home.dataDir)).toBe(false);
@@ -137,60 +138,4 @@ test("a data directory without its database is reported as such", async () => {
     expect(code).toBe(1);
     expect(stderr).toContain("Restore the database, or move this file away");
   }
-});
-
-describe("on an empty PostgreSQL database", () => {
-  let url: string;
-  beforeEach(async () => {
-    url = await createDatabase();
-  });
-  afterEach(() => dropDatabase(url));
-
-  const tables = async () => {
-    const client = new Client({ connectionString: url });
-    await client.connect();
-    const { rows } = await client.query("select 1 from pg_tables where schemaname = 'public'");
-    await client.end();
-    return rows.length;
-  };
-
-  test("commands that need a database create no tables and no secret", async () => {
-    const environment = { SVC_DATABASE_URL: url };
-    const { host, pathname } = new URL(url);
-    for (const line of [
-      "account list",
-      "nodes",
-      "receipt list",
-      "ledger verify",
-      "secret rotate",
-    ]) {
-      const { code, stderr } = await home.svc(words(line), { environment });
-      expect({ line, code, stderr }).toEqual({
-        line,
-        code: 3,
-        stderr: `error: The database postgres://${host}${pathname} is empty. Check SVC_DATABASE_URL, or create a new database with svc serve.\n`,
-      });
-    }
-    expect(await tables()).toBe(0);
-    expect(readdirSync(dirname(home.dataDir))).toEqual(["svc.yaml"]);
-  });
-
-  test("a dry run creates no tables and no secret", async () => {
-    const environment = { SVC_DATABASE_URL: url };
-    const line = "apply CONFIG --dry-run";
-    expect(await home.svc(words(line), { environment })).toMatchObject({ code: 0 });
-    expect(await tables()).toBe(0);
-    expect(readdirSync(dirname(home.dataDir))).toEqual(["svc.yaml"]);
-  });
-
-  test("commands that can come first create the tables", async () => {
-    const environment = { SVC_DATABASE_URL: url };
-    expect(await home.svc(["account", "create", "acme"], { environment })).toMatchObject({
-      code: 0,
-    });
-    expect(await tables()).toBeGreaterThan(0);
-    expect(await home.json<readonly unknown[]>(["account", "list"], { environment })).toHaveLength(
-      1,
-    );
-  });
 });

@@ -15,7 +15,7 @@ import { openLog } from "./log.ts";
 import type { Opened } from "./opened.ts";
 import { pageOrigins, startPlatformRole } from "./platform-role.ts";
 import { applyAtStart, openStore, problemOf } from "./store.ts";
-import { openTelemetry } from "./telemetry.ts";
+import { openTelemetry, type TelemetryOptions } from "./telemetry.ts";
 import { closingMs, closingShare, Undo } from "./undo.ts";
 import { logUpgrade } from "./upgrade.ts";
 import { whenReachable } from "./when-reachable.ts";
@@ -43,6 +43,8 @@ export interface ServerOptions extends GatewayParts {
   readonly version: string;
   readonly writeLog?: (line: string) => void;
   readonly clock?: Clock;
+  /** How telemetry is collected into requests; tests do not wait for whole seconds. */
+  readonly telemetryLimits?: TelemetryOptions["limits"];
   /** What hashing a password costs; tests that sign in often lower it. */
   readonly passwordCost?: PasswordCost;
   /** How the data directory is taken; tests of faults put a faulty disk between. */
@@ -67,7 +69,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   undo.push(opened.close, closingShare(opened, "store"));
   try {
     const instance = settings.node;
-    const otlp = openTelemetry({ configuration, opened, version, instance, log, recent, undo });
+    const limits = options.telemetryLimits;
+    const telemetry = { configuration, opened, version, instance, log, recent, undo, limits };
+    const otlp = openTelemetry(telemetry);
     const engine = settings.engine === "on" ? superviseEngine(configuration, log) : undefined;
     if (engine !== undefined)
       undo.push((withinMs) => engine.close(withinMs), closingShare(opened, "engine"));

@@ -3,6 +3,7 @@ import { engineProvider, type ProviderEntry } from "../catalog/model.ts";
 import type { Configuration } from "../config/load.ts";
 import { vendorOf } from "../platform/providers/views.ts";
 import { ProcessMetrics, type ServedCertificate } from "../telemetry/metrics.ts";
+import type { BatchLimits } from "../telemetry/otlp/batches.ts";
 import { Otlp } from "../telemetry/otlp/otlp.ts";
 import type { FindProvider, TracedProvider } from "../telemetry/tracing/spans.ts";
 import type { ServerLog } from "./log.ts";
@@ -17,6 +18,8 @@ export interface TelemetryOptions extends ServerLog {
   readonly instance: string;
   /** Gets what this opens. */
   readonly undo: Undo;
+  /** Of each signal's queue and its requests. */
+  readonly limits?: Partial<BatchLimits> | undefined;
 }
 
 /** How long the end of a process may wait for the collector. */
@@ -55,6 +58,7 @@ export function openTelemetry(options: TelemetryOptions): Otlp | undefined {
     metricsMs: settings.otlpMetricsMs,
     log,
     recent,
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
   });
   undo.push(
     (withinMs = flushWithinMs) => otlp.close(Math.min(flushWithinMs, settings.graceMs, withinMs)),

@@ -20,7 +20,7 @@ export interface ExportsHome extends Home {
   /** An empty folder for exports. */
   readonly dir: string;
   /** Of the planted receipts, oldest first. */
-  readonly ids: readonly string[];
+  readonly ids: string[];
   show(name: string): Promise<ExportView>;
   /** One more receipt, right after the newest. */
   receive(): Promise<string>;
@@ -41,7 +41,7 @@ export async function createExportsHome(
   return {
     ...home,
     dir,
-    ids,
+    ids: [...ids],
     show: (name) => home.json<ExportView>(["exports", "show", name]),
     receive: () =>
       withStore(home.dataDir, async ({ ledger }) => {

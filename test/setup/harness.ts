@@ -43,6 +43,7 @@ export interface TestGatewayOptions {
   /** What the account has to begin with; enough for everything unless told. */
   readonly creditUsd?: string;
   readonly clock?: Clock;
+  readonly telemetryLimits?: ServerOptions["telemetryLimits"];
   readonly open?: ServerOptions["open"];
   readonly lookup?: ServerOptions["lookup"];
   /** Loads a vocabulary for itself, as a server does. */
@@ -77,6 +78,7 @@ export async function startTestGateway({
   writeLog,
   creditUsd = enoughUsd,
   clock,
+  telemetryLimits,
   open,
   lookup,
   hasOwnCounter = false,
@@ -98,6 +100,7 @@ export async function startTestGateway({
     ...(versions === undefined ? {} : { versions }),
     ...(writeLog === undefined ? {} : { writeLog }),
     ...(clock === undefined ? {} : { clock }),
+    ...(telemetryLimits === undefined ? {} : { telemetryLimits }),
     ...(open === undefined ? {} : { open }),
     lookup,
     sharedCounter: hasOwnCounter ? undefined : sharedCounter,

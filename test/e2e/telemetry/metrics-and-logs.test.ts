@@ -26,6 +26,7 @@ async function start(
       ...environment,
     },
     writeLog: (line) => lines.push(line),
+    telemetryLimits: { everyMs: 20, firstBackoffMs: 20, longestBackoffMs: 20 },
   });
   stops.push(() => gateway.stop());
   return { collector, gateway, lines };

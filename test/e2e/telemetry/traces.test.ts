@@ -24,7 +24,11 @@ let collector: TestCollector;
 let gateway: TestGateway;
 
 const start = (environment: Readonly<Record<string, string>> = {}) =>
-  startTestGateway({ manifest, environment: { SVC_OTLP_URL: collector.url, ...environment } });
+  startTestGateway({
+    manifest,
+    environment: { SVC_OTLP_URL: collector.url, ...environment },
+    telemetryLimits: { everyMs: 20 },
+  });
 
 beforeAll(async () => {
   collector = startCollector();

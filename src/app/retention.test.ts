@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -101,6 +101,8 @@ test("responses that have expired are deleted, also where storing is off and exp
 
 describe("receipts that an export has not delivered", () => {
   const of = { destinationId: "export_1", stream: "receipts" } as const;
+  let closing = async () => {};
+  afterEach(() => closing());
   /** An export that began long ago, and one receipt that is ten days older than it may get. */
   async function startHeld(name: string) {
     const configuration = loadConfiguration({
@@ -162,73 +164,54 @@ describe("receipts that an export has not delivered", () => {
         async (ledger) => (await Array.fromAsync(ledger.receipts({}))).length,
       );
     };
-    return { clock, lines, fail, failFor, work, move, left, close };
+    closing = close;
+    return { clock, lines, fail, failFor, work, move, left };
   }
 
   test("are kept for seven days of failures, and no longer", async () => {
-    const { clock, lines, failFor, left, close } = await startHeld("held");
-    try {
-      await failFor(7);
-      expect([await left(), lines.join()]).toEqual([1, expect.stringContaining("are kept until")]);
-      clock.ms++;
-      expect([await left(), lines.join()]).toEqual([
-        0,
-        expect.stringContaining("failed to deliver for seven days"),
-      ]);
-    } finally {
-      await close();
-    }
+    const { clock, lines, failFor, left } = await startHeld("held");
+    await failFor(7);
+    expect([await left(), lines.join()]).toEqual([1, expect.stringContaining("are kept until")]);
+    clock.ms++;
+    expect([await left(), lines.join()]).toEqual([
+      0,
+      expect.stringContaining("failed to deliver for seven days"),
+    ]);
   });
 
   test("are kept after a first failure, however long nothing was to be delivered", async () => {
-    const { clock, lines, fail, work, left, close } = await startHeld("idle");
-    try {
-      clock.ms -= 30 * dayMs;
-      await work(7);
-      clock.ms += 30 * dayMs;
-      await fail();
-      expect([await left(), lines.join()]).toEqual([1, expect.stringContaining("are kept until")]);
-    } finally {
-      await close();
-    }
+    const { clock, lines, fail, work, left } = await startHeld("idle");
+    clock.ms -= 30 * dayMs;
+    await work(7);
+    clock.ms += 30 * dayMs;
+    await fail();
+    expect([await left(), lines.join()]).toEqual([1, expect.stringContaining("are kept until")]);
   });
 
   test("are kept when a pass worked between failures, also an empty one", async () => {
-    const { failFor, work, left, close } = await startHeld("between");
-    try {
-      await failFor(6);
-      await work(0);
-      await failFor(6);
-      expect(await left()).toBe(1);
-    } finally {
-      await close();
-    }
+    const { failFor, work, left } = await startHeld("between");
+    await failFor(6);
+    await work(0);
+    await failFor(6);
+    expect(await left()).toBe(1);
   });
 
   test("are kept when a clock that was ahead has moved the export into the future", async () => {
-    const { move, lines, left, close } = await startHeld("ahead");
-    try {
-      await move(noonMs + 400 * dayMs);
-      expect([await left(), lines.join()]).toEqual([1, expect.stringContaining("are kept until")]);
-      await move(noonMs);
-      expect(await left()).toBe(0);
-    } finally {
-      await close();
-    }
+    const { move, lines, left } = await startHeld("ahead");
+    await move(noonMs + 400 * dayMs);
+    expect([await left(), lines.join()]).toEqual([1, expect.stringContaining("are kept until")]);
+    await move(noonMs);
+    expect(await left()).toBe(0);
   });
 
   test("are kept when the process was off for days, whether it had failed or not", async () => {
-    const { clock, fail, left, close } = await startHeld("off");
-    try {
-      clock.ms += 8 * dayMs;
-      expect(await left()).toBe(1);
-      await fail();
-      clock.ms += 8 * dayMs;
-      expect(await left()).toBe(1);
-      await fail();
-      expect(await left()).toBe(1);
-    } finally {
-      await close();
-    }
+    const { clock, fail, left } = await startHeld("off");
+    clock.ms += 8 * dayMs;
+    expect(await left()).toBe(1);
+    await fail();
+    clock.ms += 8 * dayMs;
+    expect(await left()).toBe(1);
+    await fail();
+    expect(await left()).toBe(1);
   });
 });

@@ -1,7 +1,7 @@
 /** Runs `svc` commands in this process: what they load is loaded once, and not for each of them. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { EventEmitter } from "node:events";
+import { EventEmitter } from "node:events";
 import packageJson from "../../package.json" with { type: "json" };
 import { createWiring } from "../../src/app/command-line.ts";
 import { serve, serveGateway, servePlatform } from "../../src/app/serve.ts";
@@ -77,4 +77,18 @@ export async function runCommand({
     engine: () => Promise.reject(new Error("the engine needs a process of its own")),
   });
   return running.run({ output, stdin }, () => runCli(words, wiring, version));
+}
+
+/** One command to its end, with what it printed. */
+export async function runToEnd(
+  words: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
+  let [stdout, stderr] = ["", ""];
+  const output: CommandOutput = {
+    stdout: (data) => void (stdout += String(data)),
+    stderr: (data) => void (stderr += String(data)),
+  };
+  const code = await runCommand({ words, environment, output, signals: new EventEmitter() });
+  return { code, stdout, stderr };
 }

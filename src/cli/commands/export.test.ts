@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openEmptyDatabase } from "../../../test/setup/empty-database.ts";
+import { runReceiptCommand } from "../../../test/setup/receipt-commands.ts";
 import { auditOf } from "../../../test/store/audit-sample.ts";
 import { plainModel } from "../../../test/store/catalog-samples.ts";
 import {
@@ -14,15 +15,11 @@ import {
 } from "../../../test/store/ledger-samples.ts";
 import { newId } from "../../base/ids.ts";
 import { toUsd } from "../../base/money.ts";
-import { Problem } from "../../base/problem.ts";
 import { costOf, type Price } from "../../call/price.ts";
 import { dayMs } from "../../ledger/rollups.ts";
-import { openLedgerReader } from "../../store/sqlite/ledger/reader.ts";
 import type { Sqlite } from "../../store/sqlite/sqlite.ts";
 import { createStore } from "../../store/sqlite/store.ts";
 import type { Store } from "../../store/store.ts";
-import { readInvocation, type Wiring } from "../command.ts";
-import { receiptCommands } from "./receipt.ts";
 
 const root = mkdtempSync(join(tmpdir(), "svc-export-"));
 const price: Price = { input: 300_000_000n, output: 2_500_000_001n };
@@ -54,37 +51,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true });
 });
 
-const wiring: Pick<Wiring, "withLedger"> = {
-  async withLedger(run) {
-    const reader = openLedgerReader(sqlite.path);
-    return run(reader).finally(() => reader.close());
-  },
-};
-
-async function run(line: string): Promise<{
-  readonly text: string;
-  readonly code: string;
-  readonly message?: string;
-}> {
-  const command = receiptCommands.find(({ name }) => line === name || line.startsWith(`${name} `));
-  if (command === undefined) throw new Error(`there is no ${line}`);
-  const words = line.split(" ").slice(command.name.split(" ").length);
-  let text = "";
-  const spy = spyOn(process.stdout, "write").mockImplementation((data: string | Uint8Array) => {
-    text += String(data);
-    return true;
-  });
-  try {
-    await command.run(readInvocation(command, words, wiring as Wiring));
-    return { text, code: "ok" };
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    return { text, code: error.code, message: error.message };
-  } finally {
-    spy.mockRestore();
-  }
-}
-
+const run = (line: string) => runReceiptCommand(line, sqlite.path);
 const output = async (line: string) => (await run(line)).text;
 const idsIn = (text: string): string[] => [...(text.match(/req_[0-9a-f]+/g) ?? [])];
 

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { runReceiptCommand } from "../../../test/setup/receipt-commands.ts";
 import { auditOf } from "../../../test/store/audit-sample.ts";
 import { plainModel } from "../../../test/store/catalog-samples.ts";
 import {
@@ -12,15 +13,12 @@ import {
   write,
 } from "../../../test/store/ledger-samples.ts";
 import { newId } from "../../base/ids.ts";
-import { Problem } from "../../base/problem.ts";
 import { costOf, type Price } from "../../call/price.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
-import { openLedgerReader } from "../../store/sqlite/ledger/reader.ts";
 import { openSqlite, type Sqlite } from "../../store/sqlite/sqlite.ts";
 import { createStore } from "../../store/sqlite/store.ts";
 import type { Store } from "../../store/store.ts";
-import { readInvocation, type Wiring } from "../command.ts";
-import { arithmeticLines, receiptCommands, receiptLines } from "./receipt.ts";
+import { arithmeticLines, receiptLines } from "./receipt.ts";
 
 const root = mkdtempSync(join(tmpdir(), "svc-receipts-"));
 const price: Price = { input: 300_000_000n, output: 2_500_000_001n, image: 30_000_000_000_000n };
@@ -83,64 +81,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true });
 });
 
-const absent = () => Promise.reject(new Error("not here"));
-const wiring: Wiring = {
-  configuration: () => {
-    throw new Error("not here");
-  },
-  withOperations: absent,
-  async withLedger(run) {
-    const reader = openLedgerReader(sqlite.path);
-    try {
-      return await run(reader);
-    } finally {
-      await reader.close();
-    }
-  },
-  examine: absent,
-  serve: absent,
-  gateway: absent,
-  platform: absent,
-  engine: absent,
-  migrate: absent,
-  copyStore: absent,
-  cancelCopy: absent,
-  backup: absent,
-  verifyBackup: absent,
-  restore: absent,
-};
-
-interface Outcome {
-  readonly text: string;
-  /** `ok`, or the code of the problem. */
-  readonly code: string;
-}
-
-/** What the words print, and what comes of them. */
-async function run(line: string): Promise<Outcome> {
-  const command = receiptCommands.find(({ name }) => line === name || line.startsWith(`${name} `));
-  if (command === undefined) throw new Error(`there is no ${line}`);
-  const words = line.split(" ").slice(command.name.split(" ").length);
-  let text = "";
-  const spy = spyOn(process.stdout, "write").mockImplementation(
-    (data: string | Uint8Array, ...rest: unknown[]) => {
-      text += String(data);
-      const done = rest.at(-1);
-      if (typeof done === "function") done();
-      return true;
-    },
-  );
-  try {
-    await command.run(readInvocation(command, words, wiring));
-    return { text, code: "ok" };
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    return { text, code: error.code };
-  } finally {
-    spy.mockRestore();
-  }
-}
-
+const run = (line: string) => runReceiptCommand(line, sqlite.path);
 const output = async (line: string) => (await run(line)).text;
 const codeOf = async (line: string) => (await run(line)).code;
 const idsIn = (text: string): string[] => [...(text.match(/req_[0-9a-f]+/g) ?? [])];

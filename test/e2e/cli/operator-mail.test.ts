@@ -1,11 +1,10 @@
 /** `svc operator invite --mail` and `svc operator reset --mail`, with a real mail server. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { EventEmitter } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runCommand } from "../../setup/command.ts";
+import { runToEnd } from "../../setup/command.ts";
 import { copyEmptyDatabase } from "../../setup/empty-database.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import { type MailServer, startMailServer } from "../../setup/mail-server.ts";
@@ -36,23 +35,17 @@ afterAll(async () => {
   mail.stop();
 });
 
-async function run(
+const run = (
   words: string,
   { dataDir }: Pick<TestGateway, "dataDir">,
   settings: Readonly<Record<string, string>> = {},
-) {
-  let [stdout, stderr] = ["", ""];
-  const code = await runCommand({
-    words: words.split(" "),
-    environment: { SVC_DATA_DIR: dataDir, SVC_CONFIG: "", SVC_LOG_LEVEL: "silent", ...settings },
-    output: {
-      stdout: (data) => void (stdout += String(data)),
-      stderr: (data) => void (stderr += String(data)),
-    },
-    signals: new EventEmitter(),
+) =>
+  runToEnd(words.split(" "), {
+    SVC_DATA_DIR: dataDir,
+    SVC_CONFIG: "",
+    SVC_LOG_LEVEL: "silent",
+    ...settings,
   });
-  return { code, stdout, stderr };
-}
 
 const newEmail = () => `${crypto.randomUUID()}@example.com`;
 const linkIn = (text: string) => /http:\/\/\S+\/join#[\w-]+/.exec(text)?.[0] ?? "";

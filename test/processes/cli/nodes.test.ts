@@ -1,9 +1,8 @@
 /** `svc nodes`: the gateways that share a database. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { EventEmitter } from "node:events";
 import { type NodesHome, openNodes } from "../../setup/among-nodes.ts";
-import { runCommand } from "../../setup/command.ts";
+import { runToEnd } from "../../setup/command.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 let nodes: NodesHome;
@@ -20,19 +19,8 @@ afterAll(async () => {
   await nodes.remove();
 });
 
-async function run(words: string, { dataDir }: TestGateway = gateway) {
-  let [stdout, stderr] = ["", ""];
-  const code = await runCommand({
-    words: words.split(" "),
-    environment: { SVC_DATA_DIR: dataDir, SVC_CONFIG: "" },
-    output: {
-      stdout: (data) => void (stdout += String(data)),
-      stderr: (data) => void (stderr += String(data)),
-    },
-    signals: new EventEmitter(),
-  });
-  return { code, stdout, stderr };
-}
+const run = (words: string, { dataDir }: TestGateway = gateway) =>
+  runToEnd(words.split(" "), { SVC_DATA_DIR: dataDir, SVC_CONFIG: "" });
 
 test("lists the nodes in a table or as JSON", async () => {
   const other = await nodes.join({ name: "eu-2" });

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createHome, type Home } from "../../setup/child.ts";
+import { useHome } from "../../setup/use-home.ts";
 
 setDefaultTimeout(60_000);
 
@@ -16,11 +16,7 @@ models:
   speech: { endpoint: speech, price: { input: 1, audio_output: 2 }, routes: [{ provider: named, model: c, voices: { Kore: k, Puck: p, Charon: c, Fenrir: f, Aoede: a } }] }
 `;
 
-let home: Home;
-beforeEach(() => {
-  home = createHome();
-});
-afterEach(() => home.remove());
+const home = useHome();
 
 const environment = { VENDOR_KEY: "from-the-environment" };
 /** The config file with this text, through the command. */

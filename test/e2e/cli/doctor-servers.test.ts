@@ -1,20 +1,17 @@
 /** What `svc doctor` asks of other servers. */
 
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { checkGroups } from "../../../src/cli/doctor-wiring.ts";
 import { lyingClient, startLyingProvider } from "../../fake/lying-provider.ts";
-import { createHome, type Environment, type Home } from "../../setup/child.ts";
+import type { Environment } from "../../setup/child.ts";
 import { startCollector } from "../../setup/collector.ts";
 import { examineHome, wrong } from "../../setup/doctor.ts";
 import { freePort } from "../../setup/platform-home.ts";
+import { useHome } from "../../setup/use-home.ts";
 
 setDefaultTimeout(60_000);
 
-let home: Home;
-beforeEach(() => {
-  home = createHome({ isBare: true });
-});
-afterEach(() => home.remove());
+const home = useHome({ isBare: true });
 
 const examine = (environment: Environment = {}) => examineHome(home, environment);
 

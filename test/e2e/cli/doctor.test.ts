@@ -1,22 +1,19 @@
 import { Database } from "bun:sqlite";
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newId } from "../../../src/base/ids.ts";
 import type { Check } from "../../../src/cli/doctor-wiring.ts";
 import { jsonReply } from "../../fake/recordings.ts";
 import { startFakeUpstream } from "../../fake/upstream.ts";
-import { createHome, type Environment, type Home } from "../../setup/child.ts";
+import type { Environment } from "../../setup/child.ts";
 import { examineHome, wrong } from "../../setup/doctor.ts";
 import { startMailServer } from "../../setup/mail-server.ts";
+import { useHome } from "../../setup/use-home.ts";
 
 setDefaultTimeout(60_000);
 
-let home: Home;
-beforeEach(() => {
-  home = createHome({ isBare: true });
-});
-afterEach(() => home.remove());
+const home = useHome({ isBare: true });
 
 const examine = (environment: Environment = {}, ...flags: readonly string[]) =>
   examineHome(home, environment, flags);

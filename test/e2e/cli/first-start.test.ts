@@ -1,35 +1,23 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { dirname, join } from "node:path";
 import { controlPath } from "../../../src/platform/control-socket.ts";
 import { chatStreams } from "../../fake/recordings.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
-import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { type ChildServer, createHome } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
+import { useHome } from "../../setup/use-home.ts";
 
 setDefaultTimeout(60_000);
 
 let upstream: FakeUpstream;
-let home: Home;
+const home = useHome({ isBare: true });
 
 beforeAll(async () => {
   upstream = await startFakeUpstream();
 });
 afterAll(() => upstream.stop());
-beforeEach(() => {
-  home = createHome({ isBare: true });
-});
-afterEach(() => home.remove());
 
 const manifest = () => standardManifest.replaceAll("UPSTREAM", upstream.baseUrl);
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);

@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { chatAnswers } from "../../fake/recordings.ts";
 import { startFakeUpstream } from "../../fake/upstream.ts";
-import { createHome, type Home } from "../../setup/child.ts";
+import { useHome } from "../../setup/use-home.ts";
 
 setDefaultTimeout(60_000);
 
@@ -23,11 +23,7 @@ interface Imported {
   readonly yaml?: string;
 }
 
-let home: Home;
-beforeEach(() => {
-  home = createHome();
-});
-afterEach(() => home.remove());
+const home = useHome();
 
 const importing = (words: readonly string[], stdin?: string) =>
   home.svc(["import", "litellm", ...words], {

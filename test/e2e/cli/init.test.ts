@@ -1,19 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { type LocalServer, startLocalServer } from "../../fake/local-server.ts";
-import { createHome, type Home } from "../../setup/child.ts";
+import { useHome } from "../../setup/use-home.ts";
 
 let ollama: LocalServer;
-let home: Home;
+const home = useHome();
 
 beforeAll(() => {
   ollama = startLocalServer();
 });
 afterAll(() => ollama.stop());
-beforeEach(() => {
-  home = createHome();
-});
-afterEach(() => home.remove());
 
 const here = () => ({ OLLAMA_HOST: ollama.host });
 const config = () => readFileSync(home.configPath, "utf8");

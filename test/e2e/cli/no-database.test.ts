@@ -1,10 +1,10 @@
 /** Commands in a folder in which nothing was ever started. */
 
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createHome, type Home } from "../../setup/child.ts";
+import { useHome } from "../../setup/use-home.ts";
 
 setDefaultTimeout(60_000);
 
@@ -63,11 +63,7 @@ const litellm = "model_list: [{ model_name: fast, litellm_params: { model: opena
 
 const words = (line: string) => line.replace("CONFIG", home.configPath).split(" ");
 
-let home: Home;
-beforeEach(() => {
-  home = createHome({ isBare: true });
-});
-afterEach(() => home.remove());
+const home = useHome({ isBare: true });
 
 describe("in an empty folder", () => {
   for (const line of needing)

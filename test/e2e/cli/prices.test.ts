@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { BulkView } from "../../../src/platform/prices/schemas.ts";
-import { createHome, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
+import { useHome } from "../../setup/use-home.ts";
 
 setDefaultTimeout(60_000);
 
@@ -28,11 +28,7 @@ interface Imported {
   readonly applied: boolean;
 }
 
-let home: Home;
-beforeEach(() => {
-  home = createHome();
-});
-afterEach(() => home.remove());
+const home = useHome();
 
 /** Entries of the store, which commands can change. */
 const put = async (stdin: string) =>

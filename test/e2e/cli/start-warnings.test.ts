@@ -1,15 +1,12 @@
 /** What a start warns of: once, in the log, with what to do. */
 
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { expect, setDefaultTimeout, test } from "bun:test";
+import type { ChildServer } from "../../setup/child.ts";
+import { useHome } from "../../setup/use-home.ts";
 
 setDefaultTimeout(60_000);
 
-let home: Home;
-beforeEach(() => {
-  home = createHome();
-});
-afterEach(() => home.remove());
+const home = useHome();
 
 interface Line {
   readonly level: string;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import {
   copyFileSync,
   existsSync,
@@ -19,17 +19,14 @@ import { keepSecret } from "../../../src/secrets/master-secret.ts";
 import { createSecrets } from "../../../src/secrets/secrets.ts";
 import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
 import { createStore } from "../../../src/store/sqlite/store.ts";
-import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import type { ChildServer } from "../../setup/child.ts";
+import { useHome } from "../../setup/use-home.ts";
 import { auditOf } from "../../store/audit-sample.ts";
 
 /** The master secret is replaced, and everything that it protects keeps working. */
 setDefaultTimeout(120_000);
 
-let home: Home;
-beforeEach(() => {
-  home = createHome();
-});
-afterEach(() => home.remove());
+const home = useHome();
 
 const inData = (name: string) => join(home.dataDir, name);
 const secretText = (name = "secret") => readFileSync(inData(name), "utf8").trim();

@@ -1,15 +1,11 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { createHome, type Home } from "../../setup/child.ts";
+import { expect, test } from "bun:test";
 import { examineHome, wrong } from "../../setup/doctor.ts";
+import { useHome } from "../../setup/use-home.ts";
 import { usePostgres } from "../../setup/use-postgres.ts";
 
 const postgres = usePostgres();
 
-let home: Home;
-beforeEach(() => {
-  home = createHome({ isBare: true });
-});
-afterEach(() => home.remove());
+const home = useHome({ isBare: true });
 
 // The server of the tests keeps nothing safe, so that it is fast.
 test("svc doctor examines the server, what it does for safety, its clock and its connections", async () => {

@@ -1,14 +1,10 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { createHome, type Home } from "../../setup/child.ts";
+import { useHome } from "../../setup/use-home.ts";
 
 setDefaultTimeout(60_000);
 
-let home: Home;
-beforeEach(() => {
-  home = createHome({ isBare: true });
-});
-afterEach(() => home.remove());
+const home = useHome({ isBare: true });
 
 test("SIGTERM to npm stops the gateway, and npm with its exit code", async () => {
   const root = join(import.meta.dir, "../../..");

@@ -1,23 +1,19 @@
 /** What commands ask and show on a terminal. */
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type LocalServer, startLocalServer } from "../../fake/local-server.ts";
-import { createHome, type Home } from "../../setup/child.ts";
 import { startOnTerminal } from "../../setup/terminal.ts";
+import { useHome } from "../../setup/use-home.ts";
 
 let ollama: LocalServer;
-let home: Home;
+const home = useHome();
 
 beforeAll(() => {
   ollama = startLocalServer();
 });
 afterAll(() => ollama.stop());
-beforeEach(() => {
-  home = createHome();
-});
-afterEach(() => home.remove());
 
 /** The environment of a command that shares the data directory. */
 const own = () => ({

@@ -1,14 +1,10 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createHome, type Home } from "../../../setup/child.ts";
+import { useHome } from "../../../setup/use-home.ts";
 
 /** No command may send the gateway's own secrets to another server. */
-let home: Home;
-beforeEach(() => {
-  home = createHome();
-});
-afterEach(() => home.remove());
+const home = useHome();
 
 test("commands refuse a variable of the gateway's own, and an import shows what it sends", async () => {
   const write = (name: string, text: string) => {

@@ -19,7 +19,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   "src/config/": ["test/e2e/cli/"],
   "src/engine/": ["test/e2e/embeddings/"],
   "src/exports/": ["test/e2e/exports/"],
-  "src/fleet/": ["test/e2e/cli/nodes.test.ts"],
+  "src/fleet/": ["test/processes/cli/nodes.test.ts"],
   "src/gateway/": ["test/e2e/requests/", "test/e2e/chat/", "test/e2e/idempotency/"],
   "src/keys/": ["test/e2e/requests/keys.test.ts"],
   "src/ledger/": ["test/e2e/money/"],

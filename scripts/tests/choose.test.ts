@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { root } from "./checkout.ts";
 import { chooseFiles } from "./choose.ts";
 import { reachedBy } from "./since.ts";
-import { filesOfTier, listTestFiles, tiers, type TierName } from "./tiers.ts";
+import { filesOfTier, listTestFiles, type TierName, tiers } from "./tiers.ts";
 
 const all = filesOfTier("test");
 

@@ -9,7 +9,7 @@ import { readUsers } from "./imports.ts";
  * which end-to-end tests own what a folder of src guarantees.
  */
 const walls = /^(src\/(app\/|main\.ts$)|test\/(setup|fake|replies)\/)/;
-const owners: Readonly<Record<string, readonly string[]>> = {
+export const owners: Readonly<Record<string, readonly string[]>> = {
   "src/app/": ["test/e2e/platform/", "test/e2e/requests/"],
   "src/backup/": ["test/e2e/store/"],
   "src/base/": ["test/e2e/requests/", "test/e2e/chat/"],
@@ -19,7 +19,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   "src/config/": ["test/e2e/cli/"],
   "src/engine/": ["test/e2e/embeddings/"],
   "src/exports/": ["test/e2e/exports/"],
-  "src/fleet/": ["test/processes/cli/nodes.test.ts"],
+  "src/fleet/": ["test/store/"],
   "src/gateway/": ["test/e2e/requests/", "test/e2e/chat/", "test/e2e/idempotency/"],
   "src/keys/": ["test/e2e/requests/keys.test.ts"],
   "src/ledger/": ["test/e2e/money/"],
@@ -67,8 +67,12 @@ export function reachedBy(
   const isWall = (path: string) =>
     walls.test(path) && !changed.includes(path) && !(isSupportChanged && path.startsWith("test/"));
   const users = readUsers();
-  const reached = new Set(changed);
-  const queue = [...changed];
+  const isCode = (path: string) => /\.(ts|tsx|mjs)$/.test(path);
+  // Data is often read by the name of its folder, or by the tests beside it.
+  const data = changed.filter((path) => !isCode(path));
+  const folders = data.map((path) => path.replace(/\/?[^/]*$/, ""));
+  const reached = new Set([...changed, ...folders]);
+  const queue = [...reached];
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     if (isWall(path)) continue;
     for (const user of users.get(path) ?? []) {
@@ -80,14 +84,11 @@ export function reachedBy(
   const owned = Object.keys(owners)
     .filter((folder) => changed.some((path) => path.startsWith(folder)))
     .flatMap((folder) => owners[folder] ?? []);
-  // A recording, a snapshot or a page beside a test belongs to the tests of its folder.
-  const folders = changed
-    .filter((path) => /^(test|engine|console)\//.test(path) && !/\.(ts|tsx|mjs)$/.test(path))
-    .map((path) => path.replace(/[^/]*$/, ""));
+  const besideData = folders.filter((folder) => /^(test|engine|console)\//.test(folder));
   return testFiles.filter(
     (file) =>
       reached.has(file) ||
       always.includes(file) ||
-      [...owned, ...folders].some((prefix) => file.startsWith(prefix)),
+      [...owned, ...besideData].some((prefix) => file.startsWith(prefix)),
   );
 }

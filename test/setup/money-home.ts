@@ -112,11 +112,12 @@ export async function openPayer(gateway: TestGateway, options: PayerOptions = {}
   const receipts = () => receiptsOf(gateway, id);
   const standing = () => fundsOf(gateway, id);
   const settled = async (count: number) => {
+    let written: readonly PaidReceipt[] = [];
     await waitUntil(`${count} receipts, nothing held`, async () => {
-      if ((await receipts()).length < count) return false;
-      return (await standing()).held === 0n;
+      if ((await standing()).held !== 0n) return false;
+      written = await receipts();
+      return written.length >= count;
     });
-    const written = await receipts();
     expect(written.length).toBe(count);
     await expectBooks(gateway, { id, credit }, written);
     return written;

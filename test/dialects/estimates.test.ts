@@ -12,7 +12,8 @@ import { costOf } from "./cases/words.ts";
 import { type Caller, type Form, forms, plainQuestion, post, reply, Stage } from "./stage.ts";
 import { type Pair, sceneName, scenes, twinOf } from "./vendors.ts";
 
-const stage = new Stage();
+// Calls of other files would teach the gateway which models hide their thoughts.
+const stage = new Stage({});
 
 beforeAll(() => untilCounted(stage));
 

@@ -16,8 +16,8 @@ import { type Pair, sceneName, scenes } from "./vendors.ts";
 import { verdictOf } from "./verdict.ts";
 
 const seed = 20_261_118;
-const cases = 150;
-const stage = new Stage({ environment: { SVC_IDLE_S: "2", SVC_FIRST_BYTE_S: "2" } });
+const rounds = 4;
+const stage = new Stage();
 
 type Mutation = (dice: Dice, packets: readonly string[]) => readonly string[];
 
@@ -96,7 +96,6 @@ for (const pair of scenes)
     for (const [name, mutate] of Object.entries(mutations))
       test(`a stream ${name} ends well or with an error, and never costs more than was held (seed ${seed})`, async () => {
         const caller = await stage.caller(pair);
-        const rounds = Math.ceil(cases / Object.keys(mutations).length);
         for (let number = 0; number < rounds; number++) {
           const packets = mutate(new Dice(seed, number), goodPackets(pair, number));
           try {
@@ -189,21 +188,23 @@ async function expectBounded(caller: Caller, packets: readonly Bytes[]): Promise
   expect(text).toEndWith("\n\n");
 }
 
+const ourNames = [
+  "x-request-id",
+  "request-id",
+  "x-svc-max-tokens",
+  "idempotent-replayed",
+  "x-ratelimit-remaining-requests",
+  "access-control-allow-origin",
+  "set-cookie",
+  "link",
+  "location",
+  "openai-evil",
+  "anthropic-evil",
+];
+
 /** Headers as bytes of Latin-1: names that we set ourselves, and values that would end a line. */
 const evilHeads: Readonly<Record<string, readonly string[]>> = {
-  "names of ours": [
-    "x-request-id: req_evil",
-    "request-id: req_evil",
-    "x-svc-max-tokens: evil",
-    "idempotent-replayed: true",
-    "x-ratelimit-remaining-requests: evil",
-    "access-control-allow-origin: *",
-    "set-cookie: evil=1",
-    "link: <https://evil.example>; rel=successor-version",
-    "location: https://evil.example",
-    "openai-evil: 1",
-    "anthropic-evil: 1",
-  ],
+  "names of ours": [ourNames.map((name) => `${name}: evil`).join("\r\n")],
   "a bare CR": ["x-request-id: a\rx-evil: 1", "retry-after: 1\rx-evil: 1"],
   "a bare LF": ["x-request-id: a\nx-evil: 1", "retry-after: 1\nx-evil: 1"],
   "a folded line": ["x-request-id: a\r\n\tx-evil: 1", "retry-after: 1\r\n x-evil: 1"],
@@ -220,7 +221,12 @@ const evilHeads: Readonly<Record<string, readonly string[]>> = {
   "numbers that cannot be": ["retry-after: 1e400", "retry-after-ms: -7", "retry-after: NaN evil"],
 };
 
-for (const pair of scenes)
+/** Heads are read in one place: each dialect needs one scene, natively where there is one. */
+const headed = scenes.filter(({ driver, vendor, isNative }) =>
+  driver.name === "chat" ? vendor.name === "compatible" : isNative,
+);
+
+for (const pair of headed)
   describe(`${sceneName(pair)}: of an upstream's headers, nothing reaches the caller`, () => {
     for (const [name, lines] of Object.entries(evilHeads))
       test(`with ${name}`, async () => {

@@ -5,8 +5,9 @@ import type { LedgerWrite } from "../../src/ledger/store.ts";
 import { plainAnswer, plainText } from "../providers/calls.ts";
 import { framed } from "../providers/stage.ts";
 import { aroundCommits } from "../setup/commits.ts";
-import { type Ask, Caller, forms, refusalOf, reply, Stage } from "./stage.ts";
-import { type Pair, sceneName, scenes } from "./vendors.ts";
+import { messagesDriver } from "./drivers/messages.ts";
+import { type Ask, Caller, forms, plainQuestion, post, refusalOf, reply, Stage } from "./stage.ts";
+import { type Pair, plainScenes, sceneName, scenes } from "./vendors.ts";
 
 /** What is on the disk. */
 const durable: LedgerWrite[] = [];
@@ -48,24 +49,29 @@ async function afterwards(pair: Pair, call: () => Promise<Response>): Promise<Re
   }
 }
 
-for (const pair of scenes) {
-  const { driver, wire } = pair;
-  const answer = plainAnswer(wire.can);
-  const name = sceneName(pair);
-
-  test(`${name}: the reply is given again, byte for byte, for one call and one charge`, async () => {
+for (const pair of scenes)
+  test(`${sceneName(pair)}: the reply is given again, byte for byte, for one call and one charge`, async () => {
+    const { driver, wire } = pair;
     const caller = await stage.caller(pair);
-    stage.answer(pair, reply(pair, "whole", answer));
+    stage.answer(pair, reply(pair, "whole", plainAnswer(wire.can)));
     const first = await caller.send({}, "whole", init);
     const text = await first.text();
     expect(driver.fromReply(JSON.parse(text))).toMatchObject({ text: plainText });
     const again = await caller.send({}, "whole", init);
     expect(await again.text()).toBe(text);
-    expect(again.headers.get("idempotent-replayed")).toBe("true");
-    expect(again.headers.get("x-original-request-id")).toBe(first.headers.get("x-request-id"));
+    const replayed = [again, first].map(({ headers }) => headers.get("idempotent-replayed"));
+    expect(replayed).toEqual(["true", null]);
+    const { id } = await caller.payer.receipt();
+    expect(first.headers.get("x-request-id")).toBe(id);
+    expect(again.headers.get("x-original-request-id")).toBe(id);
+    expect(again.headers.get("x-request-id")).not.toBe(id);
     expect(stage.calls.length).toBe(1);
-    await caller.payer.settled(1);
   });
+
+for (const pair of plainScenes) {
+  const { driver, wire } = pair;
+  const answer = plainAnswer(wire.can);
+  const name = sceneName(pair);
 
   test(`${name}: another request under a used key is refused, in this dialect and in others`, async () => {
     const caller = await stage.caller(pair);
@@ -74,9 +80,11 @@ for (const pair of scenes) {
     await first.text();
     const expected = conflict("key_reused", first.headers.get("x-request-id") ?? "");
     expect(await conflictOf(pair, await caller.send(other, "whole", init))).toEqual(expected);
-    for (const elsewhere of scenes.filter((scene) => scene.driver !== driver)) {
+    const body = JSON.stringify(driver.toBody({ model: pair.vendor.name, ...plainQuestion }));
+    for (const elsewhere of plainScenes.filter((scene) => scene !== pair)) {
       const same = new Caller(stage, elsewhere, caller.payer);
-      expect(await conflictOf(elsewhere, await same.send({}, "whole", init))).toEqual(expected);
+      for (const more of [init, { ...init, body }])
+        expect(await conflictOf(elsewhere, await same.send({}, "whole", more))).toEqual(expected);
     }
     expect(stage.calls.length).toBe(1);
     await caller.payer.settled(1);
@@ -144,3 +152,18 @@ for (const pair of scenes) {
     expect({ ...receipt.claim }).toMatchObject({ requestId, isDone: true });
   });
 }
+
+test("a key of a message is refused for its count of tokens", async () => {
+  const [pair] = plainScenes.filter(({ driver }) => driver === messagesDriver);
+  if (pair === undefined) throw new Error("no scene of messages");
+  const { driver, vendor, wire } = pair;
+  const caller = await stage.caller(pair);
+  const body = driver.toBody({ model: vendor.name, ...plainQuestion });
+  stage.answer(pair, reply(pair, "whole", plainAnswer(wire.can)));
+  const { key } = caller.payer;
+  await (await post({ stage, driver, key, body, init })).text();
+  const counter = { ...driver, path: `${driver.path}/count_tokens` };
+  const response = await post({ stage, driver: counter, key, body, init });
+  const { id } = await caller.payer.receipt();
+  expect(await conflictOf(pair, response)).toEqual(conflict("key_reused", id));
+});

@@ -5,7 +5,7 @@ import { framed } from "../providers/stage.ts";
 import { openPayer } from "../setup/money-home.ts";
 import { costOf } from "./cases/words.ts";
 import { Caller, type Form, forms, reply, Stage } from "./stage.ts";
-import { type Pair, sceneName, scenes } from "./vendors.ts";
+import { type Pair, plainScenes, sceneName } from "./vendors.ts";
 
 const stage = new Stage();
 const calls = 50;
@@ -67,7 +67,7 @@ const idsOf = (outcomes: readonly Outcome[], end: string) =>
   outcomes.flatMap((outcome) => (outcome.end === end ? [outcome.requestId] : [])).toSorted();
 const refused = "402 insufficient_quota";
 
-for (const pair of scenes)
+for (const pair of plainScenes)
   for (const form of forms)
     test(`${sceneName(pair)}, ${form}: of ${calls} calls at once on the money of ${covered}, ${covered} are served`, async () => {
       const { hold, path } = await probe(pair, form);
@@ -97,14 +97,14 @@ for (const pair of scenes)
 
 test(`${calls} calls of each dialect at once share one balance, and what was charged is gone from it`, async () => {
   const probes = new Map<Pair, Awaited<ReturnType<typeof probe>>>();
-  for (const pair of scenes) probes.set(pair, await probe(pair, "whole"));
+  for (const pair of plainScenes) probes.set(pair, await probe(pair, "whole"));
   const holds = [...probes.values()].map(({ hold }) => hold);
   const smallest = holds.reduce((least, hold) => (hold < least ? hold : least));
   const credit = BigInt(covered) * holds.reduce((sum, hold) => sum + hold, 0n);
   const payer = await openPayer(stage.gateway, { credit });
   // One of each in turn: none is before the others.
   const callers = Array.from({ length: calls }, () =>
-    scenes.map((pair) => new Caller(stage, pair, payer)),
+    plainScenes.map((pair) => new Caller(stage, pair, payer)),
   ).flat();
   const pairs = new Map([...probes].map(([pair, { path }]) => [path, pair]));
   const outcomes = await rush(callers, "whole", pairs);

@@ -1,12 +1,13 @@
 /** The real gateway in front of all kinds of vendors, called in one dialect. */
 
-import { afterAll, beforeAll, beforeEach } from "bun:test";
+import { afterAll, beforeAll, beforeEach, expect } from "bun:test";
 import type { Reply } from "../fake/script.ts";
 import type { RecordedRequest } from "../fake/upstream.ts";
 import { type Answer, type Asked, type VendorReply } from "../providers/dialect.ts";
 import { framed, isVendorReply } from "../providers/stage.ts";
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../setup/harness.ts";
-import { openPayer, type Payer, type PayerOptions } from "../setup/money-home.ts";
+import { ledgerProblems, openPayer, type Payer, type PayerOptions } from "../setup/money-home.ts";
+import { openShared } from "../setup/use-gateway.ts";
 import type { Driver, Heard, HeardError, HeardStream, Question } from "./driver.ts";
 import { manifest, type Pair } from "./vendors.ts";
 
@@ -14,17 +15,23 @@ export type Said = VendorReply | Reply;
 export const forms = ["whole", "streamed"] as const;
 export type Form = (typeof forms)[number];
 
-/** One gateway for all pairs of a file. */
+/** One gateway for all pairs, and for all files whose gateway has no options. */
 export class Stage {
   #gateway: TestGateway | undefined;
   #calls: RecordedRequest[] = [];
   #waiters: ((request: RecordedRequest) => void)[] = [];
 
-  constructor(options: TestGatewayOptions = {}) {
+  constructor(options?: TestGatewayOptions) {
     beforeAll(async () => {
-      this.#gateway = await startTestGateway({ manifest, ...options });
+      this.#gateway = await (options === undefined
+        ? openShared(manifest)
+        : startTestGateway({ manifest, ...options }));
     });
-    afterAll(() => this.#gateway?.stop());
+    afterAll(async () => {
+      const problems = await ledgerProblems(this.gateway);
+      if (options !== undefined) await this.gateway.stop();
+      expect(problems).toEqual([]);
+    });
     beforeEach(() => {
       this.gateway.upstream.reset();
       this.#calls = [];
@@ -63,7 +70,8 @@ export class Stage {
 
   /** A caller with an account of its own. */
   async caller(pair: Pair, options: PayerOptions = {}): Promise<Caller> {
-    return new Caller(this, pair, await openPayer(this.gateway, options));
+    const payer = await openPayer(this.gateway, options);
+    return new Caller(this, pair, payer);
   }
 }
 

@@ -87,7 +87,7 @@ describe("words", () => {
 });
 
 describe("an upstream that sends nothing at first", () => {
-  const stage = new Stage({ environment: { SVC_FIRST_BYTE_S: "0.25" } });
+  const stage = new Stage({ environment: { SVC_FIRST_BYTE_S: "0.05" } });
   for (const pair of scenes)
     for (const form of forms)
       test(`${sceneName(pair)}, ${form}: is a 504, and the connection is closed`, async () => {
@@ -215,7 +215,7 @@ async function writesOf(stage: Stage, caller: Caller): Promise<readonly string[]
   await arrived;
   for (const gate of gates) {
     gate.resolve();
-    for (let round = 0; round < 3; round++) await caller.hear({}, "whole");
+    for (let round = 0; round < 2; round++) await caller.hear({}, "whole");
   }
   return writes;
 }

@@ -112,13 +112,16 @@ export function pairsOf(driver: Driver): readonly Pair[] {
 /** Each dialect, translated and natively, once: for what does not depend on the vendor. */
 export const scenes: readonly Pair[] = drivers.flatMap(pairsOf).filter(isScene);
 
-function isScene({ driver, vendor, isNative }: Pair): boolean {
+/** Each dialect once: for what is over before a vendor is chosen, or begins after its answer. */
+export const plainScenes = scenes.filter(({ vendor }) => vendor.name === "compatible");
+
+export function isScene({ driver, vendor, isNative }: Pair): boolean {
   switch (vendor.name) {
     case "compatible":
       return true;
     case "openai-responses-only":
-      // Natively it is like its neighbor.
-      return !isNative;
+      // Chat speaks for the dialects that are translated to Responses.
+      return driver.name === "chat";
     default:
       return isNative && driver.name !== "completions";
   }
@@ -133,6 +136,9 @@ export const twinOf = ({ name }: Pick<Vendor, "name">) => `${name}-twin`;
 /** Called by one case alone: whether it hides its thoughts stays unknown. */
 export const strangerOf = ({ name }: Pick<Vendor, "name">) => `${name}-stranger`;
 
+/** Reaches the end of its life in the tests of that. */
+export const oldOf = ({ name }: Pick<Vendor, "name">) => `${name}-old`;
+
 /** The model that the vendor gets: the vendor's own name for it. */
 export const upstreamModel = ({ wires }: Vendor) => wires.chat?.model ?? "";
 
@@ -143,7 +149,8 @@ const price = '{ input: "0.30", cached_input: "0.03", cache_write: "0.40", outpu
 function entriesOf(vendor: Vendor): readonly string[] {
   const routes = `[{ provider: ${vendor.name}, model: "${upstreamModel(vendor)}" }]`;
   const terms = `endpoint: chat, max_output_tokens: 8192, price: ${price}, routes: ${routes}`;
-  return [vendor.name, twinOf(vendor), strangerOf(vendor)].map((id) => `  ${id}: { ${terms} }`);
+  const ids = [vendor.name, twinOf(vendor), strangerOf(vendor), oldOf(vendor)];
+  return ids.map((id) => `  ${id}: { ${terms} }`);
 }
 
 export const manifest = [

@@ -17,12 +17,15 @@ import type { Answer, Counts } from "../../providers/dialect.ts";
 import { framed, packetsUntil } from "../../providers/stage.ts";
 import { BodyReader } from "../../replies/event-stream.ts";
 import { forms, reply, type Stage } from "../stage.ts";
-import { type Pair, prices } from "../vendors.ts";
+import { isScene, type Pair, prices } from "../vendors.ts";
 
 export const tools = [weatherTool.function, clockTool.function];
 
 export function answerCases(stage: Stage, pair: Pair): void {
   describe("what the caller hears", () => {
+    paidCases(stage, pair);
+    if (pair.driver.can.tools) parallelCases(stage, pair);
+    if (!isScene(pair)) return;
     textCases(stage, pair);
     endCases(stage, pair);
     usageCases(stage, pair);
@@ -59,9 +62,9 @@ export function costOf({ input, output, cached = 0, written = 0 }: Counts): bigi
   );
 }
 
-function textCases(stage: Stage, pair: Pair): void {
+function paidCases(stage: Stage, pair: Pair): void {
   const { driver, vendor, wire } = pair;
-  for (const form of forms) {
+  for (const form of forms)
     test(`${form}: the text, the end, the usage, and a receipt of just that`, async () => {
       const caller = await stage.caller(pair);
       const counts = fullCounts(wire.can);
@@ -80,7 +83,11 @@ function textCases(stage: Stage, pair: Pair): void {
       expect({ outcome, estimated }).toEqual({ outcome: "ok", estimated: false });
       expect([charged, cost]).toEqual([costOf(counts), costOf(counts)]);
     });
+}
 
+function textCases(stage: Stage, pair: Pair): void {
+  const { driver, wire } = pair;
+  for (const form of forms) {
     test(`${form}: spaces and line ends are kept`, async () => {
       const texts = [" ", "\n\n", "  data: x\r\n", "\t", "\u2028", '\\"quoted\\"', "end "];
       const pieces = texts.map((text) => ({ text }));
@@ -140,10 +147,25 @@ function usageCases(stage: Stage, pair: Pair): void {
     });
 }
 
+const weather = { name: "get_weather", arguments: { city: "Zürich", days: 2 } };
+const clock = { name: "get_time", arguments: { city: "Oslo" } };
+
+function parallelCases(stage: Stage, pair: Pair): void {
+  const { can } = pair.wire;
+  for (const form of forms)
+    test(`${form}: parallel tool calls stay separate, each with its own id`, async () => {
+      const again = { ...weatherCall, id: "call_w3", pieces: ['{"city":"Bern","days":1}'] };
+      const caller = await stage.caller(pair);
+      stage.answer(pair, reply(pair, form, toolAnswer(can, [weatherCall, clockCall, again])));
+      const heard = await caller.hear({ tools }, form);
+      const third = { name: "get_weather", arguments: { city: "Bern", days: 1 } };
+      expect(heard).toMatchObject({ calls: [weather, clock, third], finish: "tool_calls" });
+      expect(new Set(heard.calls.map(({ id }) => id)).size).toBe(3);
+    });
+}
+
 function toolCases(stage: Stage, pair: Pair): void {
   const { can } = pair.wire;
-  const weather = { name: "get_weather", arguments: { city: "Zürich", days: 2 } };
-  const clock = { name: "get_time", arguments: { city: "Oslo" } };
   for (const form of forms) {
     test(`${form}: a tool call after text has its name, its arguments and an id`, async () => {
       const pieces = [{ text: "I look." }, { call: weatherCall }];
@@ -153,16 +175,6 @@ function toolCases(stage: Stage, pair: Pair): void {
       const heard = await caller.hear({ tools }, form);
       expect(heard).toMatchObject({ text: "I look.", calls: [weather], finish: "tool_calls" });
       expect(heard.calls[0]?.id).not.toBe("");
-    });
-
-    test(`${form}: parallel tool calls stay separate, each with its own id`, async () => {
-      const again = { ...weatherCall, id: "call_w3", pieces: ['{"city":"Bern","days":1}'] };
-      const caller = await stage.caller(pair);
-      stage.answer(pair, reply(pair, form, toolAnswer(can, [weatherCall, clockCall, again])));
-      const heard = await caller.hear({ tools }, form);
-      const third = { name: "get_weather", arguments: { city: "Bern", days: 1 } };
-      expect(heard).toMatchObject({ calls: [weather, clock, third], finish: "tool_calls" });
-      expect(new Set(heard.calls.map(({ id }) => id)).size).toBe(3);
     });
 
     test(`${form}: a call without arguments has arguments that parse`, async () => {

@@ -1,11 +1,11 @@
 /** When bytes move, in every dialect: words at once, signs of life, an end to every wait. */
 
 import { describe, expect, test } from "bun:test";
-import { connect } from "node:net";
 import { cutAfter, pausedAfter, type Step } from "../fake/script.ts";
 import { fullCounts, plainAnswer, plainText } from "../providers/calls.ts";
 import { framed, packetsUntil } from "../providers/stage.ts";
 import { BodyReader } from "../replies/event-stream.ts";
+import { writesOfReply } from "../replies/http-writes.ts";
 import { leaver } from "../setup/money-home.ts";
 import { type Caller, forms, plainQuestion, reply, Stage } from "./stage.ts";
 import { type Pair, sceneName, scenes } from "./vendors.ts";
@@ -211,47 +211,16 @@ async function writesOf(stage: Stage, caller: Caller): Promise<readonly string[]
   const whole = pair.wire.whole(plainAnswer(pair.wire.can));
   stage.answer(pair, [{ send: head }, ...steps, { send: end }], whole);
   const arrived = stage.nextCall();
-  const writes = rawWrites(stage, caller);
+  const { driver, vendor } = pair;
+  const writes = writesOfReply(
+    `${stage.gateway.baseUrl}${driver.path}`,
+    driver.headers(caller.payer.key),
+    driver.toBody({ ...plainQuestion, stream: true, model: vendor.name }),
+  );
   await arrived;
   for (const gate of gates) {
     gate.resolve();
     for (let round = 0; round < 2; round++) await caller.hear({}, "whole");
   }
   return writes;
-}
-
-function rawWrites(stage: Stage, { pair, payer }: Caller): Promise<readonly string[]> {
-  const { driver, vendor } = pair;
-  const text = JSON.stringify(
-    driver.toBody({ ...plainQuestion, stream: true, model: vendor.name }),
-  );
-  const { hostname, port } = new URL(stage.gateway.origin);
-  const headers = Object.entries({
-    host: "x",
-    connection: "close",
-    "content-type": "application/json",
-    "content-length": String(Buffer.byteLength(text)),
-    ...driver.headers(payer.key),
-  });
-  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-  const socket = connect(Number(port), hostname);
-  socket.write(`POST /v1${driver.path} HTTP/1.1\r\n${lines}\r\n${text}`);
-  return new Promise((resolve, reject) => {
-    const reads: Buffer[] = [];
-    socket.on("data", (bytes: Buffer) => reads.push(bytes));
-    socket.once("error", reject);
-    socket.once("end", () => resolve(chunksOf(Buffer.concat(reads))));
-  });
-}
-
-function chunksOf(all: Buffer): readonly string[] {
-  let rest = all.subarray(all.indexOf("\r\n\r\n") + 4);
-  const chunks: string[] = [];
-  for (;;) {
-    const lineEnd = rest.indexOf("\r\n");
-    const size = Number.parseInt(rest.subarray(0, lineEnd).toString(), 16);
-    if (!(size > 0)) return chunks;
-    chunks.push(rest.subarray(lineEnd + 2, lineEnd + 2 + size).toString());
-    rest = rest.subarray(lineEnd + 2 + size + 2);
-  }
 }

@@ -81,17 +81,6 @@ describe("after the first token, a dying upstream becomes an error event, never 
         expectBroken(stream);
       });
 
-  for (const by of ["reset", "close"] as const)
-    test(`the connection breaks, by ${by}`, async () => {
-      const seen = Promise.withResolvers<void>();
-      const recording = chatStreams.openai();
-      gateway.upstream.replyOnce(cutAfter({ recording, parts: 2, by, until: seen.promise }));
-      const body = new BodyReader(await call());
-      await body.until("Hello");
-      seen.resolve();
-      expectBroken(parseStream(await body.rest()));
-    });
-
   test("the connection breaks between the finish_reason and [DONE]", async () => {
     const seen = Promise.withResolvers<void>();
     const recording = chatStreams.openai();

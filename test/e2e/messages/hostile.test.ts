@@ -190,11 +190,4 @@ describe("a stream from the vendor", () => {
     expect(count(text, "event: error")).toBe(1);
     expect((await payer.receipt()).outcome).toBe("upstream_error");
   });
-
-  test("without a stop reason is cut off and ends with an error", async () => {
-    gateway.upstream.replyOnce(events(begin, start, delta, stop, end));
-    const text = await (await ask({ stream: true })).text();
-    expect(count(text, "event: message_stop")).toBe(0);
-    expect(count(text, "event: error")).toBe(1);
-  });
 });

@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import type { JsonObject } from "../../../src/call/chat.ts";
 import { httpReply } from "../../fake/http/reply.ts";
+import { cutAfter } from "../../fake/script.ts";
 import { type AnthropicBlock, anthropicEvents } from "../../fake/vendors/anthropic-messages.ts";
 import {
   anthropicAt,
@@ -11,6 +12,7 @@ import {
   nativeStream,
   nativeWhole,
 } from "../../setup/messages-home.ts";
+import { openPayer } from "../../setup/money-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const gateway = useTestGateway({ manifest: messagesManifest });
@@ -83,19 +85,6 @@ test("a stream has the vendor's events in their order, byte for byte but for id 
     message: { id, model: "claude", usage: { input_tokens: 20 } },
   });
   expect(rest).toEqual(events.slice(1));
-});
-
-test("the stream helper assembles reasoning, text and tool calls", async () => {
-  gateway.upstream.replyOnce(nativeStream({ blocks: thoughts, stopReason: "tool_use", usage }));
-  const stream = anthropicAt(gateway).messages.stream({ ...base, tools });
-  const message = await stream.finalMessage();
-  expect(message.content).toMatchObject([
-    { type: "thinking", thinking: 'I "look".', signature: "c2lnbmVk" },
-    { type: "redacted_thinking", data: "ZW5jcnlwdGVk" },
-    { type: "text", text: "One moment.\nPlease." },
-    { type: "tool_use", id: "toolu_1", name: "look", input: { city: "Oslo" } },
-  ]);
-  expect(message.usage).toMatchObject(usage);
 });
 
 test("signed thinking is sent back unchanged, with the result of the tool", async () => {
@@ -229,28 +218,6 @@ test("a vendor's own tools go to that vendor only", async () => {
   expect(await reply.json()).toMatchObject({ error: { param: "tools[0].type" } });
 });
 
-test("an error in the stream is sent in the format, and never looks like a clean end", async () => {
-  const events = anthropicEvents({ blocks: thoughts, stopReason: "tool_use", usage }).slice(0, 4);
-  const error =
-    'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"vendor words"}}\n\n';
-  gateway.upstream.replyOnce(
-    httpReply({
-      headers: { "content-type": "text/event-stream" },
-      body: [...events, error],
-      framing: "chunked",
-    }),
-  );
-  const text = await (await gateway.call("/messages", { ...base, stream: true })).text();
-  const last = text.trimEnd().split("\n\n").at(-1) ?? "";
-  expect(last).toStartWith("event: error\ndata: ");
-  expect(JSON.parse(last.split("data: ")[1] ?? "")).toMatchObject({
-    type: "error",
-    error: { type: "overloaded_error", code: "upstream_overloaded", param: null },
-  });
-  expect(text).not.toContain("vendor words");
-  expect(text).not.toContain("message_stop");
-});
-
 test("a failure before the first token keeps its status", async () => {
   const [start = "", ping = ""] = anthropicEvents({ blocks: [], stopReason: null, usage });
   const error =
@@ -265,4 +232,23 @@ test("a failure before the first token keeps its status", async () => {
   const reply = await gateway.call("/messages", { ...base, stream: true });
   expect(reply.status).toBe(529);
   expect(await reply.json()).toMatchObject({ error: { type: "overloaded_error" } });
+});
+
+test("a caller who disconnects pays for the reported input, and for the text until then", async () => {
+  const payer = await openPayer(gateway);
+  const block = { type: "text", text: "Hello there", pieces: ["Hello", " there"] } as const;
+  const recording = nativeStream({ blocks: [block], usage });
+  gateway.upstream.replyOnce(cutAfter({ recording, parts: 4, by: "hang" }));
+  const leaving = new AbortController();
+  const { messages } = anthropicAt(gateway, { apiKey: payer.key });
+  const stream = messages.stream(base, { signal: leaving.signal });
+  stream.on("text", () => leaving.abort());
+  await expect(stream.finalMessage()).rejects.toThrow();
+  const { charged, outcome, units } = await payer.receipt();
+  expect(outcome).toBe("left");
+  const { output = 0 } = units;
+  // Before the thread that counts has started, the count is an estimate by length.
+  expect(output).toBeWithin(1, 4);
+  const input = 20n * 3_000n + 7n * 300n + 5n * 3_750n;
+  expect(charged).toBe(input + BigInt(output) * 15_000n);
 });

@@ -138,6 +138,16 @@ describe("errors have the format's own types", () => {
     expect(await chat.text()).not.toContain("x-api-key");
   });
 
+  test("for a balance that does not cover the call", async () => {
+    const { key } = await openPayer(gateway, { credit: 1_000n });
+    const headers = { authorization: `Bearer ${key}` };
+    expect(await errorOf(base, "/messages", { headers })).toMatchObject({
+      status: 402,
+      type: "billing_error",
+      code: "insufficient_quota",
+    });
+  });
+
   test("of upstreams, before the first byte, streamed or not", async () => {
     for (const stream of [true, false]) {
       gateway.upstream.replyOnce(failures.overloaded());

@@ -213,15 +213,9 @@ describe("a stream from the vendor", () => {
 
   const ended = (type: string, response?: unknown) =>
     JSON.stringify({ type: `response.${type}`, sequence_number: 5, response });
-  const failed = responseObject([], { status: "failed" });
   const badEnds: Readonly<Record<string, string>> = {
     "without a response": ended("completed"),
     "with null as its response": ended("completed", null),
-    "as completed, with a status of failed": ended("completed", failed),
-    "as completed, with a status of in_progress": ended(
-      "completed",
-      responseObject([], { status: "in_progress" }),
-    ),
     "as cancelled": ended("cancelled", responseObject([], { status: "cancelled" })),
     "with a delta that is no JSON": '{"type":"response.output_text.delta","delta":"x", no json',
     "with an event that is no JSON": '{"type":"response.audio.done" no json',

@@ -94,7 +94,7 @@ describe("memory", () => {
 
   test("what was loaded is given back, however the request ends", async () => {
     const id = await large(12);
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < 3; round++) {
       expect(await codeOf(ask({ ...refused, previous_response_id: id }))).toBe(
         "400 invalid_request",
       );

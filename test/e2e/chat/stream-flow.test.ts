@@ -4,9 +4,9 @@ import { describe, expect, jest, test } from "bun:test";
 import { loadConfiguration } from "../../../src/config/load.ts";
 import { ActiveCalls } from "../../../src/gateway/active-calls.ts";
 import type { Bytes } from "../../fake/http/reply.ts";
-import { chatAnswers, chatStreams, failures, type Recording } from "../../fake/recordings.ts";
+import { chatAnswers, chatStreams, failures } from "../../fake/recordings.ts";
 import { cutAfter, pausedAfter, type Reply, type Script, type Step } from "../../fake/script.ts";
-import { BodyReader, type ErrorBody, parseStream, textOf } from "../../replies/event-stream.ts";
+import { BodyReader, type ErrorBody, parseStream } from "../../replies/event-stream.ts";
 import { writesOfReply } from "../../replies/http-writes.ts";
 import { thrownBy } from "../../replies/refusal.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
@@ -194,19 +194,14 @@ describe("a caller who leaves aborts the upstream", () => {
     expect(request.abortedByClient).toBe(true);
   }
   const midStream = cutAfter({ recording: chatStreams.openai(), parts: 2, by: "hang" });
-  const headOnly = cutAfter({ recording: chatStreams.openai(), parts: 0, by: "hang" });
 
-  for (const [name, body, reply] of [
-    ["a stream, before the head", hello, silence],
-    ["a stream, before the first event", hello, headOnly],
-  ] as const)
-    test("by the SDK: stream.controller.abort() in mid-stream", async () => {
-      await expectAbort(midStream, async () => {
-        const stream = await gateway.client().chat.completions.create(hello);
-        for await (const { choices } of stream)
-          if (choices[0]?.delta.content === "Hello") stream.controller.abort();
-      });
+  test("by the SDK: stream.controller.abort() in mid-stream", async () => {
+    await expectAbort(midStream, async () => {
+      const stream = await gateway.client().chat.completions.create(hello);
+      for await (const { choices } of stream)
+        if (choices[0]?.delta.content === "Hello") stream.controller.abort();
     });
+  });
 
   test("by the SDK: break out of the loop", async () => {
     await expectAbort(midStream, async () => {

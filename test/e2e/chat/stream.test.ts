@@ -10,7 +10,7 @@ import {
   openaiEvents,
   type Recording,
 } from "../../fake/recordings.ts";
-import { byteByByte, inPieces, type Reply } from "../../fake/script.ts";
+import type { Reply } from "../../fake/script.ts";
 import {
   type EventStream,
   expectWellFormed,
@@ -143,37 +143,16 @@ describe("every way of writing a stream", () => {
   };
 
   for (const [name, { record, text = plainText, finish = "stop", counts }] of Object.entries(cases))
-    for (const way of ["whole", "byte by byte"])
-      test(`${name}, ${way}`, async () => {
-        const recording = record();
-        const reply = way === "whole" ? recording : byteByByte(recording);
-        const stream = await relay(reply);
-        expect(textOf(stream)).toBe(text);
-        expect(finishOf(stream)).toBe(finish);
-        const metered = await relay(reply, { includeUsage: true });
-        expect(textOf(metered)).toBe(text);
-        const usage = usageOf(metered);
-        if (counts === undefined) expect(usage?.["completion_tokens"]).toBeGreaterThan(0);
-        else expect([usage?.["prompt_tokens"], usage?.["completion_tokens"]]).toEqual([...counts]);
-      });
-});
-
-// Every single byte is the parser's test (src/base/network/sse.test.ts).
-describe("cut in two, wherever that is, a stream arrives whole:", () => {
-  const cuts = 24;
-  const recordings = {
-    multiByte: [chatStreams.multiByte(), "Grüße 你好，世界 👋🏽👩‍👩‍👧 €"],
-    crlf: [chatStreams.crlf({ pieces: ["Hel", "lo"] }), "Hello"],
-    commentsAndFields: [chatStreams.commentsAndFields(), plainText],
-  } as const;
-  for (const [name, [recording, text]] of Object.entries(recordings))
     test(name, async () => {
-      const sizeBytes = recording.bytes.length;
-      for (let cut = 1; cut <= cuts; cut++) {
-        const at = Math.floor((cut * sizeBytes) / (cuts + 1));
-        const stream = await relay(inPieces(recording, [at]), { includeUsage: cut % 2 === 0 });
-        expect({ at, text: textOf(stream) }).toEqual({ at, text });
-      }
+      const recording = record();
+      const stream = await relay(recording);
+      expect(textOf(stream)).toBe(text);
+      expect(finishOf(stream)).toBe(finish);
+      const metered = await relay(recording, { includeUsage: true });
+      expect(textOf(metered)).toBe(text);
+      const usage = usageOf(metered);
+      if (counts === undefined) expect(usage?.["completion_tokens"]).toBeGreaterThan(0);
+      else expect([usage?.["prompt_tokens"], usage?.["completion_tokens"]]).toEqual([...counts]);
     });
 });
 

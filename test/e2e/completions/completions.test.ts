@@ -9,7 +9,6 @@ import {
   completionStream,
 } from "../../fake/openai/completion-replies.ts";
 import { chatStream, DONE, errorReply } from "../../fake/recordings.ts";
-import { byteByByte, cutAfter } from "../../fake/script.ts";
 import { problemsOf } from "../../replies/conformance.ts";
 import { refusalOf, thrownBy } from "../../replies/refusal.ts";
 import { standardManifest } from "../../setup/harness.ts";

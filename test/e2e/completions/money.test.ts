@@ -6,14 +6,12 @@ import {
   completionChoice,
   completionChunk,
   completionJson,
-  completionStream,
 } from "../../fake/openai/completion-replies.ts";
-import { chatStream, DONE, failures } from "../../fake/recordings.ts";
+import { chatStream, DONE } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
 import { BodyReader } from "../../replies/event-stream.ts";
-import { refusalOf } from "../../replies/refusal.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
-import { countTokens, flash, leaver, openPayer, warmCounter } from "../../setup/money-home.ts";
+import { countTokens, flash, openPayer, warmCounter } from "../../setup/money-home.ts";
 
 let gateway: TestGateway;
 

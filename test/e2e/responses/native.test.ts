@@ -13,8 +13,7 @@ import {
   responseEvents,
   wholeResponse,
 } from "../../fake/openai/responses.ts";
-import { chatAnswers, failures } from "../../fake/recordings.ts";
-import { cutAfter } from "../../fake/script.ts";
+import { chatAnswers } from "../../fake/recordings.ts";
 import { lastResponse, readResponseEvents, typesOf } from "../../replies/response-events.ts";
 import { openPayer } from "../../setup/money-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";

@@ -24,18 +24,14 @@ async function refusal(reply: Response | Promise<Response>) {
   return { status: response.status, ...error };
 }
 
-describe("a field that is wrong is named, and the message says what is right", () => {
+// Each field by itself, with values of all types and beyond its bounds, is openapi.test.ts's.
+describe("a place within a field that is wrong is named, and the message says what is right", () => {
   afterEach(() => expect(gateway.upstream.requests).toEqual([]));
 
-  const numbers = (field: string, wrong: readonly unknown[], right: string) =>
-    wrong.map((value): Case => [{ [field]: value }, field, right]);
   const content = (message: object) => ({ messages: [message] });
 
   type Case = readonly [given: object, param: string, right: string];
   const cases: readonly Case[] = [
-    ...numbers("model", [undefined, "", 7, {}, []], "must be a model id"),
-    [{ messages: undefined }, "messages", "is required and must be a list of at least one message"],
-    ...numbers("messages", ["hi", {}, [], 1], "a list of at least one message"),
     [content({ content: "hi" }), "messages[0].role", "is required and must be one of: system"],
     [content({ role: "robot", content: "hi" }), "messages[0].role", "user, assistant, tool"],
     [content({ role: 1, content: "hi" }), "messages[0].role", "user, assistant, tool"],
@@ -90,36 +86,20 @@ describe("a field that is wrong is named, and the message says what is right", (
       "is required",
     ],
     [content({ role: "tool", content: "4" }), "messages[0].tool_call_id", "is required"],
-    ...numbers("max_tokens", [0, -1, 1.5, "5", true, []], "must be an integer of at least 1"),
-    ...numbers("max_completion_tokens", [0, 1.5, "5"], "must be an integer of at least 1"),
-    ...numbers("temperature", [-0.1, 2.1, "1", true], "must be a number from 0 to 2"),
-    ...numbers("top_p", [-0.1, 1.1, "1", []], "must be a number from 0 to 1"),
-    ...numbers("stream", ["true", 1, {}], "must be true or false"),
-    ...numbers("stream_options", [true, "usage", []], "must be an object such as"),
     [
       { stream_options: { include_usage: "yes" } },
       "stream_options.include_usage",
       "must be true or false",
     ],
-    ...numbers("stop", [5, {}], "must be a string, or a list of 1 to 16 strings"),
-    ...numbers("n", [0, 129, 1.5, "2"], "must be an integer from 1 to 128"),
-    ...numbers("seed", [1.5, "1"], "must be an integer"),
-    ...numbers("presence_penalty", [-2.1, 2.1, "0"], "must be a number from -2 to 2"),
-    ...numbers("frequency_penalty", [-2.1, 2.1, "0"], "must be a number from -2 to 2"),
-    ...numbers("logprobs", ["true", 1], "must be true or false"),
-    ...numbers("top_logprobs", [-1, 21, 1.5], "must be an integer from 0 to 20"),
-    ...numbers("logit_bias", [[], "x", 1], "must be an object"),
     [{ logit_bias: { 50256: -101 } }, "logit_bias[50256]", "must be a number from -100 to 100"],
     [{ logit_bias: { 50256: 100.5 } }, "logit_bias[50256]", "must be a number from -100 to 100"],
     [{ logit_bias: { 50256: "1" } }, "logit_bias[50256]", "must be a number from -100 to 100"],
     [{ logit_bias: { cat: 1 } }, "logit_bias", "must be an object of token ids"],
     [{ logit_bias: { "-1": 1 } }, "logit_bias", "must be an object of token ids"],
-    ...numbers("tools", [{}, "x"], "must be a list of at most 128 tools"),
     [{ tools: Array(129).fill(tool("f")) }, "tools", "at most 128 tools"],
     [{ tools: [{ ...tool("f"), type: "retrieval" }] }, "tools[0].type", '"function"'],
     [{ tools: [{ type: "function" }] }, "tools[0].function", "is required"],
     [{ tools: [tool("")] }, "tools[0].function.name", "the name of the function"],
-    ...numbers("tool_choice", ["always", 1, []], '"none", "auto", "required", or an object'),
     [
       { tool_choice: choiceOf("g"), tools: [tool("f")] },
       "tool_choice.function.name",
@@ -127,18 +107,10 @@ describe("a field that is wrong is named, and the message says what is right", (
     ],
     [{ tool_choice: choiceOf("f") }, "tool_choice.function.name", "a tool in tools"],
     [{ tool_choice: choiceOf("f"), tools: [] }, "tool_choice.function.name", "a tool in tools"],
-    ...numbers("parallel_tool_calls", ["true", 0], "must be true or false"),
-    ...numbers("response_format", ["json", []], "must be an object with a type"),
     [{ response_format: { type: "xml" } }, "response_format.type", '"json_schema"'],
-    ...numbers("user", [5, {}], "must be a string"),
-    ...numbers("metadata", ["x", []], "must be an object"),
-    ...numbers("reasoning_effort", [5], "must be a string"),
     [{ modalities: ["audio"] }, "modalities[0]", "/v1/audio/speech"],
     [{ modalities: ["text", "audio"] }, "modalities[1]", "/v1/audio/speech"],
     [{ modalities: ["image", "text"] }, "modalities[0]", 'must be "text"'],
-    ...numbers("modalities", ["text", {}], 'must be ["text"]'),
-    ...numbers("functions", [[{ name: "f" }], {}], "Use tools"),
-    ...numbers("web_search_options", [{}, { search_context_size: "low" }, true], "must be omitted"),
     [content({ role: "function", name: "f", content: "4" }), "messages[0].role", "tool_call_id"],
   ];
 

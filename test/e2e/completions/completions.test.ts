@@ -246,10 +246,6 @@ describe("a model without legacy completions", () => {
 
 describe("refuses", () => {
   const cases: readonly (readonly [string, object])[] = [
-    ["prompt", { prompt: undefined }],
-    ["prompt", { prompt: "" }],
-    ["prompt", { prompt: [] }],
-    ["prompt", { prompt: Array(101).fill("a") }],
     ["prompt[1]", { prompt: ["a", 1] }],
     ["prompt[1]", { prompt: [1, "a"] }],
     ["prompt[0]", { prompt: [-1] }],
@@ -257,20 +253,14 @@ describe("refuses", () => {
     ["prompt", { prompt: "\ud800" }],
     ["max_tokens", { max_tokens: 0 }],
     ["max_tokens", { max_tokens: -1, echo: true }],
-    ["n", { n: 129 }],
     ["prompt", { prompt: Array(100).fill("a"), n: 2 }],
     ["best_of", { prompt: Array(100).fill("a"), best_of: 2 }],
     ["best_of", { n: 2, best_of: 1 }],
-    ["best_of", { best_of: 21 }],
     ["best_of", { best_of: 2, stream: true }],
-    ["logprobs", { logprobs: 6 }],
-    ["logprobs", { logprobs: true }],
     ["suffix", { suffix: "x", prompt: ["a", "b"] }],
     ["suffix", { suffix: "\ud800" }],
     ["echo", { echo: true, stream: true, prompt: [1] }],
-    ["stop", { stop: [] }],
     ["logit_bias", { logit_bias: { a: 1 } }],
-    ["temperature", { temperature: 3 }],
   ];
   for (const [param, fields] of cases)
     test(`${param} in ${JSON.stringify(fields).slice(0, 60)}`, async () => {

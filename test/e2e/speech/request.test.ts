@@ -94,12 +94,3 @@ describe("input", () => {
     expect(gateway.upstream.requests).toBeEmpty();
   });
 });
-
-test("formats that the contract does not have are refused by name", async () => {
-  for (const response_format of ["mp3", "opus", "flac", "WAV", 1]) {
-    const refusal = await refusalOf(speak({ response_format }));
-    expect(refusal).toMatchObject({ status: 400, ...invalid, param: "response_format" });
-    expect(refusal.message).toContain('"wav" or "pcm"');
-  }
-  expect(gateway.upstream.requests).toBeEmpty();
-});

@@ -4,18 +4,19 @@ import { join } from "node:path";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Ajv } from "ajv";
 import { problemsOf } from "../../../../test/replies/conformance.ts";
-import { errorKinds } from "../../../base/errors.ts";
-import type { JsonObject } from "../../../call/chat.ts";
+import { ApiError, errorKinds } from "../../../base/errors.ts";
+import type { Json, JsonObject } from "../../../call/chat.ts";
 import { endpointPaths } from "../../../call/endpoint.ts";
 import { chatRequest } from "../chat/request.ts";
 import { readCompletionFields, readPrompts, toTextCompletionOrder } from "../completions/call.ts";
 import { completionRequest } from "../completions/request.ts";
 import { readMediaInput, readTextInput } from "../embeddings/input.ts";
-import { embeddingRequest } from "../embeddings/request.ts";
+import { embeddingFields, embeddingRequest } from "../embeddings/request.ts";
 import { readCountRequest, readMessagesRequest } from "../messages/call.ts";
 import { messagesRequest } from "../messages/request.ts";
+import { responseRequest } from "../responses/request.ts";
 import { speechRequest } from "../speech/request.ts";
-import { readChatRequest, readEmbeddingRequest, readSpeechRequest } from "../validate.ts";
+import { readChatRequest, readEmbeddingRequest, reader, readSpeechRequest } from "../validate.ts";
 import { examples } from "./examples.ts";
 import { toOpenApi } from "./openapi.ts";
 import { responseExamples } from "./response-examples.ts";
@@ -156,23 +157,51 @@ test("every example obeys the schema that checks the real thing", () => {
 });
 
 /** The dialect of OpenAPI 3.0 says what our own schemas say: nothing is lost on the way. */
-describe("the document's schemas judge bodies as the gateway does", () => {
+describe("the document's schemas judge bodies as the gateway does, which names the field", () => {
   const ajv = new Ajv({ strict: false, strictNumbers: true });
   ajv.addSchema(document, "openapi");
   const accepts = (name: string) => {
     const isValid = ajv.compile({ $ref: `openapi#/components/schemas/${name}` });
     return (body: JsonObject) => isValid(body);
   };
-  const passes = (read: (body: JsonObject) => unknown) => (body: JsonObject) => {
-    // As the gateway does before it looks at a field.
-    const fields = Object.entries(body).filter(([, value]) => value !== null);
-    try {
-      read(Object.fromEntries(fields));
-      return true;
-    } catch {
-      return false;
-    }
+  /** What the gateway says against a body; undefined where it takes it. */
+  type Reads = (body: JsonObject) => ApiError | undefined;
+  const problemIn =
+    (read: (body: JsonObject) => unknown): Reads =>
+    (body) => {
+      // As the gateway does before it looks at a field.
+      const fields = Object.entries(body).filter(([, value]) => value !== null);
+      try {
+        read(Object.fromEntries(fields));
+        return undefined;
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        return error;
+      }
+    };
+  const passes = (read: (body: JsonObject) => unknown) => {
+    const reads = problemIn(read);
+    return (body: JsonObject) => reads(body) === undefined;
   };
+  /** The field is named, or a place within it, and the words are ours. */
+  const expectNamed = (problem: ApiError, field: string, says: unknown) => {
+    const { code, message } = problem;
+    const param = problem.param ?? "";
+    expect({ code, field, named: param.split(/[.[]/)[0] ?? "" }).toEqual({
+      code: "invalid_request",
+      field,
+      named: field,
+    });
+    expect(message).toStartWith(`${param} `);
+    expect(message).toEndWith(".");
+    expect(message).not.toMatch(/must (have|NOT|match)/);
+    if (param === field && typeof says === "string") expect(message).toContain(says);
+  };
+  /** Just outside of what a number may be. */
+  const beyond = ({ minimum, maximum }: JsonObject): readonly Json[] => [
+    ...(typeof minimum === "number" ? [minimum - 1, minimum - 0.1] : []),
+    ...(typeof maximum === "number" ? [maximum + 1, maximum + 0.1] : []),
+  ];
   const values = [
     [null, true, 0, -1, 1, 1.5, 2, 129, 1e21, "", "x", "auto", "wav", "float", "Kore"],
     [[], ["x"], [1], [[1]], [{}], {}, { type: "text" }, { type: "x" }, { include_usage: null }],
@@ -180,22 +209,28 @@ describe("the document's schemas judge bodies as the gateway does", () => {
   const compare = (options: {
     readonly name: string;
     readonly base: JsonObject;
-    readonly reads: (body: JsonObject) => boolean;
+    readonly schema: { readonly properties: object };
+    readonly reads: Reads;
   }) => {
-    const { name, base, reads } = options;
+    const { name, base, reads, schema } = options;
     const accept = accepts(name);
-    const fields = Object.keys(document.components.schemas[name].properties);
+    const properties: Record<string, JsonObject> = document.components.schemas[name].properties;
+    const fields = Object.keys(properties);
     expect(fields.length).toBeGreaterThan(3);
+    const own = schema.properties as Record<string, JsonObject>;
     let refused = 0;
     for (const field of fields)
-      for (const value of values) {
+      for (const value of [...values, ...beyond(properties[field] ?? {})]) {
         // Null means absent there, too; OpenAPI 3.0 cannot say it of kinds told apart by a field.
         const hasKinds = /^(response_format|tool_choice|thinking)$/.test(field);
         if (hasKinds && value === null) continue;
         const body = { ...base, [field]: value };
         const expected = accept(body);
         if (!expected) refused++;
-        expect({ field, value, passes: reads(body) }).toEqual({ field, value, passes: expected });
+        const problem = reads(body);
+        const isTaken = problem === undefined;
+        expect({ field, value, passes: isTaken }).toEqual({ field, value, passes: expected });
+        if (problem !== undefined) expectNamed(problem, field, own[field]?.["x-says"]);
       }
     expect(refused).toBeGreaterThan(fields.length);
   };
@@ -204,7 +239,8 @@ describe("the document's schemas judge bodies as the gateway does", () => {
     compare({
       name: "ChatCompletionRequest",
       base: examples.chatRequest,
-      reads: passes(readChatRequest),
+      schema: chatRequest,
+      reads: problemIn(readChatRequest),
     });
     const messages = [
       { role: "assistant", content: null },
@@ -239,7 +275,8 @@ describe("the document's schemas judge bodies as the gateway does", () => {
     compare({
       name: "CompletionRequest",
       base: examples.completionRequest,
-      reads: passes((body) => [readPrompts(body), readCompletionFields(body)]),
+      schema: completionRequest,
+      reads: problemIn((body) => [readPrompts(body), readCompletionFields(body)]),
     });
     const accept = accepts("CompletionRequest");
     const reads = passes(readPrompts);
@@ -264,19 +301,33 @@ describe("the document's schemas judge bodies as the gateway does", () => {
 
   test("messages", () => {
     const base = examples.messagesRequest;
-    compare({ name: "MessagesRequest", base, reads: passes(readMessagesRequest) });
+    const reads = problemIn(readMessagesRequest);
+    compare({ name: "MessagesRequest", base, schema: messagesRequest, reads });
+  });
+
+  test("responses", () => {
+    const reads = problemIn(reader(responseRequest));
+    const base = { model: "m", input: "x" };
+    compare({ name: "CreateResponseRequest", base, schema: responseRequest, reads });
   });
 
   test("speech", () => {
     const base = examples.speechRequest;
-    compare({ name: "SpeechRequest", base, reads: passes(readSpeechRequest) });
+    const reads = problemIn(readSpeechRequest);
+    compare({ name: "SpeechRequest", base, schema: speechRequest, reads });
   });
 
   test("embeddings: an input is in the document when a model of text or of media takes its form", () => {
     const base = examples.embeddingRequest;
     const text = passes((body) => [readEmbeddingRequest(body), readTextInput(body)]);
     const media = passes((body) => [readEmbeddingRequest(body), readMediaInput(body)]);
-    compare({ name: "EmbeddingRequest", base, reads: (body) => text(body) || media(body) });
+    const problem = problemIn((body) => [readEmbeddingRequest(body), readTextInput(body)]);
+    compare({
+      name: "EmbeddingRequest",
+      base,
+      schema: embeddingFields,
+      reads: (body) => (media(body) ? undefined : problem(body)),
+    });
     const accept = accepts("EmbeddingRequest");
     for (const input of ["", [""], ["a", ""]]) expect(accept({ model: "m", input })).toBe(false);
     const video = { video: { bytesBase64Encoded: "AAAA" } };

@@ -4,11 +4,12 @@
  * pays for what was said, and nothing unfinished looks like an answer.
  */
 
-import { describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { isJsonObject, type Json, type JsonObject } from "../../src/call/chat.ts";
 import type { Answer } from "../providers/dialect.ts";
 import { framed } from "../providers/stage.ts";
 import { countTokens } from "../setup/money-home.ts";
+import { untilCounted } from "./cases/counting.ts";
 import { chatDriver } from "./drivers/chat.ts";
 import { messagesDriver } from "./drivers/messages.ts";
 import { responsesDriver } from "./drivers/responses.ts";
@@ -17,6 +18,8 @@ import { type Pair, pairsOf, sceneName, twinOf } from "./vendors.ts";
 import { verdictOf } from "./verdict.ts";
 
 const stage = new Stage();
+
+beforeAll(() => untilCounted(stage));
 
 const pairOf = (driver: Parameters<typeof pairsOf>[0], name: string): Pair => {
   const pair = pairsOf(driver).find(({ vendor }) => vendor.name === name);

@@ -21,7 +21,7 @@ import { type PastQuestion, randomExtras, randomQuestion } from "./random.ts";
 import { randomAnswer, type Spoken, toReply } from "./spoken.ts";
 
 const seed = 20_261_118;
-const cases = 60;
+const cases = 40;
 const stage = new Stage();
 const chat = pairOf(chatDriver);
 

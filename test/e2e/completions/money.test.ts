@@ -1,6 +1,6 @@
 /** What a legacy completion holds and costs: all prompts, all candidates, and no echo. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { usageOf } from "../../fake/openai/chat-json.ts";
 import {
   completionChoice,
@@ -10,17 +10,11 @@ import {
 import { chatStream, DONE } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
 import { BodyReader } from "../../replies/event-stream.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import { countTokens, flash, openPayer, warmCounter } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-  await warmCounter(gateway);
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway();
+beforeAll(() => warmCounter(gateway));
 
 const model = "svc-3-flash";
 const prompt = "The three primary colors are";

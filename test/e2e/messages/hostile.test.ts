@@ -1,18 +1,13 @@
 /** Callers who want something for nothing, and vendors that speak the Messages format badly. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { httpReply } from "../../fake/http/reply.ts";
 import { httpChunk } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import { messagesManifest, nativeWhole } from "../../setup/messages-home.ts";
 import { openPayer } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({ manifest: messagesManifest });
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway({ manifest: messagesManifest });
 
 const user = { role: "user", content: "Hi" };
 const ask = (fields: object = {}, key = gateway.key) =>

@@ -9,7 +9,7 @@ export interface Stage {
 }
 
 /** One gateway for all checks of a suite; call it inside the suite. */
-export const openStage = (): Stage => ({ gateway: useTestGateway() });
+export const openStage = (): Stage => ({ gateway: useTestGateway({ isOwn: true }) });
 
 /** A JSON body that the upstream received. Default: the last one. */
 export function sentUpstream({ upstream }: TestGateway, at = -1): Record<string, unknown> {

@@ -25,7 +25,9 @@ export async function openShared(manifest = standardManifest): Promise<TestGatew
  * reset before each test. The properties can be read once a test or hook runs.
  *
  * Files that need nothing but a manifest share one gateway per process. A file that changes what
- * others see (catalog, limits, sums, clock) starts its own, with `isOwn`.
+ * others see (catalog, limits, sums, clock), or that depends on what the gateway has learned about a
+ * model (whether it hides its reasoning: then a disconnect does not abort), starts its own, with
+ * `isOwn`.
  */
 export function useTestGateway(
   options: TestGatewayOptions & { readonly isOwn?: boolean } = {},

@@ -21,7 +21,7 @@ import {
 import { refusalOf, thrownBy } from "../../replies/refusal.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
-const gateway = useTestGateway();
+const gateway = useTestGateway({ isOwn: true });
 
 const hello = {
   model: "svc-3-flash",

@@ -27,7 +27,7 @@ async function failureOf(response: Response) {
 }
 
 describe("tokens", () => {
-  const gateway = useTestGateway();
+  const gateway = useTestGateway({ isOwn: true });
 
   test("the reply begins with the upstream's first event, not with its second", async () => {
     const gate = Promise.withResolvers<void>();
@@ -182,7 +182,7 @@ test("as it ships, a silent stream is never without a comment for more than 15 s
 });
 
 describe("a caller who leaves aborts the upstream", () => {
-  const gateway = useTestGateway();
+  const gateway = useTestGateway({ isOwn: true });
 
   type Leave = (arrival: Promise<unknown>) => Promise<unknown>;
   async function expectAbort(reply: Reply, leave: Leave): Promise<void> {

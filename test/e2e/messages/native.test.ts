@@ -15,7 +15,7 @@ import {
 import { openPayer } from "../../setup/money-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
-const gateway = useTestGateway({ manifest: messagesManifest });
+const gateway = useTestGateway({ manifest: messagesManifest, isOwn: true });
 const sent = (at = -1) => gateway.upstream.requests.at(at)?.json as JsonObject;
 
 const thoughts: readonly AnthropicBlock[] = [

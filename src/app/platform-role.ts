@@ -12,6 +12,7 @@ import { type Actor, commandLine, serverStart } from "../platform/audit/author.t
 import { startControl } from "../platform/control-socket.ts";
 import type { RunningEngine } from "../platform/engine/operations.ts";
 import { forActor, type Operations } from "../platform/operations.ts";
+import type { Respond } from "../platform/server.ts";
 import type { WriteMetrics } from "../telemetry/exports.ts";
 import { Exposition } from "../telemetry/exposition.ts";
 import type { Otlp } from "../telemetry/otlp/otlp.ts";
@@ -45,6 +46,8 @@ export interface PlatformRoleOptions extends ServerLog {
 export interface PlatformRole {
   readonly url: string;
   readonly port: number;
+  /** What the listener answers with, for callers in this process. */
+  readonly respond: Respond;
   /** In the name of this start. */
   readonly operations: Operations;
   /** Commands of this machine can reach the process from here on. */
@@ -118,6 +121,7 @@ export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
   return {
     url: control.url,
     port: control.port,
+    respond: control.respond,
     operations: operationsOf(serverStart),
     openSocket() {
       const socket = startControl(configuration.settings.dataDir, operationsOf(commandLine));

@@ -16,7 +16,7 @@ import { Api } from "../platform/http/api.ts";
 import { Live } from "../platform/live/live.ts";
 import type { UnboundOperations } from "../platform/operations.ts";
 import { routes } from "../platform/routes.ts";
-import { startPlatform } from "../platform/server.ts";
+import { type Respond, startPlatform } from "../platform/server.ts";
 import { createSite } from "../platform/site/site.ts";
 import { readChanges } from "../wire/changes.ts";
 import type { GatewayLink } from "./gateway-link.ts";
@@ -48,6 +48,7 @@ const eraseEveryMs = 3_600_000;
 export function openControl(options: ControlOptions): {
   readonly url: string;
   readonly port: number;
+  readonly respond: Respond;
   close(): Promise<void>;
 } {
   const { configuration, opened, link, operations, people, factors, version, clock, log } = options;
@@ -109,6 +110,7 @@ export function openControl(options: ControlOptions): {
   return {
     url: url(),
     port: platform.port,
+    respond: platform.respond,
     async close() {
       clearInterval(timer);
       live.close();

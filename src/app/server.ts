@@ -6,6 +6,7 @@ import type { EngineSupervisor } from "../engine/supervisor.ts";
 import type { PasswordCost } from "../people/passwords.ts";
 import type { ApplyView } from "../platform/manifest/change.ts";
 import type { Operations } from "../platform/operations.ts";
+import type { Respond } from "../platform/server.ts";
 import { openCertificate } from "./certificate.ts";
 import { addEmbedded, superviseEngine } from "./engine.ts";
 import { linkInProcess } from "./gateway-link.ts";
@@ -23,6 +24,8 @@ import { whenReachable } from "./when-reachable.ts";
 export interface RunningServer {
   readonly gatewayUrl: string;
   readonly platformUrl: string;
+  /** What the platform's listener answers with, for callers in this process. */
+  readonly respondOnPlatform: Respond;
   readonly operations: Operations;
   readonly opened: Opened;
   readonly log: Log;
@@ -118,6 +121,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     return {
       gatewayUrl: gateway.publicUrl,
       platformUrl: platform.url,
+      respondOnPlatform: platform.respond,
       operations,
       opened,
       log,

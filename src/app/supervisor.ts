@@ -94,6 +94,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Runni
     return {
       gatewayUrl: link.publicUrl,
       platformUrl: platform.url,
+      respondOnPlatform: platform.respond,
       operations,
       opened,
       log,

@@ -36,14 +36,17 @@ const mostBodyBytes = 4 * 1024 * 1024;
 
 type Page = (request: Request) => Response | Promise<Response>;
 
+/** Answers a request of a peer, given by its IP address. */
+export type Respond = (request: Request, peer: string) => Promise<Response>;
+
 /** The control plane's own listener, never reachable through the gateway's. */
 export function startPlatform(options: PlatformServerOptions): {
   readonly port: number;
+  readonly respond: Respond;
   close(): Promise<void>;
 } {
-  const { host, port, certificate, publicUrl, trustedProxies, api, site } = options;
-  const own = { listensOn: host, publicUrl };
-  const documents = toDocuments(options);
+  const { host, port, certificate } = options;
+  const respond = toRespond(options);
   const listener = new Listener({
     place: { host, port, setting: "SVC_PLATFORM_PORT" },
     certificate,
@@ -54,24 +57,31 @@ export function startPlatform(options: PlatformServerOptions): {
         maxRequestBodySize: mostBodyBytes,
         // Else the runtime shows its own error page, with our source in it.
         development: false,
-        async fetch(request, running) {
-          if (!isOwnHost(request.headers.get("host"), own)) return misdirected();
-          const path = requestPath(request.url);
-          const document = Object.hasOwn(documents, path) ? documents[path] : undefined;
-          if (document !== undefined) return readOnly(request) ?? document(request);
-          const address = clientAddress({
-            peer: running.requestIP(request)?.address ?? "",
-            forwardedFor: request.headers.get("x-forwarded-for"),
-            trusted: trustedProxies,
-          });
-          const reply = await api.respond(request, address);
-          if (reply !== undefined) return withBuild(reply, site.build());
-          const page = site.respond(request) ?? nothingHere();
-          return page.status === 404 ? page : (readOnly(request) ?? page);
-        },
+        fetch: (request, running) => respond(request, running.requestIP(request)?.address ?? ""),
       }),
   });
-  return { port: listener.port, close: () => listener.close() };
+  return { port: listener.port, respond, close: () => listener.close() };
+}
+
+function toRespond(options: PlatformServerOptions): Respond {
+  const { host, publicUrl, trustedProxies, api, site } = options;
+  const own = { listensOn: host, publicUrl };
+  const documents = toDocuments(options);
+  return async (request, peer) => {
+    if (!isOwnHost(request.headers.get("host"), own)) return misdirected();
+    const path = requestPath(request.url);
+    const document = Object.hasOwn(documents, path) ? documents[path] : undefined;
+    if (document !== undefined) return readOnly(request) ?? document(request);
+    const address = clientAddress({
+      peer,
+      forwardedFor: request.headers.get("x-forwarded-for"),
+      trusted: trustedProxies,
+    });
+    const reply = await api.respond(request, address);
+    if (reply !== undefined) return withBuild(reply, site.build());
+    const page = site.respond(request) ?? nothingHere();
+    return page.status === 404 ? page : (readOnly(request) ?? page);
+  };
 }
 
 /** An open page learns from any reply that there is a newer one. */

@@ -11,6 +11,7 @@ import { type FakeUpstream, startFakeUpstream } from "../fake/upstream.ts";
 import { replyProblems } from "../replies/conformance.ts";
 import { cheapPasswords } from "./cheap-passwords.ts";
 import { copyEmptyDatabase } from "./empty-database.ts";
+import { answersInProcess } from "./platform-fetch.ts";
 
 /** The real server in this process, on free ports, in front of the fake upstream. */
 export interface TestGateway {
@@ -120,9 +121,11 @@ export async function startTestGateway({
   });
   if (isInStore) await server.operations.manifest.apply({ text, dryRun: false });
   const started = { upstream, server, dataDir };
+  const forget = answersInProcess(server);
   return {
     ...(await withOwnAccount(started, { name: "test", creditUsd })),
     async stop() {
+      forget();
       await server.stop();
       await upstream.stop();
       rmSync(dataDir, { recursive: true, force: true });

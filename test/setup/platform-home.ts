@@ -1,6 +1,7 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import { type Api, routes } from "../../src/platform/routes.ts";
 import type { TestGateway } from "./harness.ts";
+import { platformFetch } from "./platform-fetch.ts";
 
 export const password = "a long enough password";
 
@@ -38,15 +39,18 @@ export function visitor(platformUrl: string, headers: Readonly<Record<string, st
         encodeURIComponent(params[key] ?? `:${key}`),
       );
       const search = new URLSearchParams(query).toString();
-      const response = await fetch(`${platformUrl}${place}${search === "" ? "" : `?${search}`}`, {
-        method,
-        headers: {
-          ...headers,
-          ...(body === undefined ? {} : { "content-type": "application/json" }),
-          ...more,
+      const response = await platformFetch(
+        `${platformUrl}${place}${search === "" ? "" : `?${search}`}`,
+        {
+          method,
+          headers: {
+            ...headers,
+            ...(body === undefined ? {} : { "content-type": "application/json" }),
+            ...more,
+          },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
+      );
       const text = await response.clone().text();
       const isJson = response.headers.get("content-type")?.includes("json") === true;
       if (isJson) checkReply(name, response.status, JSON.parse(text));

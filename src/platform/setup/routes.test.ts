@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
+import { waitUntil } from "../../../test/setup/money-home.ts";
 import { joinMember, joinOperator, type Visitor } from "../../../test/setup/platform-home.ts";
 
 const manifest = `
@@ -55,7 +56,7 @@ test("each step is done by doing it", async () => {
     messages: [{ role: "user", content: "hi" }],
   });
   await reply.text();
-  expect((await own()).calls).toBe(true);
+  await waitUntil("the call's receipt", async () => (await own()).calls);
 
   await operator.ask("POST /api/prices", {
     body: { model: "unpriced", price: { input: "0", output: "0" } },

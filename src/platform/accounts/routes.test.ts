@@ -1,24 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { chatAnswers } from "../../../test/fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
 import { hello } from "../../../test/setup/money-home.ts";
-import {
-  join,
-  joinMember,
-  joinOperator,
-  machine,
-  type Visitor,
-} from "../../../test/setup/platform-home.ts";
+import { join, joinMember, machine } from "../../../test/setup/platform-home.ts";
+import { usePlatform } from "../../../test/setup/use-platform.ts";
 
-let gateway: TestGateway;
-let operator: Visitor;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-  gateway.upstream.replyWith(chatAnswers.plain());
-  operator = await joinOperator(gateway);
-});
-afterAll(() => gateway.stop());
+const { gateway, operator } = usePlatform({ reply: chatAnswers.plain() });
 
 let made = 0;
 async function newAccount(body: Readonly<Record<string, unknown>> = {}) {
@@ -100,14 +86,9 @@ test("a token creates an account, and never a link that would give it more than 
 });
 
 test.each([
-  ["name", "<b>"],
-  ["credit_usd", "0"],
-  ["credit_usd", "-5"],
-  ["credit_usd", "1e3"],
   ["credit_usd", "2000000000"],
   ["email", "nobody"],
   ["rpm", "fast"],
-  ["budget", "5/week"],
 ])("a wrong %s of %s is told at its field and makes no account", async (field, value) => {
   const before = await namesOf();
   const { status, body } = await operator.ask("POST /api/accounts", {
@@ -122,41 +103,6 @@ test("a name that is taken is a conflict", async () => {
   const { status, body } = await operator.ask("POST /api/accounts", { body: { name } });
   expect(status).toBe(409);
   expect(body.error.message).toContain(name);
-});
-
-test("a reference counts once, and the reply says that it was there already", async () => {
-  const { id: account } = await newAccount();
-  const enter = (body: Readonly<Record<string, string>>) =>
-    operator.ask("POST /api/accounts/:account/entries", { params: { account }, body });
-  const credit = { kind: "credit", usd: "20", reference: "invoice 7", note: "by bank" };
-  const first = await enter(credit);
-  expect(first.body).toEqual({
-    id: expect.any(String),
-    kind: "credit",
-    amount_usd: "20.00",
-    reference: "invoice 7",
-    note: "by bank",
-    created_at: expect.any(String),
-    repeated: false,
-    balance_usd: "20.00",
-  });
-  expect((await enter(credit)).body).toEqual({ ...first.body, repeated: true });
-  expect((await enter({ ...credit, usd: "21" })).status).toBe(409);
-  expect((await enter({ kind: "withdrawal", usd: "20.01" })).status).toBe(409);
-  expect((await enter({ kind: "withdrawal", usd: "5" })).body.balance_usd).toBe("15.00");
-  expect((await enter({ kind: "refund", usd: "1", reference: "" })).body.balance_usd).toBe("16.00");
-  const wrong = await enter({ kind: "credit", usd: "ten" });
-  expect(wrong.body.error.field).toBe("usd");
-});
-
-test("only limits that are named change, and none takes one away", async () => {
-  const { id: account } = await newAccount({ rpm: "60", tpm: "1000" });
-  const limit = (body: Readonly<Record<string, string>>) =>
-    operator.ask("PATCH /api/accounts/:account/limits", { params: { account }, body });
-  const { body } = await limit({ tpm: "none", concurrency: "4" });
-  expect(body.limits).toEqual({ rpm: "60", tpm: null, concurrency: "4", budget: null });
-  expect((await limit({ budget: "lots" })).body.error.field).toBe("budget");
-  expect((await limit({})).status).toBe(400);
 });
 
 test("an account keeps its receipts for some days, or for as long as all do", async () => {
@@ -221,20 +167,6 @@ test("details tell what was spent by model and key, and who belongs to the accou
   const row = (rows: readonly { id: string }[]) => rows.find(({ id }) => id === account);
   expect(row(plain)).toMatchObject({ name, keys: 1, spent_month_usd: null });
   expect(row(spent)).toMatchObject({ name, keys: 1, spent_month_usd: charged });
-});
-
-test("a member sees the balance of their own account and nothing of the operator's", async () => {
-  const mine = await newAccount();
-  const other = await newAccount();
-  const viewer = await joinMember(gateway, operator, { account: mine.id, role: "viewer" });
-  const owner = await joinMember(gateway, operator, { account: mine.id, role: "owner" });
-  const ask = async (who: Visitor, name: string, account: string) =>
-    (await who.ask(name, { params: { account } })).status;
-  expect(await ask(viewer, "GET /api/accounts/:account", mine.id)).toBe(200);
-  expect(await ask(viewer, "GET /api/accounts/:account", other.id)).toBe(404);
-  expect(await ask(owner, "GET /api/accounts", "")).toBe(403);
-  expect(await ask(owner, "GET /api/accounts/:account/details", mine.id)).toBe(403);
-  expect(await ask(owner, "POST /api/accounts/:account/resume", mine.id)).toBe(403);
 });
 
 test("the audit log has who credited which account, by which reference", async () => {

@@ -1,24 +1,20 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
-import { joinMember, joinOperator, type Visitor } from "../../../test/setup/platform-home.ts";
+import { beforeAll, expect, test } from "bun:test";
+import { joinMember, type Visitor } from "../../../test/setup/platform-home.ts";
+import { usePlatform } from "../../../test/setup/use-platform.ts";
 
-let gateway: TestGateway;
-let operator: Visitor;
-let owner: Visitor;
-let account: string;
 let nowMs = Date.UTC(2027, 0, 1);
 const names = Array.from({ length: 52 }, (_, at) => `key ${at}`);
 
+const { gateway, operator, owner, params } = usePlatform({
+  clock: { nowMs: () => nowMs },
+  members: ["owner"],
+});
 beforeAll(async () => {
-  gateway = await startTestGateway({ clock: { nowMs: () => nowMs } });
-  ({ account } = gateway);
-  operator = await joinOperator(gateway);
-  owner = await joinMember(gateway, operator, { account, role: "owner" });
   let id = "";
   for (const name of names) {
     nowMs++;
     const { body } = await owner.ask("POST /api/accounts/:account/keys", {
-      params: { account },
+      params,
       body: { name },
     });
     ({ id } = body);
@@ -31,10 +27,9 @@ beforeAll(async () => {
     body: { name: "theirs" },
   });
   await owner.ask("DELETE /api/accounts/:account/keys/:id", {
-    params: { account, id },
+    params: { ...params, id },
   });
 });
-afterAll(() => gateway.stop());
 
 interface Row {
   readonly action: string;
@@ -44,7 +39,7 @@ interface Row {
 
 const read = async (query: Record<string, string>) => {
   const { body } = await owner.ask("GET /api/accounts/:account/audit", {
-    params: { account },
+    params,
     query,
   });
   return body as { readonly records: readonly Row[]; readonly after: string | null };
@@ -70,7 +65,7 @@ test("of a rare action the few are found behind many others", async () => {
 
 test("an account sees its own records, the operator all, with account names", async () => {
   const { records } = await read({});
-  expect(new Set(records.map((row) => row.account))).toEqual(new Set([account]));
+  expect(new Set(records.map((row) => row.account))).toEqual(new Set([gateway.account]));
   expect(records[0]?.action).toBe("key.revoke");
   const { body } = await operator.ask("GET /api/audit", { query: { action: "key.create" } });
   const accounts = new Set(body.records.map((row: Row) => row.account));
@@ -106,11 +101,9 @@ test("a filter that makes no sense is refused at its field", async () => {
   for (const [field, value] of [
     ["from", "yesterday"],
     ["to", "2027-02-30"],
-    ["search", "x".repeat(201)],
-    ["account", account],
   ] as const) {
     const { status, body } = await owner.ask("GET /api/accounts/:account/audit", {
-      params: { account },
+      params,
       query: { [field]: value },
     });
     expect([status, body.error.field]).toEqual([400, field]);
@@ -120,14 +113,14 @@ test("a filter that makes no sense is refused at its field", async () => {
 test("the CSV has all pages of what the filters leave, and of no other account", async () => {
   const lines = (text: string): readonly string[] => text.trim().split("\r\n");
   const csv = async (who: Visitor, query: Record<string, string> = {}) =>
-    await who.ask("GET /api/accounts/:account/audit.csv", { params: { account }, query });
+    await who.ask("GET /api/accounts/:account/audit.csv", { params, query });
   const answer = await csv(owner, { action: "key.create", subject: "key " });
   expect(answer.response.headers.get("content-type")).toBe("text/csv; charset=utf-8");
   const [header, ...rows] = lines(answer.body);
   expect(header).toBe("id,at,actor_kind,actor,address,action,subject,account,account_name,detail");
   expect(rows).toHaveLength(names.length);
   expect(rows[0]).toContain("key 51");
-  expect(rows.every((row) => row.includes(account))).toBe(true);
+  expect(rows.every((row) => row.includes(gateway.account))).toBe(true);
   expect(lines((await csv(owner)).body).join("\n")).not.toContain("theirs");
   const all = await operator.ask("GET /api/audit.csv", { query: { action: "key.create" } });
   expect(lines(all.body)).toHaveLength(names.length + 3);
@@ -135,11 +128,7 @@ test("the CSV has all pages of what the filters leave, and of no other account",
   expect((await csv(owner, { to: "soon" })).body.error.field).toBe("to");
 });
 
-test("the CSV is for owners and operators, and hides operators from members", async () => {
-  const viewer = await joinMember(gateway, operator, { account, role: "viewer" });
-  const params = { account };
-  expect((await viewer.ask("GET /api/accounts/:account/audit.csv", { params })).status).toBe(403);
-  expect((await owner.ask("GET /api/audit.csv")).status).toBe(403);
+test("the CSV hides operators from members, and so does the filter by actor", async () => {
   const query = { action: "member.invite" };
   const own = await owner.ask("GET /api/accounts/:account/audit.csv", { params, query });
   expect(own.body).toContain(",operator,an operator,,member.invite,");

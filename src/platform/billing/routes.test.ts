@@ -1,29 +1,19 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { chatAnswers } from "../../../test/fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
 import { hello } from "../../../test/setup/money-home.ts";
-import {
-  joinMember,
-  joinOperator,
-  nobody,
-  type Visitor,
-} from "../../../test/setup/platform-home.ts";
+import { joinOperator, type Visitor } from "../../../test/setup/platform-home.ts";
+import { usePlatform } from "../../../test/setup/use-platform.ts";
 import { fromUsd, toUsd } from "../../base/money.ts";
 
 const startMs = Date.parse("2027-03-15T12:00:00Z");
 const clock = { ms: startMs };
 
-let gateway: TestGateway;
-let operator: Visitor;
-let viewer: Visitor;
-
-beforeAll(async () => {
-  gateway = await startTestGateway({ clock: { nowMs: () => clock.ms }, creditUsd: "10" });
-  gateway.upstream.replyWith(chatAnswers.plain());
-  operator = await joinOperator(gateway);
-  viewer = await joinMember(gateway, operator, { account: gateway.account, role: "viewer" });
+const { gateway, viewer } = usePlatform({
+  clock: { nowMs: () => clock.ms },
+  creditUsd: "10",
+  reply: chatAnswers.plain(),
+  members: ["viewer"],
 });
-afterAll(() => gateway.stop());
 beforeEach(() => {
   clock.ms = startMs;
 });
@@ -72,19 +62,4 @@ test("there is a page a month since the account was made", async () => {
     lines: [],
   });
   expect(body.ledger.opening_usd).toBe(body.ledger.closing_usd);
-});
-
-test.each(["2027-02", "2027-04", "2027-13", "march", "2027-03-01"])(
-  "the month %s, which the account has not seen, is refused at its field",
-  async (month) => {
-    const { status, body } = await ask(viewer, { query: { month } });
-    expect({ status, field: body.error.field }).toEqual({ status: 400, field: "month" });
-  },
-);
-
-test("only who belongs to an account sees its books", async () => {
-  const other = await gateway.server.operations.accounts.create({ name: "strangers" });
-  expect((await ask(viewer, { account: other.id })).status).toBe(404);
-  expect((await ask(nobody(gateway.platformUrl))).status).toBe(401);
-  expect((await ask(operator, { account: other.id })).body.balance_usd).toBe("0.00");
 });

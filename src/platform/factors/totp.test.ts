@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
+import { beforeAll, expect, test } from "bun:test";
 import {
   joinMember,
   joinOperator,
@@ -17,26 +16,19 @@ import {
   signedIn,
   TestClock,
 } from "../../../test/setup/second-factor.ts";
+import { usePlatform } from "../../../test/setup/use-platform.ts";
 
 const clock = new TestClock();
-let gateway: TestGateway;
-let operator: Visitor;
+const { gateway, operator, params: here } = usePlatform({ clock });
 let url: string;
-beforeAll(async () => {
-  gateway = await startTestGateway({ clock });
-  operator = await joinOperator(gateway);
+beforeAll(() => {
   url = gateway.platformUrl;
 });
-afterAll(() => gateway.stop());
 
 /** A member with an authenticator app. */
 async function newPerson() {
   const email = `${crypto.randomUUID()}@example.com`;
-  const who = await joinMember(gateway, operator, {
-    account: gateway.account,
-    role: "developer",
-    email,
-  });
+  const who = await joinMember(gateway, operator, { ...here, role: "developer", email });
   return { email, who, ...(await addApp(who, clock)) };
 }
 
@@ -127,7 +119,7 @@ test("each recovery code works once, also when it is used twice at the same mome
 
 test("who knows the password has ten tries at the code, from wherever and at once; the person's own browser is let in", async () => {
   const email = `${crypto.randomUUID()}@example.com`;
-  const options = { account: gateway.account, role: "developer", email };
+  const options = { ...here, role: "developer", email };
   const who = await joinMember(gateway, operator, options);
   const browser = visitor(url, { "sec-fetch-site": "same-origin" });
   const early = await browser.ask("POST /api/session", { body: { email, password } });
@@ -170,9 +162,9 @@ test("a new password voids what the old one had begun", async () => {
 
 test("an app counts only once a code confirms it, and only for the session that began", async () => {
   const email = `${crypto.randomUUID()}@example.com`;
-  const options = { account: gateway.account, role: "viewer", email };
+  const options = { ...here, role: "viewer", email };
   const who = await joinMember(gateway, operator, options);
-  const other = await joinMember(gateway, operator, { account: gateway.account, role: "viewer" });
+  const other = await joinMember(gateway, operator, { ...here, role: "viewer" });
   const { body: setup } = await who.ask("POST /api/me/totp/setup");
   expect(setup.uri).toContain(`secret=${setup.secret}`);
   expect((await firstStep(url, email)).first.body.ok).toBe(true);

@@ -1,11 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
-import {
-  joinMember,
-  joinOperator,
-  machine,
-  type Visitor,
-} from "../../../test/setup/platform-home.ts";
+import { beforeAll, expect, test } from "bun:test";
+import { machine, type Visitor } from "../../../test/setup/platform-home.ts";
+import { usePlatform } from "../../../test/setup/use-platform.ts";
 import { openStore } from "../../app/store.ts";
 import type { LedgerReports } from "../../ledger/reports.ts";
 import type { RejectionReports } from "../../rejections/rejection.ts";
@@ -54,31 +49,26 @@ class Gate {
 }
 
 const gate = new Gate();
-let gateway: TestGateway;
-let operator: Visitor;
-let viewer: Visitor;
 let token: Visitor;
+const { gateway, operator, viewer, params } = usePlatform({
+  open: async (configuration) => {
+    const { store, ...rest } = await openStore(configuration);
+    const openReports: typeof store.openReports = (options) =>
+      gate.before(store.openReports(options));
+    return { ...rest, store: { ...store, openReports } };
+  },
+  members: ["viewer"],
+});
 beforeAll(async () => {
-  gateway = await startTestGateway({
-    open: async (configuration) => {
-      const { store, ...rest } = await openStore(configuration);
-      const openReports: typeof store.openReports = (options) =>
-        gate.before(store.openReports(options));
-      return { ...rest, store: { ...store, openReports } };
-    },
-  });
-  operator = await joinOperator(gateway);
-  viewer = await joinMember(gateway, operator, { account: gateway.account, role: "viewer" });
   const made = await operator.ask("POST /api/accounts/:account/tokens", {
-    params: { account: gateway.account },
+    params,
     body: { name: "reader", role: "viewer", scopes: ["usage:read"] },
   });
   token = machine(gateway.platformUrl, made.body.token);
 });
-afterAll(() => gateway.stop());
 
 const ask = (who: Visitor, path: string) =>
-  who.ask(`GET /api/accounts/:account${path}`, { params: { account: gateway.account } });
+  who.ask(`GET /api/accounts/:account${path}`, { params });
 
 test("who asks for very many reports waits for their own alone, and is told when it is too much", async () => {
   // Each has two questions: of twelve, four are at work and twenty in line.

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { chatAnswers } from "../../../test/fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
 import { openPayer } from "../../../test/setup/money-home.ts";
-import { joinOperator, type Visitor } from "../../../test/setup/platform-home.ts";
+import { usePlatform } from "../../../test/setup/use-platform.ts";
 
-let gateway: TestGateway;
-let operator: Visitor;
+const { gateway, operator } = usePlatform({ reply: chatAnswers.plain() });
 beforeAll(async () => {
-  gateway = await startTestGateway();
-  operator = await joinOperator(gateway);
   const { operations } = gateway.server;
   const { id: account } = await operations.accounts.create({ name: "Acme Corp" });
   await operations.keys.create({ account, name: "production" });
   await operations.keys.create({ account: gateway.account, name: "staging" });
 });
-afterAll(() => gateway.stop());
 
 const list = async (find?: string) => {
   const query = find === undefined ? {} : { find };
@@ -41,7 +36,6 @@ test("finds keys by their own name and by their account's", async () => {
 });
 
 test("finds keys by their creator, and shows what each has spent this month and of its budget", async () => {
-  gateway.upstream.replyWith(chatAnswers.plain());
   const payer = await openPayer(gateway);
   await gateway.server.operations.keys.setLimits({ id: payer.keyId, budget: "5/month" });
   await payer.chat();

@@ -134,6 +134,8 @@ describe("an update", () => {
     const limited = await home.operations.keys.update({ id, models: ["a", "b"] });
     expect(limited).toMatchObject({ name: "laptop", models: ["a", "b"], limits: { rpm: "3" } });
     expect(limited.warnings).toHaveLength(2);
+    const early = await home.operations.keys.create({ account, models: ["svc-9"] });
+    expect(early.warnings).toEqual([expect.stringContaining("svc-9")]);
     expect((await home.operations.keys.update({ id, models: null })).models).toBeNull();
     expect(await opens([made.key])).toEqual([id]);
   });

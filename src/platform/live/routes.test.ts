@@ -1,42 +1,31 @@
-import { afterAll, beforeAll, expect, jest, test } from "bun:test";
+import { beforeAll, expect, jest, test } from "bun:test";
 import { chatAnswers } from "../../../test/fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
 import { hello, openPayer, type Payer } from "../../../test/setup/money-home.ts";
-import {
-  join,
-  joinMember,
-  joinOperator,
-  machine,
-  type Visitor,
-} from "../../../test/setup/platform-home.ts";
+import { join, joinMember, machine, type Visitor } from "../../../test/setup/platform-home.ts";
+import { usePlatform } from "../../../test/setup/use-platform.ts";
 import { openStore } from "../../app/store.ts";
 
-let gateway: TestGateway;
-let operator: Visitor;
-let viewer: Visitor;
 let other: Payer;
 let aheadMs = 0;
 /** Waited for where the account of a path is looked up. */
 let beforeAccount: (() => Promise<void>) | undefined;
 
+const { gateway, operator, viewer } = usePlatform({
+  clock: { nowMs: () => Date.now() + aheadMs },
+  open: async (configuration) => {
+    const { store, ...rest } = await openStore(configuration);
+    const find = async (id: string) => {
+      await beforeAccount?.();
+      return store.accounts.find(id);
+    };
+    return { ...rest, store: { ...store, accounts: { ...store.accounts, find } } };
+  },
+  reply: chatAnswers.plain(),
+  members: ["viewer"],
+});
 beforeAll(async () => {
-  gateway = await startTestGateway({
-    clock: { nowMs: () => Date.now() + aheadMs },
-    open: async (configuration) => {
-      const { store, ...rest } = await openStore(configuration);
-      const find = async (id: string) => {
-        await beforeAccount?.();
-        return store.accounts.find(id);
-      };
-      return { ...rest, store: { ...store, accounts: { ...store.accounts, find } } };
-    },
-  });
-  gateway.upstream.replyWith(chatAnswers.plain());
-  operator = await joinOperator(gateway);
-  viewer = await joinMember(gateway, operator, { account: gateway.account, role: "viewer" });
   other = await openPayer(gateway);
 });
-afterAll(() => gateway.stop());
 
 interface Row {
   readonly id: string;

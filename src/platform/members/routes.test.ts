@@ -1,28 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
-import {
-  join,
-  joinMember,
-  joinOperator,
-  nobody,
-  type Visitor,
-} from "../../../test/setup/platform-home.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { join, joinMember, nobody, type Visitor } from "../../../test/setup/platform-home.ts";
 import { addApp, TestClock } from "../../../test/setup/second-factor.ts";
+import { usePlatform } from "../../../test/setup/use-platform.ts";
 
-let gateway: TestGateway;
-let operator: Visitor;
+const { gateway, operator } = usePlatform();
 let account: string;
 let owner: Visitor;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-  operator = await joinOperator(gateway);
-});
 beforeEach(async () => {
   account = (await gateway.server.operations.accounts.create({ name: crypto.randomUUID() })).id;
   owner = await joinMember(gateway, operator, { account, role: "owner" });
 });
-afterAll(() => gateway.stop());
 
 const idOf = async (who: Visitor): Promise<string> =>
   (await who.ask("GET /api/session")).body.user.id;

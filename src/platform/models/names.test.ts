@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { chatAnswers } from "../../../test/fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
-import { joinOperator, type Visitor } from "../../../test/setup/platform-home.ts";
+import { usePlatform } from "../../../test/setup/use-platform.ts";
 
-let gateway: TestGateway;
-let operator: Visitor;
-beforeAll(async () => {
-  gateway = await startTestGateway({ isInStore: true });
-  operator = await joinOperator(gateway);
-  gateway.upstream.replyWith(chatAnswers.plain({ text: "hello" }));
+const { gateway, operator } = usePlatform({
+  isInStore: true,
+  reply: chatAnswers.plain({ text: "hello" }),
 });
-afterAll(() => gateway.stop());
 
 const route = { provider: "fake", model: "upstream-chat" };
 const price = { input: "1", output: "2" };
@@ -58,15 +53,13 @@ describe("aliases", () => {
     });
   });
 
-  test("are valid ids, each once, and at most 20", async () => {
+  test("are valid ids, each once", async () => {
     await create("checked");
     for (const aliases of [["no spaces"], ["a", "a"]]) {
       const { status, body } = await patch("checked", { aliases });
       expect(status).toBe(400);
       expect(body.error.field).toBe("aliases");
     }
-    const many = Array.from({ length: 21 }, (_, at) => `alias-${at}`);
-    expect((await patch("checked", { aliases: many })).status).toBe(400);
   });
 });
 
@@ -167,19 +160,15 @@ test("a new id that is taken, invalid or the same is refused by field", async ()
 });
 
 describe("a model that svc.yaml declares", () => {
-  let declared: TestGateway;
-  let owner: Visitor;
-  beforeAll(async () => {
-    declared = await startTestGateway({
-      manifest: `
+  const { operator: owner } = usePlatform({
+    manifest: `
 engine: {}
 models: { in-file: { endpoint: chat, price: { input: 1, output: 2 } } }`,
-    });
-    owner = await joinOperator(declared);
+  });
+  beforeAll(async () => {
     for (const id of ["svc-3-flash", "own"])
       await owner.ask("POST /api/catalog", { body: { id, price } });
   });
-  afterAll(() => declared.stop());
 
   const refusals = (model: string) =>
     Promise.all([

@@ -1,28 +1,20 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
+import { expect, test } from "bun:test";
+import { startTestGateway } from "../../../test/setup/harness.ts";
 import { openOperations } from "../../../test/setup/operations-home.ts";
 import {
   join,
   joinMember,
   joinOperator,
-  machine,
   nobody,
   password,
   type Visitor,
 } from "../../../test/setup/platform-home.ts";
+import { usePlatform } from "../../../test/setup/use-platform.ts";
 import { auditOf } from "../../../test/store/audit-sample.ts";
 import { Invites } from "../../people/invites.ts";
 import { People } from "../../people/people.ts";
-import { scopes } from "../../people/role.ts";
 
-let gateway: TestGateway;
-let operator: Visitor;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-  operator = await joinOperator(gateway);
-});
-afterAll(() => gateway.stop());
+const { gateway, operator } = usePlatform();
 
 const idOf = async (who: Visitor): Promise<string> =>
   (await who.ask("GET /api/session")).body.user.id;
@@ -197,49 +189,4 @@ test("ending the sessions of a person signs them out everywhere", async () => {
     404,
   );
   expect((await operator.ask("POST /api/people/:id/reset", { params: gone })).status).toBe(404);
-});
-
-test("no token, whatever its scopes, makes operators or opens a person's account", async () => {
-  const { body: made } = await operator.ask("POST /api/tokens", {
-    body: { name: "all", scopes: [...scopes] },
-  });
-  const token = machine(gateway.platformUrl, made.token);
-  const params = { id: await idOf(operator) };
-  expect((await token.ask("GET /api/people")).status).toBe(200);
-  for (const name of [
-    "POST /api/people/invites",
-    "POST /api/people/:id/reset",
-    "DELETE /api/people/:id/operator",
-    "DELETE /api/people/:id/sessions",
-    "DELETE /api/people/invites/:id",
-  ]) {
-    const body = name.endsWith("/invites") ? { body: {} } : {};
-    expect({ name, status: (await token.ask(name, { params, ...body })).status }).toEqual({
-      name,
-      status: 403,
-    });
-  }
-});
-
-test("the audit log has who was invited, reset and removed", async () => {
-  const { body: made } = await operator.ask("POST /api/people/invites", {
-    body: { email: "noted@example.com" },
-  });
-  const noted = await join(gateway.platformUrl, made.link, { email: "noted@example.com" });
-  const params = { id: await idOf(noted) };
-  await operator.ask("POST /api/people/:id/reset", { params });
-  await operator.ask("DELETE /api/people/:id/sessions", { params });
-  await operator.ask("DELETE /api/people/:id/operator", { params });
-  const { body } = await operator.ask("GET /api/audit");
-  const told = body.records.map((one: { action: string; subject: string }) => [
-    one.action,
-    one.subject,
-  ]);
-  for (const expected of [
-    ["operator.invite", "noted@example.com"],
-    ["person.reset", "noted@example.com"],
-    ["person.sessions", "noted@example.com"],
-    ["operator.remove", "noted@example.com"],
-  ])
-    expect(told).toContainEqual(expected);
 });

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
-import { joinOperator, type Visitor } from "../../../test/setup/platform-home.ts";
+import { expect, test } from "bun:test";
+import { usePlatform } from "../../../test/setup/use-platform.ts";
 
 const manifest = `
 providers:
@@ -10,13 +9,7 @@ models:
   own: { endpoint: chat, price: { input: 1, output: 2 }, routes: [{ provider: openai, model: nobody-knows-it }] }
 `;
 
-let gateway: TestGateway;
-let operator: Visitor;
-beforeAll(async () => {
-  gateway = await startTestGateway({ manifest, isInStore: true });
-  operator = await joinOperator(gateway);
-});
-afterAll(() => gateway.stop());
+const { gateway, operator } = usePlatform({ manifest, isInStore: true });
 
 const list = async (query = {}) => (await operator.ask("GET /api/prices", { query })).body;
 const set = (body: object) => operator.ask("POST /api/prices", { body });

@@ -1,21 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { jsonReply, operatorErrors } from "../../../test/fake/recordings.ts";
 import { willingVendor } from "../../../test/fake/willing-vendor.ts";
-import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
-import { joinOperator, type Visitor } from "../../../test/setup/platform-home.ts";
+import { usePlatform } from "../../../test/setup/use-platform.ts";
 
-let gateway: TestGateway;
-let operator: Visitor;
-beforeAll(async () => {
-  gateway = await startTestGateway({
-    environment: { SVC_BREAKERS: "on", GROQ_API_KEY: "gsk-0123456789" },
-  });
-  operator = await joinOperator(gateway);
-});
-afterAll(() => gateway.stop());
-beforeEach(() => {
-  gateway.upstream.reset();
-  gateway.upstream.replyWith(willingVendor);
+const { gateway, operator } = usePlatform({
+  environment: { SVC_BREAKERS: "on", GROQ_API_KEY: "gsk-0123456789" },
+  reply: willingVendor,
 });
 
 const literalKey = "sk-literal-0123456789";
@@ -362,18 +352,12 @@ test("vendors come with what a form needs of them", async () => {
   expect(vertex.options[0]).toMatchObject({ name: "project", needed: true });
 });
 
-test("where no file defines a provider, advice speaks of this page and of no file", async () => {
-  const fresh = await startTestGateway({ environment: { SVC_CONFIG: "" } });
-  try {
-    const person = await joinOperator(fresh);
+describe("where no file defines a provider", () => {
+  const { operator: person } = usePlatform({ environment: { SVC_CONFIG: "" } });
+
+  test("advice speaks of this page and of no file", async () => {
     const added = await person.ask("POST /api/providers", {
-      body: {
-        name: "gone",
-        base_url: "http://127.0.0.1:9/v1",
-        api_key: "literal-key",
-        allow_private: true,
-        skip_test: true,
-      },
+      body: own({ name: "gone", base_url: "http://127.0.0.1:9/v1", skip_test: true }),
     });
     expect(added.status).toBe(200);
     const { body } = await person.ask("GET /api/providers/:name/offer", {
@@ -381,7 +365,5 @@ test("where no file defines a provider, advice speaks of this page and of no fil
     });
     expect(body.problem.advice).toContain("Edit the provider to change it.");
     expect(body.problem.advice).not.toContain("svc.yaml");
-  } finally {
-    await fresh.stop();
-  }
+  });
 });

@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { jsonReply, operatorErrors } from "../../../test/fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
-import { joinOperator, type Visitor } from "../../../test/setup/platform-home.ts";
+import { usePlatform } from "../../../test/setup/use-platform.ts";
 
-let gateway: TestGateway;
-let operator: Visitor;
 const params = { name: "vendor" };
 const offered = [
   "gpt-4o",
@@ -17,17 +14,16 @@ const offered = [
   "acme-chat-1",
   ...Array.from({ length: 300 }, (_, at) => `acme-bulk-${at}`),
 ];
+const listing = jsonReply({ body: { data: offered.map((id) => ({ id })) } });
+const { gateway, operator } = usePlatform({ isInStore: true, reply: listing });
 beforeAll(async () => {
-  gateway = await startTestGateway({ isInStore: true });
-  operator = await joinOperator(gateway);
-  gateway.upstream.replyWith(jsonReply({ body: { data: offered.map((id) => ({ id })) } }));
+  gateway.upstream.replyWith(listing);
   const body = { ...params, vendor: "openai", base_url: gateway.upstream.baseUrl, api_key: "sk-x" };
   const added = await operator.ask("POST /api/providers", {
     body: { ...body, allow_private: true },
   });
   expect(added.status).toBe(200);
 });
-afterAll(() => gateway.stop());
 
 const serve = (models: readonly object[]) =>
   operator.ask("POST /api/providers/:name/models", { params, body: { models } });

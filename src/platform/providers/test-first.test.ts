@@ -1,31 +1,19 @@
 /** Keys and addresses are tried before they are saved; keys of one provider; pauses. */
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { jsonReply, operatorErrors } from "../../../test/fake/recordings.ts";
 import type { RecordedRequest } from "../../../test/fake/upstream.ts";
 import { willingVendor } from "../../../test/fake/willing-vendor.ts";
-import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
-import { joinOperator, type Visitor } from "../../../test/setup/platform-home.ts";
+import { usePlatform } from "../../../test/setup/use-platform.ts";
 
 const goodKey = "sk-good-0123456789abcd";
 const badKey = "sk-bad-0123456789-wxyz";
 
-let gateway: TestGateway;
-let operator: Visitor;
-beforeAll(async () => {
-  gateway = await startTestGateway({ environment: { SVC_BREAKERS: "on" } });
-  operator = await joinOperator(gateway);
-});
-afterAll(() => gateway.stop());
-
-const hasBadKey = ({ headers }: RecordedRequest) =>
-  String(headers["authorization"]).includes("sk-bad");
-beforeEach(() => {
-  gateway.upstream.reset();
-  gateway.upstream.replyWith((request) =>
-    hasBadKey(request) ? operatorErrors.badKey() : willingVendor(request),
-  );
-});
+const byKey = (request: RecordedRequest) =>
+  String(request.headers["authorization"]).includes("sk-bad")
+    ? operatorErrors.badKey()
+    : willingVendor(request);
+const { gateway, operator } = usePlatform({ environment: { SVC_BREAKERS: "on" }, reply: byKey });
 afterEach(async () => {
   await operator.ask("DELETE /api/providers/:name", {
     params: { name: "mine" },
@@ -164,9 +152,7 @@ describe("a changed provider", () => {
     await add();
     await serve();
     gateway.upstream.reset();
-    gateway.upstream.replyWith((request) =>
-      hasBadKey(request) ? operatorErrors.badKey() : willingVendor(request),
-    );
+    gateway.upstream.replyWith(byKey);
     const before = await find();
     const { status, body } = await change({ api_key: badKey });
     expect([status, body.error.code, body.error.field]).toEqual([400, "test_failed", "api_key"]);

@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { pausedAfter } from "../../../test/fake/script.ts";
 import { willingVendor } from "../../../test/fake/willing-vendor.ts";
-import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
-import { joinOperator, type Visitor } from "../../../test/setup/platform-home.ts";
+import { usePlatform } from "../../../test/setup/use-platform.ts";
 
-let gateway: TestGateway;
-let operator: Visitor;
-beforeAll(async () => {
-  gateway = await startTestGateway({ environment: { GROQ_API_KEY: "gsk-0123456789" } });
-  operator = await joinOperator(gateway);
-});
-afterAll(() => gateway.stop());
+const { gateway, operator } = usePlatform({ environment: { GROQ_API_KEY: "gsk-0123456789" } });
 
 const add = (body: object) => operator.ask("POST /api/providers", { body });
 const remove = (name: string) => operator.ask("DELETE /api/providers/:name", { params: { name } });

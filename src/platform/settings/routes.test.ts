@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
-import { joinOperator, type Visitor } from "../../../test/setup/platform-home.ts";
+import { expect, test } from "bun:test";
+import { usePlatform } from "../../../test/setup/use-platform.ts";
 import { settingList } from "../../config/settings.ts";
 
 const secret = "correct-horse-battery-staple-0123456789";
-let gateway: TestGateway;
-let operator: Visitor;
-
-beforeAll(async () => {
-  gateway = await startTestGateway({
-    environment: { SVC_SECRET: secret },
-    manifest: "settings: { retries: 3, max_call_s: 120 }\n",
-  });
-  operator = await joinOperator(gateway);
+const { gateway, operator } = usePlatform({
+  environment: { SVC_SECRET: secret },
+  manifest: "settings: { retries: 3, max_call_s: 120 }\n",
 });
-afterAll(() => gateway.stop());
 
 interface Setting {
   readonly name: string;

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
+import { expect, test } from "bun:test";
 import { waitUntil } from "../../../test/setup/money-home.ts";
-import { joinMember, joinOperator, type Visitor } from "../../../test/setup/platform-home.ts";
+import { joinMember } from "../../../test/setup/platform-home.ts";
+import { usePlatform } from "../../../test/setup/use-platform.ts";
 
 const manifest = `
 providers:
@@ -13,15 +13,7 @@ models:
   unrouted: { endpoint: chat, price: { input: 1, output: 1 } }
 `;
 
-let gateway: TestGateway;
-let operator: Visitor;
-let account: string;
-beforeAll(async () => {
-  gateway = await startTestGateway({ manifest, isInStore: true });
-  operator = await joinOperator(gateway);
-  account = gateway.account;
-});
-afterAll(() => gateway.stop());
+const { gateway, operator, params } = usePlatform({ manifest, isInStore: true });
 
 const setup = async () => (await operator.ask("GET /api/setup")).body;
 
@@ -38,9 +30,9 @@ test("counts what is there, and a provider without its key is not", async () => 
 
 test("each step is done by doing it", async () => {
   const { operations } = gateway.server;
+  const { account } = params;
   const owner = await joinMember(gateway, operator, { account, role: "owner" });
-  const own = async () =>
-    (await owner.ask("GET /api/accounts/:account/setup", { params: { account } })).body;
+  const own = async () => (await owner.ask("GET /api/accounts/:account/setup", { params })).body;
   expect(await own()).toEqual({ keys: 1, calls: false, members: 1, budgets: 0 });
   expect((await setup()).members).toBe(1);
 

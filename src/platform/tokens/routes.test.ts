@@ -1,21 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
-import {
-  joinMember,
-  joinOperator,
-  machine,
-  type Visitor,
-} from "../../../test/setup/platform-home.ts";
+import { expect, test } from "bun:test";
+import { joinMember, machine, type Visitor } from "../../../test/setup/platform-home.ts";
+import { usePlatform } from "../../../test/setup/use-platform.ts";
 
-let gateway: TestGateway;
-let operator: Visitor;
 let nowMs = Date.UTC(2027, 0, 1);
-
-beforeAll(async () => {
-  gateway = await startTestGateway({ clock: { nowMs: () => nowMs } });
-  operator = await joinOperator(gateway);
-});
-afterAll(() => gateway.stop());
+const { gateway, operator, params } = usePlatform({ clock: { nowMs: () => nowMs } });
 
 interface TokenView {
   readonly id: string;
@@ -36,7 +24,6 @@ test("an operator's token works until it expires, and no longer", async () => {
 });
 
 test("an account's token works until it expires, and no longer", async () => {
-  const params = { account: gateway.account };
   const owner = await joinMember(gateway, operator, { ...params, role: "owner" });
   const { body } = await owner.ask("POST /api/accounts/:account/tokens", {
     params,
@@ -53,7 +40,7 @@ test("a token is revoked by its own account, and by no other", async () => {
   const { id: other } = await gateway.server.operations.accounts.create({ name: "other" });
   const stranger = await joinMember(gateway, operator, { account: other, role: "owner" });
   const { body } = await operator.ask("POST /api/accounts/:account/tokens", {
-    params: { account: gateway.account },
+    params,
     body: { name: "kept", role: "viewer", scopes: ["keys:read"] },
   });
   const revoke = (who: Visitor, account: string) =>
@@ -61,7 +48,7 @@ test("a token is revoked by its own account, and by no other", async () => {
   const isWorking = async () =>
     (
       await machine(gateway.platformUrl, body.token).ask("GET /api/accounts/:account/keys", {
-        params: { account: gateway.account },
+        params,
       })
     ).status === 200;
   expect([(await revoke(stranger, other)).status, await isWorking()]).toEqual([404, true]);

@@ -1,25 +1,17 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { chatAnswers, failures } from "../../../test/fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
 import { fromUsd, hello, openPayer, type Payer } from "../../../test/setup/money-home.ts";
-import {
-  type Answer,
-  joinMember,
-  joinOperator,
-  type Visitor,
-} from "../../../test/setup/platform-home.ts";
+import { type Answer, joinMember, type Visitor } from "../../../test/setup/platform-home.ts";
+import { usePlatform } from "../../../test/setup/use-platform.ts";
 
-let gateway: TestGateway;
-let operator: Visitor;
+const { gateway, operator } = usePlatform({ reply: chatAnswers.plain() });
 let viewer: Visitor;
 let payer: Payer;
 let other: Payer;
 
 /** Three calls of one account, one of them in vain and one with another model; one of another. */
 beforeAll(async () => {
-  gateway = await startTestGateway();
   gateway.upstream.replyWith(chatAnswers.plain());
-  operator = await joinOperator(gateway);
   payer = await openPayer(gateway, { name: "payer" });
   other = await openPayer(gateway, { name: "other" });
   viewer = await joinMember(gateway, operator, { account: payer.id, role: "viewer" });
@@ -31,7 +23,6 @@ beforeAll(async () => {
   await other.chat();
   await other.settled(1);
 });
-afterAll(() => gateway.stop());
 
 type Query = Readonly<Record<string, string>>;
 interface Series {
@@ -152,16 +143,11 @@ test("every model is listed with what it comes to", async () => {
   );
 });
 
-test.each([
-  "range=2h",
-  "time_zone=Mars/Base",
-  "from=today",
-  "compare=year",
-  "by=account",
-  "by=provider",
-  "colour=red",
-])("a member's question with %s is refused at that field", async (text) => {
-  const query = Object.fromEntries(new URLSearchParams(text));
-  const { status, body } = await ofAccount(query);
-  expect([status, body.error.field]).toEqual([400, Object.keys(query)[0]]);
-});
+test.each(["time_zone=Mars/Base", "from=today", "by=account", "by=provider"])(
+  "a member's question with %s is refused at that field",
+  async (text) => {
+    const query = Object.fromEntries(new URLSearchParams(text));
+    const { status, body } = await ofAccount(query);
+    expect([status, body.error.field]).toEqual([400, Object.keys(query)[0]]);
+  },
+);

@@ -3,7 +3,7 @@ import { breakingChanges } from "./compare.ts";
 
 /** Each case changes the real document in one way; what would break a client must be found. */
 export type Loose = { [name: string]: Loose };
-const fresh = () => JSON.parse(JSON.stringify(toOpenApi())) as Loose;
+const document = JSON.parse(JSON.stringify(toOpenApi())) as Loose;
 /** The day on which the documents are compared. */
 const today = "2027-06-01";
 
@@ -11,7 +11,7 @@ export const changed = (
   change: (document: Loose) => unknown,
   prepare: (document: Loose) => unknown = () => {},
 ) => {
-  const before = fresh();
+  const before = structuredClone(document);
   prepare(before);
   const after = structuredClone(before);
   change(after);

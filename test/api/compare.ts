@@ -5,7 +5,7 @@
  * is gone from either. What was deprecated may go, from its removal date on.
  */
 import { operationChanges } from "./compare-operations.ts";
-import { asFields, mayGo, type Schema } from "./schema-tree.ts";
+import { asFields, deref, mayGo, type Schema } from "./schema-tree.ts";
 
 export interface Documents {
   readonly before: Schema;
@@ -24,16 +24,15 @@ export function breakingChanges({ before, after, today }: Documents): readonly s
       if (old === undefined) return [];
       const where = `${method.toUpperCase()} ${path}`;
       const now = asFields(paths[path])[method];
-      if (now !== undefined)
-        return operationChanges({
-          old: within(before, oldPath, old),
-          now: within(after, asFields(paths[path]), now),
-          where,
-          before,
-          after,
-          today,
-        });
-      return mayGo(old, today) ? [] : [`${where} is gone`];
+      if (now === undefined) return mayGo(old, today) ? [] : [`${where} is gone`];
+      const pair = {
+        old: within(before, oldPath, old),
+        now: within(after, asFields(paths[path]), now),
+      };
+      // What has not changed breaks nothing, and most has not.
+      return wholeText(pair.old, before) === wholeText(pair.now, after)
+        ? []
+        : operationChanges({ ...pair, where, before, after, today });
     }),
   );
 }
@@ -47,4 +46,15 @@ function within(document: Schema, path: Schema, operation: Schema): Schema {
     security: operation["security"] ?? document["security"],
     servers: operation["servers"] ?? path["servers"] ?? document["servers"],
   };
+}
+
+/** An operation with all that it refers to, which is all that a comparison looks at. */
+function wholeText(operation: Schema, document: Schema): string {
+  const { securitySchemes } = asFields(document["components"]);
+  const texts = new Map([["", JSON.stringify([operation, securitySchemes])]]);
+  // A map is walked to its end, also over what is added meanwhile.
+  for (const text of texts.values())
+    for (const [, $ref = ""] of text.matchAll(/"\$ref":"([^"]+)"/g))
+      if (!texts.has($ref)) texts.set($ref, JSON.stringify(deref({ $ref }, document)));
+  return JSON.stringify([...texts]);
 }

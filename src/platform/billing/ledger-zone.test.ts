@@ -5,7 +5,7 @@ import {
   withReports,
 } from "../../../test/setup/operations-home.ts";
 import { toUsd } from "../../base/money.ts";
-import { type BillingOperations, billingOperations } from "./operations.ts";
+import { billingOperations } from "./operations.ts";
 import type { BillingView } from "./schemas.ts";
 
 const usd = 1_000_000_000n;
@@ -29,9 +29,6 @@ const spend = (nano: bigint, model = "m") =>
   home.receive({ accountId: account, keyId: "key_1", model, cost: nano, charged: nano });
 const credit = (text: string) =>
   home.operations.entries.add({ account, kind: "credit", usd: text });
-
-const withThread = <T>(use: (billing: BillingOperations) => Promise<T>) =>
-  withReports(home, account, (dependencies) => use(billingOperations(dependencies)));
 
 const linesOf = ({ ledger }: BillingView) =>
   ledger.lines.map(({ kind, at: when, amount_usd, balance_usd }) => [
@@ -65,10 +62,13 @@ test("after midnight in Berlin, entries and usage are of the same day and month"
   ]);
   expect((await show("UTC")).ledger).toMatchObject({ month: "2027-01", closing_usd: "12.00" });
   expect((await show("Asia/Kolkata")).time_zone).toBe("UTC");
-  for (const month of [undefined, "2027-01"])
-    expect(
-      await withThread((billing) => billing.show({ account, month, time_zone: berlin })),
-    ).toEqual(await show(berlin, month));
+  const months = [undefined, "2027-01"];
+  const ask = (month?: string) => ({ account, month, time_zone: berlin });
+  const read = await withReports(home, account, (dependencies) => {
+    const billing = billingOperations(dependencies);
+    return Promise.all(months.map((month) => billing.show(ask(month))));
+  });
+  expect(read).toEqual(await Promise.all(months.map((month) => show(berlin, month))));
 });
 
 test.each([berlin, "America/New_York", "Pacific/Kiritimati", "UTC"])(
@@ -76,9 +76,9 @@ test.each([berlin, "America/New_York", "Pacific/Kiritimati", "UTC"])(
   async (zone) => {
     await credit("1000");
     let spent = 0n;
-    for (let step = 1; step <= 120; step++) {
-      // Three days and some hours, so that all hours of a day come up.
-      home.clock.ms += (3 * 24 + (step % 24)) * 3_600_000;
+    for (let step = 1; step <= 60; step++) {
+      // A week and some hours, so that all hours of a day come up.
+      home.clock.ms += (7 * 24 + (step % 24)) * 3_600_000;
       const nano = BigInt(step) * 1_000_003n;
       spent += nano;
       await spend(nano, `m${step % 3}`);
@@ -99,7 +99,5 @@ test.each([berlin, "America/New_York", "Pacific/Kiritimati", "UTC"])(
     }
     expect(closing).toBe(toUsd(1000n * usd - spent));
     expect(pages.at(-1)?.time_zone).toBe(zone);
-    const first = { account, month: pages.at(-1)?.ledger.month, time_zone: zone };
-    expect(await withThread((billing) => billing.show(first))).toEqual(pages.at(-1) as BillingView);
   },
 );

@@ -196,7 +196,8 @@ describe("a random history", () => {
         balance = made.reduce((sum, { nano: moved }) => sum + moved, 0n);
       }
       const all = await pages();
-      expect(await withThread((operations) => pages(operations))).toEqual(all);
+      // Its start costs more than the rest of the test: one history is enough.
+      if (seed === 1) expect(await withThread((operations) => pages(operations))).toEqual(all);
       const [newest] = all;
       const shown = await home.operations.accounts.show({ account });
       expect(newest?.balance_usd).toBe(shown.balance_usd);

@@ -21,7 +21,7 @@ async function sendInvalid(): Promise<void> {
 test("a provider that signs everybody out at once is not slowed down", async () => {
   // Its keys are read now: below, all connections of this process are in use.
   expect((await home.report({ claims: { sub: "the first of many" } })).status).toBe(200);
-  const tokens = await many(500, (at) =>
+  const tokens = await many(150, (at) =>
     home.token({ claims: { sub: `person of the many ${at}` } }),
   );
   const replies = await Promise.all(tokens.map((logout_token) => home.send({ logout_token })));
@@ -30,7 +30,7 @@ test("a provider that signs everybody out at once is not slowed down", async () 
       replies.map(({ status }) => status),
       200,
     ),
-  ).toBe(500);
+  ).toBe(150);
   expect([(await home.report()).status, await home.isIn()]).toEqual([200, false]);
 });
 

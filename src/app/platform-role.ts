@@ -37,6 +37,8 @@ export interface PlatformRoleOptions extends ServerLog {
   readonly certificate: ListenerCertificate | undefined;
   /** What hashing a password costs; tests that sign in often lower it. */
   readonly passwordCost?: PasswordCost | undefined;
+  /** How often open pages hear of new calls; absent: the usual. */
+  readonly liveEveryMs?: number | undefined;
   readonly clock: Clock;
   /** Gets what this opens. */
   readonly undo: Undo;
@@ -112,6 +114,7 @@ export function startPlatformRole(options: PlatformRoleOptions): PlatformRole {
     factors,
     identities,
     operations: unbound,
+    liveEveryMs: options.liveEveryMs,
     version,
     certificate,
     clock,

@@ -36,6 +36,8 @@ export interface ControlOptions {
   readonly certificate: ListenerCertificate | undefined;
   readonly clock: Clock;
   readonly log: Log;
+  /** How often open pages hear of new calls; undefined: the usual. */
+  readonly liveEveryMs: number | undefined;
 }
 
 /** Where console/build.ts puts it. */
@@ -56,7 +58,7 @@ export function openControl(options: ControlOptions): {
   const { settings, inForce } = configuration;
   const { people: store, audit, accounts, keys, catalog } = opened.store;
   const tokens = new Tokens(store, clock);
-  const live = new Live(link.live);
+  const live = new Live({ ...link.live, everyMs: options.liveEveryMs });
   const url = () => settings.platformUrl ?? ownPlatformUrl(settings, platform.port);
   const dependencies = {
     operations,

@@ -50,6 +50,8 @@ export interface ServerOptions extends GatewayParts {
   readonly telemetryLimits?: TelemetryOptions["limits"];
   /** What hashing a password costs; tests that sign in often lower it. */
   readonly passwordCost?: PasswordCost;
+  /** How often open pages hear of new calls; tests that listen lower it. */
+  readonly liveEveryMs?: number;
   /** How the data directory is taken; tests of faults put a faulty disk between. */
   readonly open?: (configuration: Configuration) => Promise<Opened>;
 }
@@ -59,7 +61,7 @@ export interface ServerOptions extends GatewayParts {
  * on each other; undone when a part fails.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { configuration, version, passwordCost } = options;
+  const { configuration, version, passwordCost, liveEveryMs } = options;
   const { settings } = configuration;
   const { log, recent } = openLog(settings, {
     write: options.writeLog ?? ((line) => void process.stderr.write(line)),
@@ -87,7 +89,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       // The server may have been stopped meanwhile.
       .catch(() => {});
     const link = linkInProcess(gateway, opened, clock);
-    const platform = startPlatformRole({ ...shared, link, passwordCost });
+    const platform = startPlatformRole({ ...shared, link, passwordCost, liveEveryMs });
     for (const origin of pageOrigins(settings, platform)) gateway.state.origins.add(origin);
     const { operations } = platform;
     // Only now: a start that finds its port taken must leave the store as it was.

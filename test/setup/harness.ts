@@ -47,6 +47,7 @@ export interface TestGatewayOptions {
   readonly telemetryLimits?: ServerOptions["telemetryLimits"];
   readonly open?: ServerOptions["open"];
   readonly lookup?: ServerOptions["lookup"];
+  readonly liveEveryMs?: number;
   /** Loads a vocabulary for itself, as a server does. */
   readonly hasOwnCounter?: boolean;
 }
@@ -82,6 +83,7 @@ export async function startTestGateway({
   telemetryLimits,
   open,
   lookup,
+  liveEveryMs,
   hasOwnCounter = false,
 }: TestGatewayOptions = {}): Promise<TestGateway> {
   const upstream = await startFakeUpstream();
@@ -103,6 +105,7 @@ export async function startTestGateway({
     ...(clock === undefined ? {} : { clock }),
     ...(telemetryLimits === undefined ? {} : { telemetryLimits }),
     ...(open === undefined ? {} : { open }),
+    ...(liveEveryMs === undefined ? {} : { liveEveryMs }),
     lookup,
     sharedCounter: hasOwnCounter ? undefined : sharedCounter,
     configuration: loadConfiguration({

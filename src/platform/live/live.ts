@@ -9,7 +9,7 @@ export interface LiveOptions {
   /** Resolves when watchers are notified of all that happens from then on; absent: at once. */
   readonly listening?: (() => Promise<void>) | undefined;
   /** How often listeners are notified. */
-  readonly everyMs?: number;
+  readonly everyMs?: number | undefined;
 }
 
 /** Receipts since the last event: their number, and the newest of them. */

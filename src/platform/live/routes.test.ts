@@ -12,6 +12,7 @@ let beforeAccount: (() => Promise<void>) | undefined;
 
 const { gateway, operator, viewer } = usePlatform({
   clock: { nowMs: () => Date.now() + aheadMs },
+  liveEveryMs: 10,
   open: async (configuration) => {
     const { store, ...rest } = await openStore(configuration);
     const find = async (id: string) => {

@@ -1,14 +1,15 @@
 /** The form of the back-channel logout: anyone can send one, so it is refused before it costs anything. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { lyingClient, startLyingProvider } from "../../fake/lying-provider.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
-import { freePort } from "../../setup/platform-home.ts";
+import { useBackChannelHome } from "../../setup/back-channel-home.ts";
+import type { TestGateway } from "../../setup/harness.ts";
+import { usePlatform } from "../../setup/use-platform.ts";
 
 const path = "/api/session/oidc/back-channel";
 const form = "application/x-www-form-urlencoded";
 const mostBytes = 16 * 1024;
+const plain = usePlatform();
 
 /** Sends a head and a part of a body, and waits for the reply; the rest of the body never comes. */
 function begin(gateway: TestGateway, headers: Readonly<Record<string, string>>, part = "") {
@@ -38,26 +39,11 @@ async function post(gateway: TestGateway, body: string) {
 }
 
 describe("with an identity provider", () => {
-  let provider: Awaited<ReturnType<typeof startLyingProvider>>;
-  let gateway: TestGateway;
-  beforeAll(async () => {
-    provider = await startLyingProvider(freePort());
-    gateway = await startTestGateway({
-      environment: {
-        SVC_OIDC_ISSUER: provider.issuer,
-        SVC_OIDC_CLIENT_ID: lyingClient,
-        SVC_OIDC_ROLES: "team=test:developer",
-      },
-    });
-  });
-  afterAll(async () => {
-    await gateway.stop();
-    await provider.stop();
-  });
+  const home = useBackChannelHome();
 
   test("a form that announces more than 16 KiB is refused before it is sent", async () => {
     const headers = { "content-type": form, "content-length": String(mostBytes + 1) };
-    const reply = await begin(gateway, headers);
+    const reply = await begin(home.gateway, headers);
     expect(reply).toStartWith("HTTP/1.1 413 ");
     expect(reply).toContain("The form must not exceed 16 KiB.");
   });
@@ -66,19 +52,19 @@ describe("with an identity provider", () => {
     const headers = { "content-type": form, "transfer-encoding": "chunked" };
     const size = mostBytes + 1;
     const chunk = `${size.toString(16)}\r\n${"a".repeat(size)}\r\n`;
-    expect(await begin(gateway, headers, chunk)).toStartWith("HTTP/1.1 413 ");
+    expect(await begin(home.gateway, headers, chunk)).toStartWith("HTTP/1.1 413 ");
   });
 
   test("16 KiB and 20 fields are read, one more of either is not", async () => {
     const fields = Array.from({ length: 19 }, (_, at) => `&f${at}=x`).join("");
     const token = `logout_token=x${fields}`;
     const whole = `${token}${"x".repeat(mostBytes - token.length)}`;
-    expect(await post(gateway, whole)).toEqual([
+    expect(await post(home.gateway, whole)).toEqual([
       400,
       expect.stringContaining("logout_token is not valid"),
     ]);
-    expect((await post(gateway, `${whole}x`))[0]).toBe(413);
-    expect(await post(gateway, `${token}&more=x`)).toEqual([
+    expect((await post(home.gateway, `${whole}x`))[0]).toBe(413);
+    expect(await post(home.gateway, `${token}&more=x`)).toEqual([
       400,
       expect.stringContaining("must not have more than 20 fields"),
     ]);
@@ -86,16 +72,11 @@ describe("with an identity provider", () => {
 
   test("another content type is refused before the body is sent", async () => {
     const headers = { "content-type": "text/plain", "content-length": "100" };
-    expect(await begin(gateway, headers)).toStartWith("HTTP/1.1 415 ");
+    expect(await begin(home.gateway, headers)).toStartWith("HTTP/1.1 415 ");
   });
 });
 
 test("without an identity provider, the reply does not wait for a body", async () => {
-  const gateway = await startTestGateway();
-  try {
-    const headers = { "content-type": form, "content-length": "100" };
-    expect(await begin(gateway, headers)).toStartWith("HTTP/1.1 404 ");
-  } finally {
-    await gateway.stop();
-  }
+  const headers = { "content-type": form, "content-length": "100" };
+  expect(await begin(plain.gateway, headers)).toStartWith("HTTP/1.1 404 ");
 });

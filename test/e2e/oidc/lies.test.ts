@@ -1,51 +1,35 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import {
-  type Lie,
-  type LyingProvider,
-  lyingClient,
-  startLyingProvider,
-} from "../../fake/lying-provider.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { type Lie, type LyingProvider, lyingClient } from "../../fake/lying-provider.ts";
+import { type BackChannelHome, startBackChannelHome } from "../../setup/back-channel-home.ts";
+import type { TestGateway } from "../../setup/harness.ts";
 import {
   type Answer,
-  freePort,
   joinOperator,
   nobody,
   password,
   type Visitor,
 } from "../../setup/platform-home.ts";
-import { cookieOf, signedIn, TestClock } from "../../setup/second-factor.ts";
+import { cookieOf, signedIn } from "../../setup/second-factor.ts";
 
+let home: BackChannelHome;
 let gateway: TestGateway;
 let provider: LyingProvider;
 let operator: Visitor;
-const clock = new TestClock();
-const lines: string[] = [];
 
 beforeAll(async () => {
-  provider = await startLyingProvider(freePort());
-  gateway = await startTestGateway({
-    clock,
-    writeLog: (line) => void lines.push(line),
-    environment: {
-      SVC_OIDC_ISSUER: provider.issuer,
-      SVC_OIDC_CLIENT_ID: lyingClient,
-      SVC_OIDC_NAME: "Example Corp",
-      SVC_OIDC_ROLES: "team=test:developer; ghosts=nowhere:viewer",
-      SVC_LOG_LEVEL: "warn",
-    },
+  home = await startBackChannelHome({
+    SVC_OIDC_NAME: "Example Corp",
+    SVC_OIDC_ROLES: "team=test:developer; ghosts=nowhere:viewer",
   });
+  ({ gateway, provider } = home);
   operator = await joinOperator(gateway);
 });
 beforeEach(() => {
   provider.lie = {};
   // What was read of the provider is forgotten, and so are failed attempts.
-  clock.ms += 3_600_000;
+  home.clock.ms += 3_600_000;
 });
-afterAll(async () => {
-  await gateway.stop();
-  await provider.stop();
-});
+afterAll(() => home.stop());
 
 const start = () => nobody(gateway.platformUrl).ask("POST /api/session/oidc");
 
@@ -175,7 +159,7 @@ describe("a provider that does not work", () => {
 
 test("a provider that hangs does not delay a sign-out", async () => {
   const who = signedIn(gateway.platformUrl, await signIn());
-  clock.ms += 11 * 60_000;
+  home.clock.ms += 11 * 60_000;
   const silent = () => new Response(new ReadableStream());
   provider.lie = { replies: { "/.well-known/openid-configuration": silent } };
   const { body } = await who.ask("DELETE /api/session");
@@ -191,7 +175,7 @@ test("an honest provider is believed, and a key that it replaces works at once",
 
 test("no token and no code is in the log", async () => {
   await signIn({ claims: { aud: "another-app" } });
-  const text = lines.join("\n");
+  const text = home.lines.join("\n");
   expect(text).toContain("OAUTH_JWT_CLAIM_COMPARISON_FAILED");
   expect(text).not.toMatch(/eyJ|honest@|of no use|code=/);
 });

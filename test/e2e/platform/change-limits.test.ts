@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { beforeEach, expect, test } from "bun:test";
 import {
   type Answer,
   joinMember,
@@ -9,15 +8,10 @@ import {
   password,
   type Visitor,
 } from "../../setup/platform-home.ts";
+import { usePlatform } from "../../setup/use-platform.ts";
 
-let gateway: TestGateway;
-let operator: Visitor;
 let nowMs = Date.UTC(2027, 0, 1);
-beforeAll(async () => {
-  gateway = await startTestGateway({ clock: { nowMs: () => nowMs } });
-  operator = await joinOperator(gateway);
-});
-afterAll(() => gateway.stop());
+const { gateway, operator } = usePlatform({ clock: { nowMs: () => nowMs } });
 // What was used before is free again.
 beforeEach(() => {
   nowMs += 3_600_000;

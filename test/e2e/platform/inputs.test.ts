@@ -1,85 +1,48 @@
 /** What people type: invisible characters, names and bodies that the platform refuses. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { newId } from "../../../src/base/ids.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
-import { join, joinOperator, type Visitor } from "../../setup/platform-home.ts";
+import { join } from "../../setup/platform-home.ts";
+import { usePlatform } from "../../setup/use-platform.ts";
 
-let gateway: TestGateway;
-let operator: Visitor;
-let params: { readonly account: string };
-beforeAll(async () => {
-  gateway = await startTestGateway();
-  operator = await joinOperator(gateway);
-  params = { account: gateway.account };
-});
-afterAll(() => gateway.stop());
+const { gateway, operator, params } = usePlatform({ isInStore: true });
 
-describe("what nobody can see is taken", () => {
+describe("what nobody can see is taken in no", () => {
   const hidden = ["\x1b[2Jx", "x\u202ey", "x\u200by", "x\ny", "x\u009b2K"];
+  const keys = "/api/accounts/:account/keys";
+  const token = { role: "viewer", scopes: ["usage:read"] };
+  const credit = { kind: "credit", usd: "1" };
 
-  test("in no name of a key, a person or a token", async () => {
-    const { body: key } = await operator.ask("POST /api/accounts/:account/keys", {
-      params,
-      body: { name: "fine", rpm: "7" },
-    });
-    for (const name of hidden) {
-      const answers = [
-        await operator.ask("POST /api/accounts/:account/keys", { params, body: { name } }),
-        await operator.ask("PATCH /api/accounts/:account/keys/:id", {
-          params: { ...params, id: key.id },
-          body: { name, rpm: "8" },
-        }),
-        await operator.ask("PATCH /api/me", { body: { name } }),
-        await operator.ask("POST /api/accounts/:account/tokens", {
-          params,
-          body: { name, role: "viewer", scopes: ["usage:read"] },
-        }),
-      ];
-      for (const { status, body } of answers) {
-        expect(status).toBe(400);
-        expect(body.error.message).toContain("must not contain invisible characters");
-        expect(body.error.field).toBe("name");
-      }
-    }
-    const { body: keys } = await operator.ask("GET /api/accounts/:account/keys", { params });
-    const left = keys.find(({ id }: { id: string }) => id === key.id);
-    expect(left).toMatchObject({ name: "fine", limits: { rpm: "7" } });
-    expect(JSON.stringify(keys)).not.toContain("\u202e");
-  });
-
-  test("in no models of a key", async () => {
-    const body = { name: "x", models: ["svc-3-flash\x1b[2J"] };
-    const answer = await operator.ask("POST /api/accounts/:account/keys", { params, body });
-    expect([answer.status, answer.body.error.field]).toEqual([400, "models"]);
-  });
-
-  test("in no reference or note of an entry", async () => {
-    for (const text of hidden)
-      for (const field of ["reference", "note"]) {
-        const { status, body } = await operator.ask("POST /api/accounts/:account/entries", {
-          params,
-          body: { kind: "credit", usd: "1", [field]: text },
-        });
-        expect([status, body.error?.field]).toEqual([400, field]);
-      }
-  });
-
-  test("in no email, and one that is written in two ways is one", async () => {
-    const invite = (email: string) =>
-      operator.ask("POST /api/accounts/:account/invites", {
+  test.each<readonly [what: string, route: string, field: string, body: object]>([
+    ["name of a key", `POST ${keys}`, "name", {}],
+    ["model of a key", `POST ${keys}`, "models", { name: "x" }],
+    ["name of a person", "PATCH /api/me", "name", {}],
+    ["name of a token", "POST /api/accounts/:account/tokens", "name", token],
+    ["reference", "POST /api/accounts/:account/entries", "reference", credit],
+    ["note", "POST /api/accounts/:account/entries", "note", credit],
+    ["email", "POST /api/accounts/:account/invites", "email", { role: "viewer" }],
+  ])("%s", async (_, route, field, rest) => {
+    for (const text of hidden) {
+      const value = field === "models" ? [text] : field === "email" ? `${text}@example.com` : text;
+      const { status, body } = await operator.ask(route, {
         params,
-        body: { role: "viewer", email },
+        body: { ...rest, [field]: value },
       });
-    for (const email of ["a\u202e@example.com", "a\u200b@example.com", "a\x1b[2J@example.com"]) {
-      const { status, body } = await invite(email);
-      expect([status, body.error?.field]).toEqual([400, "email"]);
+      expect([text, status, body.error?.field]).toEqual([text, 400, field]);
+      if (field === "name")
+        expect(body.error.message).toContain("must not contain invisible characters");
     }
-    const { body } = await invite("jose\u0301@example.com");
-    const member = await join(gateway.platformUrl, body.link, { email: "JOS\u00c9@example.com" });
-    const { body: session } = await member.ask("GET /api/session");
-    expect(session.user.email).toBe("jos\u00e9@example.com");
   });
+});
+
+test("an email that is written in two ways is one", async () => {
+  const { body } = await operator.ask("POST /api/accounts/:account/invites", {
+    params,
+    body: { role: "viewer", email: "jose\u0301@example.com" },
+  });
+  const member = await join(gateway.platformUrl, body.link, { email: "JOS\u00c9@example.com" });
+  const { body: session } = await member.ask("GET /api/session");
+  expect(session.user.email).toBe("jos\u00e9@example.com");
 });
 
 test("an account cannot be named like the id of one", async () => {
@@ -91,6 +54,36 @@ test("an account cannot be named like the id of one", async () => {
     await expect(made).rejects.toThrow("account id");
   }
   expect((await create("acct_mine")).status).toBe(200);
+});
+
+/** A name that looks like a flag in the middle. */
+const model = "org--llama-3";
+
+test.each([
+  ["POST /api/prices", { body: { model, price: { input: "1", output: "1" } } }],
+  ["GET /api/models/:model/callers", { params: { model } }],
+  ["POST /api/catalog/:model/retire", { params: { model }, body: {} }],
+] as const)("an unknown model keeps its name: %s", async (route, options) => {
+  const { status, body } = await operator.ask(route, options);
+  expect([status, body.error]).toEqual([
+    404,
+    { code: "not_found", message: `Unknown model "${model}".` },
+  ]);
+});
+
+test("a field is the one that is wrong, whatever the message quotes", async () => {
+  const { status, body } = await operator.ask("PUT /api/catalog/:model/routes", {
+    params: { model: "svc-3-flash" },
+    body: { routes: [{ provider: model, model: "m" }] },
+  });
+  expect([status, body.error]).toEqual([
+    400,
+    {
+      code: "invalid",
+      message: `routes.0.provider refers to "${model}", which does not exist.`,
+      field: "routes.0.provider",
+    },
+  ]);
 });
 
 describe("a body", () => {

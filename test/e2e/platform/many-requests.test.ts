@@ -1,26 +1,22 @@
 /** Sorting and counting at a size where they must stop: more than 100,000 receipts. */
 
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { chatAnswers } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import { openPayer, type Payer } from "../../setup/money-home.ts";
-import { joinOperator, type Visitor } from "../../setup/platform-home.ts";
+import { usePlatform } from "../../setup/use-platform.ts";
 
 const most = 100_000;
 const older = 300;
 
-let gateway: TestGateway;
-let operator: Visitor;
 let payer: Payer;
 let nowMs = Date.UTC(2027, 2, 15, 12);
+const { gateway, operator } = usePlatform({ clock: { nowMs: () => nowMs } });
 
 /** Copies of one receipt within its hour, which is open; the oldest are the dearest and slowest. */
 beforeAll(async () => {
-  gateway = await startTestGateway({ clock: { nowMs: () => nowMs } });
   gateway.upstream.replyWith(chatAnswers.plain());
-  operator = await joinOperator(gateway);
   payer = await openPayer(gateway);
   nowMs += 3_000_000;
   await payer.chat();
@@ -46,7 +42,6 @@ beforeAll(async () => {
     .run({ fromMs: nowMs - 2_900_000, count: most + older - 1, account: payer.id });
   database.close();
 });
-afterAll(() => gateway.stop());
 
 const ask = async (query: Readonly<Record<string, string>>) => {
   const { status, body } = await operator.ask("GET /api/requests", { query });

@@ -1,6 +1,6 @@
 /** The numbers of /metrics, read as a scraper reads them, beside the receipts of the same calls. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { priceKeys } from "../../../src/call/price.ts";
@@ -51,10 +51,14 @@ const requests = "svc_requests_total";
 
 let gateway: TestGateway;
 let payer: Payer;
-afterEach(() => gateway.stop());
+let stop = async () => {};
+afterAll(() => stop());
 
+/** In place of the one before. */
 async function start(options: TestGatewayOptions = {}): Promise<void> {
+  await stop();
   gateway = await startTestGateway({ manifest, ...options });
+  ({ stop } = gateway);
   payer = await openPayer(gateway);
 }
 
@@ -150,13 +154,16 @@ function expectSame(metrics: MetricsRead, model: string, receipts: readonly Paid
   );
 }
 
-describe("what was counted", () => {
-  beforeEach(() => start());
+describe("after calls of every kind", () => {
+  let receipts: readonly PaidReceipt[];
+  let metrics: MetricsRead;
+  beforeAll(async () => {
+    await start();
+    receipts = await payer.settled((await callEverything()) + (await failAfterAdmission()));
+    metrics = await scrape();
+  });
 
-  test("agrees with the receipts, to the token and to the last digit of money", async () => {
-    const count = (await callEverything()) + (await failAfterAdmission());
-    const receipts = await payer.settled(count);
-    const metrics = await scrape();
+  test("the numbers agree with the receipts, to the token and to the last digit of money", () => {
     const byModel = Map.groupBy(receipts, ({ model }) => model);
     expect([...byModel.keys()].toSorted()).toEqual([
       "pictures",
@@ -171,15 +178,39 @@ describe("what was counted", () => {
     expect([...new Set(outcomes)].toSorted()).toEqual(["left", "ok", "upstream_error"]);
   });
 
-  test("tells every asking of a provider, also one that another made good", async () => {
-    await payer.settled((await callEverything()) + (await failAfterAdmission()));
-    const metrics = await scrape();
+  test("every asking of a provider is told, also one that another made good", () => {
     const asked = (provider: string, outcome: string) =>
       metrics.sum("svc_upstream_attempts_total", { provider, outcome });
     expect([asked("fake", "ok"), asked("fake", "upstream_error")]).toEqual([6, 3]);
     expect([asked("fake", "left"), asked("spare", "ok")]).toEqual([1, 1]);
     expect(metrics.sum("svc_upstream_attempts_total")).toBe(11);
   });
+
+  test("no label names who called: no account, no key, no address", () => {
+    const { series } = metrics;
+    const names = new Set(series.flatMap(({ labels }) => Object.keys(labels)));
+    expect([...names].toSorted().join(" ")).toBe(
+      "class endpoint fault le model outcome provider runtime usage version",
+    );
+    const values = JSON.stringify(series.map(({ labels }) => labels));
+    for (const secret of [payer.id, payer.keyId, payer.key, "127.0.0.1", "payer"])
+      expect(values).not.toContain(secret);
+  });
+
+  test("the process tells its time, its memory and how late its event loop is", async () => {
+    await waitUntil("a look at the event loop", async () => {
+      return (await scrape()).only("svc_event_loop_lag_seconds_count").value > 0;
+    });
+    expect(metrics.only("svc_process_cpu_seconds_total").value).toBeGreaterThan(0);
+    expect(metrics.only("svc_process_resident_memory_bytes").value).toBeGreaterThan(1e6);
+    const startedS = metrics.only("svc_process_start_time_seconds").value;
+    expect(startedS).toBeLessThan(Date.now() / 1000);
+    expect(metrics.only("svc_build_info").labels["version"]).toBe("0.0.0-test");
+  });
+});
+
+describe("what goes on", () => {
+  beforeEach(() => start());
 
   test("a hold is told while its call runs, and gone when it has ended", async () => {
     gateway.upstream.replyOnce([{ hang: true }]);
@@ -199,10 +230,27 @@ describe("what was counted", () => {
       return after.only("svc_calls_under_way").value + after.only("svc_held_usd").value === 0;
     });
   });
+
+  test("a stream that goes on is under way, and counted when it has ended", async () => {
+    const more = Promise.withResolvers<void>();
+    const { head, parts, end } = chatStreams.openai();
+    const [first = head, ...rest] = parts;
+    gateway.upstream.replyOnce([
+      { send: Buffer.concat([head, first]) },
+      { until: more.promise },
+      { send: Buffer.concat([...rest, end]) },
+    ]);
+    const reader = new BodyReader(await chat("talker", { stream: true }));
+    const before = await scrape();
+    expect([before.only("svc_calls_under_way").value, before.sum(requests)]).toEqual([1, 0]);
+    more.resolve();
+    await reader.rest();
+    expect((await scrape()).only(requests).value).toBe(1);
+  });
 });
 
 describe("a request that was not let in", () => {
-  beforeEach(() => start());
+  beforeAll(() => start());
 
   interface Refusal {
     readonly ask: () => Promise<Response>;
@@ -259,17 +307,19 @@ describe("a request that was not let in", () => {
       model: "talker",
     },
   };
-  for (const [name, { ask, outcome, endpoint = "", model = "" }] of Object.entries(refusals))
-    test(`${name} is counted once, by its code`, async () => {
-      expect((await ask()).ok).toBe(false);
-      const metrics = await scrape();
-      const { value, labels } = metrics.only(requests);
-      expect(value).toBe(1);
-      expect(labels).toEqual({ endpoint, model, outcome, fault: "caller" });
-      expect(metrics.sum("svc_request_duration_seconds_count")).toBe(0);
-    });
+  test.each(Object.entries(refusals))("%s is counted once, by its code", async (_, refusal) => {
+    const { ask, outcome, endpoint = "", model = "" } = refusal;
+    const before = (await scrape()).sum(requests);
+    expect((await ask()).ok).toBe(false);
+    const metrics = await scrape();
+    const { value, labels } = metrics.only(requests, { outcome });
+    expect([value, metrics.sum(requests)]).toEqual([1, before + 1]);
+    expect(labels).toEqual({ endpoint, model, outcome, fault: "caller" });
+    expect(metrics.sum("svc_request_duration_seconds_count")).toBe(0);
+  });
 
   test("is counted beside lists of models and replies that were given again", async () => {
+    const before = (await scrape()).sum(requests);
     const headers = { authorization: `Bearer ${payer.key}` };
     await (await get("/models", { headers })).text();
     await (await get("/models/talker", { headers })).text();
@@ -283,7 +333,7 @@ describe("a request that was not let in", () => {
     expect(metrics.only(requests, { outcome: "model_not_found" }).value).toBe(1);
     expect(metrics.only(requests, { endpoint: "chat", outcome: "replayed" }).value).toBe(1);
     expect(metrics.only(requests, { endpoint: "chat", outcome: "ok" }).value).toBe(1);
-    expect(metrics.sum(requests)).toBe(5);
+    expect(metrics.sum(requests)).toBe(before + 5);
   });
 });
 
@@ -325,7 +375,6 @@ test("a target that fails again and again is told to be out of service, until it
 
 test("where they are switched off, or need a token, they are not told to just anybody", async () => {
   for (const access of ["off", "token"]) {
-    if (access === "token") await gateway.stop();
     await start({ environment: { SVC_METRICS: access } });
     const response = await fetch(`${gateway.platformUrl}/metrics`);
     expect(response.status).toBeOneOf([401, 403, 404]);
@@ -346,48 +395,4 @@ test("every family is told of in the docs, and no other", async () => {
   // Only with TLS, and only with PostgreSQL.
   const others = ["svc_tls_certificate_expiry_seconds", "svc_lost_receipts_total"];
   expect(documented.toSorted()).toEqual([...families, ...others].toSorted());
-});
-
-test("no label names who called: no account, no key, no address", async () => {
-  await start();
-  await payer.settled((await callEverything()) + (await failAfterAdmission()));
-  const { series } = await scrape();
-  const names = new Set(series.flatMap(({ labels }) => Object.keys(labels)));
-  expect([...names].toSorted().join(" ")).toBe(
-    "class endpoint fault le model outcome provider runtime usage version",
-  );
-  const values = JSON.stringify(series.map(({ labels }) => labels));
-  for (const secret of [payer.id, payer.keyId, payer.key, "127.0.0.1", "payer"])
-    expect(values).not.toContain(secret);
-});
-
-test("the process tells its time, its memory and how late its event loop is", async () => {
-  await start();
-  await waitUntil("a look at the event loop", async () => {
-    return (await scrape()).only("svc_event_loop_lag_seconds_count").value > 0;
-  });
-  const metrics = await scrape();
-  expect(metrics.only("svc_process_cpu_seconds_total").value).toBeGreaterThan(0);
-  expect(metrics.only("svc_process_resident_memory_bytes").value).toBeGreaterThan(1e6);
-  const startedS = metrics.only("svc_process_start_time_seconds").value;
-  expect(startedS).toBeLessThan(Date.now() / 1000);
-  expect(metrics.only("svc_build_info").labels["version"]).toBe("0.0.0-test");
-});
-
-test("a stream that goes on is under way, and counted when it has ended", async () => {
-  await start();
-  const more = Promise.withResolvers<void>();
-  const { head, parts, end } = chatStreams.openai();
-  const [first = head, ...rest] = parts;
-  gateway.upstream.replyOnce([
-    { send: Buffer.concat([head, first]) },
-    { until: more.promise },
-    { send: Buffer.concat([...rest, end]) },
-  ]);
-  const reader = new BodyReader(await chat("talker", { stream: true }));
-  const before = await scrape();
-  expect([before.only("svc_calls_under_way").value, before.sum(requests)]).toEqual([1, 0]);
-  more.resolve();
-  await reader.rest();
-  expect((await scrape()).only(requests).value).toBe(1);
 });

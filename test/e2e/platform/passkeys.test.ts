@@ -1,30 +1,26 @@
 /** Passkeys against pages, authenticators and people that lie. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import {
   type Answer,
   joinMember,
-  joinOperator,
   nobody,
   password,
   type Visitor,
 } from "../../setup/platform-home.ts";
 import { cookieOf, firstStep, TestClock } from "../../setup/second-factor.ts";
 import { SoftAuthenticator, type Twist } from "../../setup/soft-authenticator.ts";
+import { usePlatform } from "../../setup/use-platform.ts";
 
-let gateway: TestGateway;
-let operator: Visitor;
 let origin: string;
 let headers: Readonly<Record<string, string>>;
 const clock = new TestClock();
 
+const { gateway, operator } = usePlatform({
+  clock,
+  environment: { SVC_TRUSTED_PROXIES: "127.0.0.1" },
+});
 beforeAll(async () => {
-  gateway = await startTestGateway({
-    clock,
-    environment: { SVC_TRUSTED_PROXIES: "127.0.0.1" },
-  });
-  operator = await joinOperator(gateway);
   origin = gateway.platformUrl.replace("127.0.0.1", "localhost");
   headers = { origin, host: new URL(origin).host };
 });
@@ -32,7 +28,6 @@ beforeEach(() => {
   // Failed attempts are forgotten.
   clock.ms += 3_600_000;
 });
-afterAll(() => gateway.stop());
 
 interface Owner {
   readonly who: Visitor;

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { scopes } from "../../../src/people/role.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import {
   type AskOptions,
   joinMember,
@@ -11,15 +10,10 @@ import {
   type Visitor,
 } from "../../setup/platform-home.ts";
 import { addApp, TestClock } from "../../setup/second-factor.ts";
+import { usePlatform } from "../../setup/use-platform.ts";
 
 const clock = new TestClock();
-let gateway: TestGateway;
-let operator: Visitor;
-beforeAll(async () => {
-  gateway = await startTestGateway({ clock });
-  operator = await joinOperator(gateway);
-});
-afterAll(() => gateway.stop());
+const { gateway, operator } = usePlatform({ clock });
 
 type Change = readonly [name: string, options: AskOptions];
 

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { describe, expect, test } from "bun:test";
+import { startTestGateway } from "../../setup/harness.ts";
 import {
   join,
   joinMember,
@@ -8,15 +8,10 @@ import {
   nobody,
   type Visitor,
 } from "../../setup/platform-home.ts";
+import { usePlatform } from "../../setup/use-platform.ts";
 
 /** Whoever is taken out of something is out: nothing that they made before lets them in again. */
-let gateway: TestGateway;
-let operator: Visitor;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-  operator = await joinOperator(gateway);
-});
-afterAll(() => gateway.stop());
+const { gateway, operator } = usePlatform();
 
 const account = () => ({ account: gateway.account });
 const idOf = async (person: Visitor) => (await person.ask("GET /api/session")).body.user.id;

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "bun:test";
 import { chatAnswers } from "../../../test/fake/recordings.ts";
 import { hello } from "../../../test/setup/money-home.ts";
-import { joinOperator, type Visitor } from "../../../test/setup/platform-home.ts";
+import { type Visitor } from "../../../test/setup/platform-home.ts";
 import { usePlatform } from "../../../test/setup/use-platform.ts";
 import { fromUsd, toUsd } from "../../base/money.ts";
 
@@ -49,17 +49,4 @@ test("a viewer sees the balance, and a ledger whose lines add up to it", async (
     receipts: 1,
     by_model: [{ model: hello.model, receipts: 1 }],
   });
-});
-
-test("there is a page a month since the account was made", async () => {
-  clock.ms = Date.parse("2027-05-02T00:00:00Z");
-  // Whoever signed in two months ago is no longer signed in.
-  const { body } = await ask(await joinOperator(gateway), { query: { month: "2027-04" } });
-  expect(body.ledger).toMatchObject({
-    month: "2027-04",
-    previous_month: "2027-03",
-    next_month: "2027-05",
-    lines: [],
-  });
-  expect(body.ledger.opening_usd).toBe(body.ledger.closing_usd);
 });

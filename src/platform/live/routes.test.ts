@@ -208,11 +208,3 @@ test("of eleven pages of one person the oldest ends, and nobody else's", async (
     await stream.close();
   }
 });
-
-test("who is nobody, or no member, hears nothing", async () => {
-  const stranger = await joinMember(gateway, operator, { account: other.id, role: "owner" });
-  const params = { account: gateway.account };
-  expect((await stranger.ask("GET /api/accounts/:account/live", { params })).status).toBe(404);
-  expect((await stranger.ask("GET /api/live")).status).toBe(403);
-  expect((await fetch(`${gateway.platformUrl}${ofAccount()}`)).status).toBe(401);
-});

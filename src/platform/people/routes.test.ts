@@ -1,18 +1,12 @@
-import { expect, test } from "bun:test";
-import { startTestGateway } from "../../../test/setup/harness.ts";
-import { openOperations } from "../../../test/setup/operations-home.ts";
+import { describe, expect, test } from "bun:test";
 import {
   join,
   joinMember,
-  joinOperator,
   nobody,
   password,
   type Visitor,
 } from "../../../test/setup/platform-home.ts";
 import { usePlatform } from "../../../test/setup/use-platform.ts";
-import { auditOf } from "../../../test/store/audit-sample.ts";
-import { Invites } from "../../people/invites.ts";
-import { People } from "../../people/people.ts";
 
 const { gateway, operator } = usePlatform();
 
@@ -112,10 +106,10 @@ test("one's own role is only taken away by who says so", async () => {
   expect((await personOf(leaver)).is_operator).toBe(false);
 });
 
-test("of operators who remove each other at once, one is always left", async () => {
-  const own = await startTestGateway();
-  try {
-    const first = await joinOperator(own);
+describe("of two operators", () => {
+  const { gateway: own, operator: first } = usePlatform();
+
+  test("who remove each other at once, one is always left", async () => {
     const { link } = await own.server.operations.operators.invite({});
     const second = await join(own.platformUrl, link, { email: "second@example.com" });
     const [one, other] = await Promise.all([idOf(first), idOf(second)]);
@@ -132,31 +126,7 @@ test("of operators who remove each other at once, one is always left", async () 
     });
     expect(alone.status).toBe(409);
     expect(await own.server.operations.operators.list({})).toHaveLength(1);
-  } finally {
-    await own.stop();
-  }
-});
-
-test("the store leaves one operator, however many are removed in the same turn", async () => {
-  const home = await openOperations();
-  try {
-    const { people } = home.store;
-    const invites = new Invites(new People(people, { nowMs: () => home.clock.ms }));
-    for (const name of ["ada", "ben", "cleo", "dan"]) {
-      const { secret } = await invites.operator({ by: { name: "test", id: "" } }, () => auditOf());
-      const person = { secret, name, email: `${name}@example.com`, password };
-      const visitor = { userAgent: "", address: "" };
-      await invites.accept({ ...person, visitor, isBound: false }, () => auditOf());
-    }
-    const users = await people.users();
-    const outcomes = await Promise.all(
-      users.map(({ id }) => people.removeOperator(id, home.clock.ms, auditOf())),
-    );
-    expect(outcomes.toSorted()).toEqual(["last", "removed", "removed", "removed"]);
-    expect(await people.countOperators()).toBe(1);
-  } finally {
-    await home.remove();
-  }
+  });
 });
 
 test("a link for a new password ends what was open before, once it is used", async () => {

@@ -299,6 +299,7 @@ describe("the margin", () => {
       [{ to: "2027-02-30" }, "to", "must be a day"],
       [{ from: "2027-03-02", to: "2027-03-01" }, "from", "must not be after the last"],
       [{ from: "1970-01-01" }, "from", "ten years"],
+      [{ time_zone: "Mars/Base" }, "time_zone", "IANA name"],
     ];
     for (const [input, field, says] of cases)
       expect(await problemOf(operations.reports.margin(input))).toEqual({

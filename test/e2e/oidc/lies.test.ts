@@ -179,14 +179,3 @@ test("no token and no code is in the log", async () => {
   expect(text).toContain("OAUTH_JWT_CLAIM_COMPARISON_FAILED");
   expect(text).not.toMatch(/eyJ|honest@|of no use|code=/);
 });
-
-test("attempts from one network are limited", async () => {
-  const statuses: number[] = [];
-  for (let left = 60; left > 0; left--) {
-    const body = { ticket: "none", search: "?code=x" };
-    const route = "POST /api/session/oidc/finish";
-    statuses.push((await nobody(gateway.platformUrl).ask(route, { body })).status);
-  }
-  expect(statuses.filter((status) => status === 409)).toHaveLength(50);
-  expect(statuses.filter((status) => status === 429)).toHaveLength(10);
-});

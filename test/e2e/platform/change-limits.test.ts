@@ -2,8 +2,6 @@ import { beforeEach, expect, test } from "bun:test";
 import {
   type Answer,
   joinMember,
-  joinOperator,
-  machine,
   nobody,
   password,
   type Visitor,
@@ -70,26 +68,6 @@ async function countRenames(actor: string): Promise<number> {
   }
   return count;
 }
-
-test("a token has a limit of its own, by its role", async () => {
-  const owner = await member("owner");
-  const params = { account: gateway.account };
-  const { body } = await owner.ask("POST /api/accounts/:account/tokens", {
-    params,
-    body: { name: "machine", role: "developer", scopes: ["keys:write"] },
-  });
-  const token = machine(gateway.platformUrl, body.token);
-  const makeKey = () => token.ask("POST /api/accounts/:account/playground-key", { params });
-  expect((await countUntilRefused(makeKey, 200)).count).toBe(100);
-  expect((await rename(owner)).status).toBe(200);
-});
-
-test("an operator makes a thousand changes at once", async () => {
-  const other = await joinOperator(gateway);
-  expect((await countUntilRefused(() => rename(other), 1_100)).count).toBe(1_000);
-  nowMs += 100;
-  expect((await rename(other)).status).toBe(200);
-});
 
 test("a person who may change nothing for now can still end sessions and sign out", async () => {
   const email = "busy@example.com";

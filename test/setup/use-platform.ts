@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach } from "bun:test";
 import type { ReplySource } from "../fake/upstream.ts";
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from "./harness.ts";
 import { joinMember, joinOperator, type Visitor } from "./platform-home.ts";
+import { openShared } from "./use-gateway.ts";
 
 type Role = "viewer" | "developer" | "owner";
 
@@ -10,6 +11,8 @@ interface PlatformOptions extends TestGatewayOptions {
   readonly members?: readonly Role[];
   /** What the upstream answers unless a test changes it. */
   readonly reply?: ReplySource;
+  /** For tests that look at nothing but their own account and people: the process's one gateway. */
+  readonly isShared?: true;
 }
 
 /** A gateway with an operator and members of its account; usable once a hook or a test runs. */
@@ -22,11 +25,11 @@ interface Platform extends Readonly<Record<Role, Visitor>> {
 
 /** One platform for all tests of a file or of a `describe`. */
 export function usePlatform(options: PlatformOptions = {}): Platform {
-  const { members = [], reply, ...rest } = options;
+  const { members = [], reply, isShared = false, ...rest } = options;
   const held: { gateway?: TestGateway } = {};
   const visitors = new Map<string, Visitor>();
   beforeAll(async () => {
-    const gateway = await startTestGateway(rest);
+    const gateway = isShared ? await openShared(rest.manifest) : await startTestGateway(rest);
     held.gateway = gateway;
     const operator = await joinOperator(gateway);
     visitors.set("operator", operator);
@@ -37,7 +40,9 @@ export function usePlatform(options: PlatformOptions = {}): Platform {
     held.gateway?.upstream.reset();
     if (reply !== undefined) held.gateway?.upstream.replyWith(reply);
   });
-  afterAll(() => held.gateway?.stop());
+  afterAll(async () => {
+    if (!isShared) await held.gateway?.stop();
+  });
   const who = (name: string) => later<Visitor>(() => visitors.get(name), name);
   const gateway = later<TestGateway>(() => held.gateway, "gateway");
   return {

@@ -4,7 +4,7 @@ import { hello } from "../../../test/setup/money-home.ts";
 import { join, joinMember, machine } from "../../../test/setup/platform-home.ts";
 import { usePlatform } from "../../../test/setup/use-platform.ts";
 
-const { gateway, operator } = usePlatform({ reply: chatAnswers.plain() });
+const { gateway, operator } = usePlatform({ isShared: true, reply: chatAnswers.plain() });
 
 let made = 0;
 async function newAccount(body: Readonly<Record<string, unknown>> = {}) {

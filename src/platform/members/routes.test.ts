@@ -3,7 +3,7 @@ import { join, joinMember, nobody, type Visitor } from "../../../test/setup/plat
 import { addApp, TestClock } from "../../../test/setup/second-factor.ts";
 import { usePlatform } from "../../../test/setup/use-platform.ts";
 
-const { gateway, operator } = usePlatform();
+const { gateway, operator } = usePlatform({ isShared: true });
 let account: string;
 let owner: Visitor;
 beforeEach(async () => {

@@ -130,7 +130,7 @@ test("what does not run cannot be drained", async () => {
 });
 
 describe("with SQLite", () => {
-  const { operator: visitor } = usePlatform();
+  const { operator: visitor } = usePlatform({ isShared: true });
 
   test("there are no nodes, and one sentence tells how to run several", async () => {
     expect((await visitor.ask("GET /api/nodes")).body).toEqual({ is_shared: false, nodes: [] });

@@ -3,7 +3,7 @@ import { joinMember, type Visitor } from "../../../test/setup/platform-home.ts";
 import { usePlatform } from "../../../test/setup/use-platform.ts";
 import { mostDismissed, mostViews } from "../../people/preferences.ts";
 
-const { gateway, operator, params: own } = usePlatform();
+const { gateway, operator, params: own } = usePlatform({ isShared: true });
 
 const newMember = () => joinMember(gateway, operator, { ...own, role: "viewer" });
 const save = (who: Visitor, rest: Readonly<Record<string, unknown>> = {}) =>

@@ -9,7 +9,7 @@ import { usePlatform } from "../../setup/use-platform.ts";
 const path = "/api/session/oidc/back-channel";
 const form = "application/x-www-form-urlencoded";
 const mostBytes = 16 * 1024;
-const plain = usePlatform();
+const plain = usePlatform({ isShared: true });
 
 /** Sends a head and a part of a body, and waits for the reply; the rest of the body never comes. */
 function begin(gateway: TestGateway, headers: Readonly<Record<string, string>>, part = "") {

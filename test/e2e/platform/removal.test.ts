@@ -11,7 +11,7 @@ import {
 import { usePlatform } from "../../setup/use-platform.ts";
 
 /** Whoever is taken out of something is out: nothing that they made before lets them in again. */
-const { gateway, operator } = usePlatform();
+const { gateway, operator } = usePlatform({ isShared: true });
 
 const account = () => ({ account: gateway.account });
 const idOf = async (person: Visitor) => (await person.ask("GET /api/session")).body.user.id;

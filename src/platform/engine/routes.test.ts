@@ -1,37 +1,29 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
-import { joinOperator } from "../../../test/setup/platform-home.ts";
+import { usePlatform } from "../../../test/setup/use-platform.ts";
 
-let off: TestGateway;
-let on: TestGateway;
 const cacheDir = mkdtempSync(join(tmpdir(), "svc-weights-"));
-beforeAll(async () => {
-  // A file is where the folder of the locks should be: a fetch fails before it asks any registry.
-  writeFileSync(join(cacheDir, "locks"), "");
-  off = await startTestGateway();
-  // No model is routed to the engine: nothing is installed, fetched or started by itself.
-  on = await startTestGateway({ environment: { SVC_ENGINE: "on", SVC_CACHE_DIR: cacheDir } });
-});
-afterAll(async () => {
-  await off.stop();
-  await on.stop();
-  rmSync(cacheDir, { recursive: true, force: true });
+// A file is where the folder of the locks should be: a fetch fails before it asks any registry.
+writeFileSync(join(cacheDir, "locks"), "");
+afterAll(() => rmSync(cacheDir, { recursive: true, force: true }));
+
+const { operator: ofOff } = usePlatform({ isShared: true });
+// No model is routed to the engine: nothing is installed, fetched or started by itself.
+const { gateway: on, operator } = usePlatform({
+  environment: { SVC_ENGINE: "on", SVC_CACHE_DIR: cacheDir },
 });
 
 test("an engine that is switched off is told as off, and fetches nothing", async () => {
-  const operator = await joinOperator(off);
-  const { body } = await operator.ask("GET /api/engine");
+  const { body } = await ofOff.ask("GET /api/engine");
   expect(body).toEqual({ state: "off", pid: null, problem: null, models: [], weights: [] });
-  const { status, body: refused } = await operator.ask("POST /api/engine/pull", { body: {} });
+  const { status, body: refused } = await ofOff.ask("POST /api/engine/pull", { body: {} });
   expect(status).toBe(409);
   expect(refused.error.message).toContain("SVC_ENGINE=on");
 });
 
 test("weights that are not here are told with their size, and a set that there is not is refused", async () => {
-  const operator = await joinOperator(on);
   const { body } = await operator.ask("GET /api/engine");
   expect(body.state).toBe("unused");
   expect(body.weights.map((one: { set: string }) => one.set)).toEqual([
@@ -48,7 +40,6 @@ test("weights that are not here are told with their size, and a set that there i
 });
 
 test("what is asked for is fetched in the background; why it failed is told, and it can be tried again at once", async () => {
-  const operator = await joinOperator(on);
   const failed = () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     on.server.engine?.watchers.add(({ set, phase }) => {

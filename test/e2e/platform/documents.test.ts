@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readChanges } from "../../../src/wire/changes.ts";
 import { toOpenApi } from "../../../src/wire/v1/openapi/openapi.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { usePlatform } from "../../setup/use-platform.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
+const { gateway } = usePlatform({ isShared: true });
 
 const read = (path: string, init?: RequestInit) => fetch(`${gateway.platformUrl}${path}`, init);
 

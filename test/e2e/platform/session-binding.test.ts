@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { join, nobody, password, type Visitor, visitor } from "../../setup/platform-home.ts";
+import { usePlatform } from "../../setup/use-platform.ts";
 
 const email = "ada@example.com";
-let gateway: TestGateway;
+const { gateway } = usePlatform();
 let program: Visitor;
 beforeAll(async () => {
-  gateway = await startTestGateway();
   const { link } = await gateway.server.operations.operators.invite({});
   program = await join(gateway.platformUrl, link, { email });
 });
-afterAll(() => gateway.stop());
 
 const cookieOf = (response: Response) => response.headers.getSetCookie()[0]?.split(";")[0] ?? "";
 

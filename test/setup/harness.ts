@@ -11,7 +11,7 @@ import { type FakeUpstream, startFakeUpstream } from "../fake/upstream.ts";
 import { replyProblems } from "../replies/conformance.ts";
 import { cheapPasswords } from "./cheap-passwords.ts";
 import { copyEmptyDatabase } from "./empty-database.ts";
-import { answersInProcess } from "./platform-fetch.ts";
+import { answeringInProcess } from "./platform-fetch.ts";
 
 /** The real server in this process, on free ports, in front of the fake upstream. */
 export interface TestGateway {
@@ -96,7 +96,7 @@ export async function startTestGateway({
     .replaceAll("UPSTREAM", upstream.baseUrl)
     .replaceAll("ORIGIN", new URL(upstream.baseUrl).origin);
   writeFileSync(config, isInStore ? "" : text);
-  const server = await startServer({
+  const running = await startServer({
     version: "0.0.0-test",
     passwordCost: cheapPasswords,
     reportLimitMs: 120_000,
@@ -122,13 +122,12 @@ export async function startTestGateway({
       ...environment,
     }),
   });
+  const server = answeringInProcess(running);
   if (isInStore) await server.operations.manifest.apply({ text, dryRun: false });
   const started = { upstream, server, dataDir };
-  const forget = answersInProcess(server);
   return {
     ...(await withOwnAccount(started, { name: "test", creditUsd })),
     async stop() {
-      forget();
       await server.stop();
       await upstream.stop();
       rmSync(dataDir, { recursive: true, force: true });

@@ -2,10 +2,12 @@ import type { RunningServer } from "../../src/app/server.ts";
 
 const handlers = new Map<string, RunningServer["respondOnPlatform"]>();
 
-/** From here on `platformFetch` calls the handler of this server. Returns what ends that. */
-export function answersInProcess({ platformUrl, respondOnPlatform }: RunningServer): () => void {
+/** The same server; until it has stopped, `platformFetch` calls its handler. */
+export function answeringInProcess(server: RunningServer): RunningServer {
+  const { platformUrl, respondOnPlatform } = server;
   handlers.set(platformUrl, respondOnPlatform);
-  return () => void handlers.delete(platformUrl);
+  const stop = () => server.stop().finally(() => handlers.delete(platformUrl));
+  return { ...server, stop };
 }
 
 /**

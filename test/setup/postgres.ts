@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from "node:child_process";
+import { type SpawnSyncOptionsWithStringEncoding, spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
@@ -6,6 +6,7 @@ import {
   existsSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
 } from "node:fs";
@@ -31,7 +32,8 @@ const nobody = 65_534;
 let shared: Promise<PostgresServer> | undefined;
 
 /** One for all tests of a process; it ends with the process. */
-export const postgresServer = (): Promise<PostgresServer> => (shared ??= startPostgres());
+export const postgresServer = (): Promise<PostgresServer> =>
+  (shared ??= startPostgres({ settings: { autovacuum: "off", jit: "off" } }));
 
 let databases = 0;
 
@@ -43,9 +45,20 @@ export async function createDatabase(template = "template0"): Promise<string> {
   return withDatabase(url, name);
 }
 
+const dropping = new Map<string, () => Promise<boolean>>();
+
+/** Asked before a database is dropped; it is not, where the answer is true. */
+export function onDrop(url: string, isKept: () => Promise<boolean>): void {
+  dropping.set(new URL(url).pathname, isKept);
+}
+
 export async function dropDatabase(url: string): Promise<void> {
+  const { pathname } = new URL(url);
+  const isKept = dropping.get(pathname);
+  dropping.delete(pathname);
+  if (await isKept?.()) return;
   const server = await postgresServer();
-  await administer(server.url, `drop database ${new URL(url).pathname.slice(1)} with (force)`);
+  await administer(server.url, `drop database ${pathname.slice(1)} with (force)`);
 }
 
 const withDatabase = (url: string, name: string) =>
@@ -102,20 +115,9 @@ async function startOnce(options: PostgresServerOptions): Promise<PostgresServer
   const data = join(folder, "data");
   const environment = { ...process.env, LC_ALL: "C" };
   if (!existsSync(data)) {
-    const made = spawnSync(
-      join(bin, "initdb"),
-      [
-        "--pgdata",
-        data,
-        "--auth=trust",
-        "--username=postgres",
-        "--encoding=UTF8",
-        "--no-sync",
-        "--no-instructions",
-      ],
-      { ...ids, env: environment, encoding: "utf8", cwd: folder },
-    );
-    if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+    const run = { ...ids, env: environment, encoding: "utf8", cwd: folder } as const;
+    const copied = spawnSync("cp", ["-Rp", initialized(bin, run), data], run);
+    if (copied.status !== 0) throw new Error(`copying ${data} failed: ${copied.stderr}`);
   }
   const port = options.port ?? (await freePort());
   const settings = { ...testSettings, ...options.settings };
@@ -150,6 +152,31 @@ async function startOnce(options: PostgresServerOptions): Promise<PostgresServer
       await ended;
     },
   };
+}
+
+/** Data of a new server. Initializing takes a second, so it is done once per machine and version. */
+function initialized(bin: string, run: SpawnSyncOptionsWithStringEncoding): string {
+  const version = spawnSync(join(bin, "postgres"), ["--version"], run).stdout.trim();
+  const name = `svc-postgres-${run.uid ?? process.getuid?.()}-${version.replaceAll(/[^\d.]+/g, "")}`;
+  const data = join(tmpdir(), name, "data");
+  if (existsSync(data)) return data;
+  const folder = createFolder();
+  const options =
+    "--auth=trust --username=postgres --encoding=UTF8 --wal-segsize=4 --no-sync --no-instructions";
+  const made = spawnSync(
+    join(bin, "initdb"),
+    ["--pgdata", join(folder, "data"), ...options.split(" ")],
+    run,
+  );
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+  try {
+    renameSync(folder, dirname(data));
+  } catch (error) {
+    // Another process was faster.
+    rmSync(folder, { recursive: true });
+    if (!existsSync(data)) throw error;
+  }
+  return data;
 }
 
 async function whenReady(

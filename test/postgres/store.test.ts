@@ -5,13 +5,13 @@ import { openPostgres } from "../../src/store/postgres/postgres.ts";
 import { createPostgresStore } from "../../src/store/postgres/store.ts";
 import { createMigratedDatabase } from "../setup/empty-postgres.ts";
 import { dropDatabase } from "../setup/postgres.ts";
-import { auditContract, ledgerWrites } from "./audit-contract.ts";
-import { storeContract } from "./contract.ts";
-import type { ContractDatabase, SharedDatabase } from "./contract-database.ts";
-import { costsContract } from "./costs-contract.ts";
-import { ledgerContract } from "./ledger-contract.ts";
-import { namesContract } from "./names-contract.ts";
-import { providersContract } from "./providers-contract.ts";
+import { auditContract, ledgerWrites } from "../store/audit-contract.ts";
+import { storeContract } from "../store/contract.ts";
+import type { ContractDatabase, SharedDatabase } from "../store/contract-database.ts";
+import { costsContract } from "../store/costs-contract.ts";
+import { ledgerContract } from "../store/ledger-contract.ts";
+import { namesContract } from "../store/names-contract.ts";
+import { providersContract } from "../store/providers-contract.ts";
 
 async function create(): Promise<SharedDatabase> {
   const url = await createMigratedDatabase();

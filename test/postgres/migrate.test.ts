@@ -13,7 +13,7 @@ import { openPostgres, type Postgres } from "../../src/store/postgres/postgres.t
 import { compareSchema } from "../../src/store/sqlite/migrations/migrations.ts";
 import { createHome, type Home } from "../setup/child.ts";
 import { createDatabase, dropDatabase } from "../setup/postgres.ts";
-import { firstSchema } from "./first-schema.ts";
+import { firstSchema } from "../store/first-schema.ts";
 
 let home: Home;
 beforeEach(() => {

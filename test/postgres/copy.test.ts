@@ -22,10 +22,10 @@ import { createHome, type Home } from "../setup/child.ts";
 import { createMigratedDatabase } from "../setup/empty-postgres.ts";
 import { waitUntil } from "../setup/money-home.ts";
 import { createDatabase, dropDatabase } from "../setup/postgres.ts";
-import { fillStore, receiptsOf } from "./full-store.ts";
-import { noonMs } from "./ledger-samples.ts";
-import { insertReceipts } from "./postgres-receipts.ts";
-import { order } from "./sums-contract.ts";
+import { fillStore, receiptsOf } from "../store/full-store.ts";
+import { noonMs } from "../store/ledger-samples.ts";
+import { insertReceipts } from "../store/postgres-receipts.ts";
+import { order } from "../store/sums-contract.ts";
 
 let home: Home;
 let url: string;

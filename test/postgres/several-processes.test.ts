@@ -6,13 +6,13 @@ import { createPostgresStore } from "../../src/store/postgres/store.ts";
 import type { SharedStore } from "../../src/store/store.ts";
 import { createMigratedDatabase } from "../setup/empty-postgres.ts";
 import { createDatabase, dropDatabase } from "../setup/postgres.ts";
-import { auditOf } from "./audit-sample.ts";
-import { model, price, provider } from "./catalog-samples.ts";
-import { noonMs } from "./ledger-samples.ts";
-import { join } from "./people-contract.ts";
-import { inviteOf, sessionOf, userOf } from "./people-samples.ts";
-import { rejectionCountOf, rejectionOf } from "./rejection-samples.ts";
-import { sealedOf } from "./response-samples.ts";
+import { auditOf } from "../store/audit-sample.ts";
+import { model, price, provider } from "../store/catalog-samples.ts";
+import { noonMs } from "../store/ledger-samples.ts";
+import { join } from "../store/people-contract.ts";
+import { inviteOf, sessionOf, userOf } from "../store/people-samples.ts";
+import { rejectionCountOf, rejectionOf } from "../store/rejection-samples.ts";
+import { sealedOf } from "../store/response-samples.ts";
 
 /** Each has connections of its own, as a process has. */
 async function openStore(url: string, fingerprint = "x"): Promise<SharedStore> {

@@ -6,13 +6,23 @@ import { PostgresPermits } from "../../src/store/postgres/limits/permits.ts";
 import { migrate } from "../../src/store/postgres/migrations/migrations.ts";
 import { openPostgres, type Postgres } from "../../src/store/postgres/postgres.ts";
 import { transact } from "../../src/store/postgres/transaction.ts";
-import { createDatabase, dropDatabase } from "./postgres.ts";
+import { ReusedDatabases } from "./empty-postgres.ts";
+import { dropDatabase } from "./postgres.ts";
 
 const startMs = 1_794_000_000_000;
 /** How long an answer of the database travels. */
 const latencyMs = 2;
 
-/** A process among several: a limiter, its epoch and its connections. */
+/** Their clock is a row that tests set. */
+const databases = new ReusedDatabases(async ({ db, pool }) => {
+  await migrate(db);
+  await pool.query("create table test_clock as select 0::bigint as ms");
+  await pool.query(`create or replace function permit_now() returns timestamptz
+    language sql volatile as $$
+      select timestamptz 'epoch' + ms * interval '1 millisecond' from test_clock $$`);
+});
+
+/** A process among several: a limiter, its epoch, and what it asked the database. */
 export interface LimitedNode {
   readonly limiter: SharedLimiter;
   readonly epoch: number;
@@ -26,8 +36,7 @@ export interface LimitedNode {
 export class SharedLimits implements Timing {
   readonly nodes: LimitedNode[] = [];
   readonly #url: string;
-  readonly #admin: Postgres;
-  readonly #pools: Postgres[] = [];
+  readonly #postgres: Postgres;
   readonly #timers: { readonly atMs: number; readonly run: () => void }[] = [];
   readonly #underWay = new Set<Promise<unknown>>();
   #nowMs = 0;
@@ -37,21 +46,15 @@ export class SharedLimits implements Timing {
   #databaseShiftMs = 0;
 
   static async open(count: number): Promise<SharedLimits> {
-    const url = `${await createDatabase()}?sslmode=disable`;
-    const admin = await openPostgres({ url, connections: 1 });
-    await migrate(admin.db);
-    await admin.pool.query("create table test_clock as select 0::bigint as ms");
-    await admin.pool.query(`create or replace function permit_now() returns timestamptz
-      language sql volatile as $$
-        select timestamptz 'epoch' + ms * interval '1 millisecond' from test_clock $$`);
-    const limits = new SharedLimits(url, admin);
+    const url = await databases.take();
+    const limits = new SharedLimits(url, await openPostgres({ url: `${url}?sslmode=disable` }));
     for (let made = 0; made < count; made++) await limits.join();
     return limits;
   }
 
-  private constructor(url: string, admin: Postgres) {
+  private constructor(url: string, postgres: Postgres) {
     this.#url = url;
-    this.#admin = admin;
+    this.#postgres = postgres;
   }
 
   nowMs(): number {
@@ -65,14 +68,12 @@ export class SharedLimits implements Timing {
   }
 
   async join(): Promise<LimitedNode> {
-    const { rows } = await this.#admin.pool.query<{ id: number }>(
+    const { rows } = await this.#postgres.pool.query<{ id: number }>(
       `with opened as (insert into epochs (node) values ('node') returning id)
         insert into heartbeats (epoch) select id from opened returning epoch as id`,
     );
     const epoch = rows[0]?.id ?? 0;
-    const postgres = await openPostgres({ url: this.#url, connections: 1 });
-    this.#pools.push(postgres);
-    const permits = new PostgresPermits(postgres.pool, epoch);
+    const permits = new PostgresPermits(this.#postgres.pool, epoch);
     const calls: LimitedNode["calls"] = [];
     const store: PermitStore = {
       borrow: async (asks) => {
@@ -90,7 +91,7 @@ export class SharedLimits implements Timing {
 
   /** As another process does for one that is gone. */
   async closeEpoch({ epoch }: LimitedNode): Promise<void> {
-    await transact(this.#admin.pool, (client) => closeEpoch(client, epoch));
+    await transact(this.#postgres.pool, (client) => closeEpoch(client, epoch));
   }
 
   shiftDatabaseClock(ms: number): void {
@@ -114,7 +115,7 @@ export class SharedLimits implements Timing {
   }
 
   async close(): Promise<void> {
-    for (const { close } of [...this.#pools, this.#admin]) await close();
+    await this.#postgres.close();
     await dropDatabase(this.#url);
   }
 
@@ -135,7 +136,7 @@ export class SharedLimits implements Timing {
     if (this.#toldMs === this.#nowMs) return this.#told;
     this.#toldMs = this.#nowMs;
     const ms = Math.round(startMs + this.#databaseShiftMs + this.#nowMs);
-    this.#told = this.#admin.pool.query("update test_clock set ms = $1", [ms]);
+    this.#told = this.#postgres.pool.query("update test_clock set ms = $1", [ms]);
     return this.#told;
   }
 }

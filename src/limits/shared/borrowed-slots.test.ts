@@ -72,13 +72,13 @@ test.each([1, 3, 20, 200])(
     const key = keyWith(limit);
     const calls = new Calls(shared);
     let open = nodes as readonly LimitedNode[];
-    for (let step = 0; step < 1_500; step++) {
+    for (let step = 0; step < 800; step++) {
       const node = open[random(open.length)];
       const isFilling = Math.floor(step / 100) % 2 === 0;
       if (node !== undefined && random(10) < (isFilling ? 8 : 3)) {
         for (let come = 0; come <= limit / 20; come++) calls.begin(node, key);
       } else if (calls.running.length > 0) calls.end(random(calls.running.length));
-      if (step === 750) {
+      if (step === 400) {
         calls.kill(dead);
         open = others;
       }

@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { createDatabase, dropDatabase } from "../../../../test/setup/postgres.ts";
+import { createMigratedDatabase } from "../../../../test/setup/empty-postgres.ts";
+import { dropDatabase } from "../../../../test/setup/postgres.ts";
 import type { PermitAsk } from "../../../limits/permit-store.ts";
-import { migrate } from "../migrations/migrations.ts";
 import { openPostgres, type Postgres } from "../postgres.ts";
 import { PostgresPermits } from "./permits.ts";
 
 let url: string;
 let postgres: Postgres;
 beforeAll(async () => {
-  url = await createDatabase();
+  url = await createMigratedDatabase();
   postgres = await openPostgres({ url });
-  await migrate(postgres.db);
 });
 afterAll(async () => {
   await postgres.close();

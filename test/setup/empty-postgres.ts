@@ -43,12 +43,11 @@ export class ReusedDatabases {
 
   /** Whether it can be used again; otherwise it is to be dropped. */
   async #giveBack(template: Template, database: Reused): Promise<boolean> {
-    if (await empty(template, database)) {
-      this.#free.push(database);
-      return true;
-    }
-    await database.client.end();
-    return false;
+    // A test may have ended its connections, this one too.
+    const isEmpty = await empty(template, database).catch(() => false);
+    if (isEmpty) this.#free.push(database);
+    else await database.client.end();
+    return isEmpty;
   }
 }
 

@@ -18,6 +18,7 @@ import type {
   LimitsSet,
 } from "../../src/ledger/store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { auditOf } from "./audit-sample.ts";
 import type { ContractDatabase } from "./contract-database.ts";
 
 export interface Opened {
@@ -25,7 +26,10 @@ export interface Opened {
   readonly store: Store;
 }
 
-import { auditOf } from "./audit-sample.ts";
+export async function closeOpened({ database, store }: Opened): Promise<void> {
+  await store.close();
+  await database.remove();
+}
 
 /** Numbers lose digits from 2^53 on; money must not. */
 export const above2to53 = 9_007_199_254_740_993n;

@@ -4,15 +4,15 @@ import type { Receipt } from "../../src/ledger/receipt.ts";
 import { toHour } from "../../src/ledger/rollups.ts";
 import type { Postgres } from "../../src/store/postgres/postgres.ts";
 import { recountEpoch } from "../../src/store/postgres/reports/recount.ts";
-import { PostgresReports } from "../../src/store/postgres/reports/reports.ts";
 import { PostgresRollups, readSums } from "../../src/store/postgres/reports/rollups.ts";
 import { transact } from "../../src/store/postgres/transaction.ts";
 import { insertReceipts } from "./postgres-receipts.ts";
 import type { SumsDatabase } from "./sums-database.ts";
 
-export interface PostgresSums extends SumsDatabase {
+export interface PostgresSums extends Pick<SumsDatabase, "commit" | "readSums" | "watch"> {
   readonly epoch: number;
   readonly rollups: PostgresRollups;
+  restart(): Promise<PostgresSums>;
 }
 
 /** A process that writes receipts and sums alone: it has no leases, and charges nobody. */
@@ -27,8 +27,6 @@ export async function openSums(postgres: Postgres): Promise<PostgresSums> {
   return {
     epoch,
     rollups,
-    fund: async () => {},
-    chargesSums: false,
     watch(given) {
       listener = given;
     },
@@ -47,9 +45,7 @@ export async function openSums(postgres: Postgres): Promise<PostgresSums> {
       for (const receipt of receipts) listener(receipt);
       opened.added();
     },
-    openReports: (options) => new PostgresReports(pool, options),
     readSums: () => db.transaction().setIsolationLevel("repeatable read").execute(readSums),
-    open: () => openSums(postgres),
     async restart() {
       const ended = await pool.query<{ id: number }>(
         "update epochs set is_open = false where is_open returning id",
@@ -57,7 +53,6 @@ export async function openSums(postgres: Postgres): Promise<PostgresSums> {
       for (const { id } of ended.rows) await transact(pool, (client) => recountEpoch(client, id));
       return openSums(postgres);
     },
-    close: async () => {},
   };
 }
 

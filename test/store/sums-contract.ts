@@ -27,7 +27,6 @@ const toText = ({ cost, charged, vendorCost, chargedKnown, ...rest }: Rollup) =>
 
 /** Accounts have spent what these rows add up to. */
 async function expectSpent(database: SumsDatabase, rows: readonly Rollup[]): Promise<void> {
-  if (database.leases === undefined) return;
   const expected = accountIds.map((accountId) => ({
     accountId,
     granted: maxBalance,

@@ -20,8 +20,7 @@ export interface SumsDatabase {
   open(): Promise<SumsDatabase>;
   /** The next process, after this one died and what it had left open was counted again. */
   restart(): Promise<SumsDatabase>;
-  /** Absent where nobody is charged. */
-  leases?(): Promise<readonly Lease[]>;
+  leases(): Promise<readonly Lease[]>;
   /** Whether accounts are charged what is added to the sums, and not what receipts say. */
   readonly chargesSums: boolean;
   close(): Promise<void>;

@@ -11,7 +11,6 @@ import {
 } from "../../../../test/store/ledger-samples.ts";
 import { openSums, type PostgresSums } from "../../../../test/store/postgres-sums.ts";
 import { order } from "../../../../test/store/sums-contract.ts";
-import type { SumsDatabase } from "../../../../test/store/sums-database.ts";
 import { newId } from "../../../base/ids.ts";
 import type { Receipt } from "../../../ledger/receipt.ts";
 import { dayMs, hourMs, type Rollups, toHour } from "../../../ledger/rollups.ts";
@@ -27,7 +26,7 @@ import { PostgresRollups } from "./rollups.ts";
 const postgres = usePostgres();
 
 /** All epochs together have what the receipts add up to, and so have days and totals. */
-async function expectExact(database: SumsDatabase, receipts: readonly Receipt[]): Promise<void> {
+async function expectExact(database: PostgresSums, receipts: readonly Receipt[]): Promise<void> {
   const stored = await database.readSums();
   expect(order(stored.list)).toEqual(order(sumUp(receipts)));
   expectFolded(stored);

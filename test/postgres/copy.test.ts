@@ -22,10 +22,9 @@ import { createHome, type Home } from "../setup/child.ts";
 import { createMigratedDatabase } from "../setup/empty-postgres.ts";
 import { waitUntil } from "../setup/money-home.ts";
 import { createDatabase, dropDatabase } from "../setup/postgres.ts";
-import { fillStore, receiptsOf } from "../store/full-store.ts";
+import { contentOf, fillStore, receiptsOf } from "../store/full-store.ts";
 import { noonMs } from "../store/ledger-samples.ts";
 import { insertReceipts } from "../store/postgres-receipts.ts";
-import { order } from "../store/sums-contract.ts";
 
 let home: Home;
 let url: string;
@@ -55,46 +54,6 @@ afterEach(() => dropDatabase(url));
 async function withTarget<T>(work: (postgres: Postgres) => Promise<T>): Promise<T> {
   const postgres = await openPostgres({ url });
   return work(postgres).finally(() => postgres.close());
-}
-
-/** What the ports return of accounts, keys, catalog and people. */
-async function contentOf(store: Store) {
-  const { accounts, keys, catalog, people, feed, ledger, targetChecks, audit, responses } = store;
-  return {
-    accounts: await accounts.list(),
-    keys: await keys.all(),
-    uses: await keys.lastUses(),
-    catalog: await catalog.load(),
-    manifest: await catalog.manifestState(),
-    users: await people.users(),
-    memberships: await people.allMemberships(),
-    invites: await people.allInvites(),
-    tokens: await people.tokens(undefined),
-    session: await people.sessions("user_1"),
-    identity: await people.identityOf("user_1"),
-    checks: await targetChecks.list(),
-    audit: await audit.list({ limit: 100 }),
-    feed: await feed.latest(),
-    changes: (await feed.since(1))?.map(({ topic, subject }) => ({ topic, subject })),
-    entries: await ledger.entries("acct_1"),
-    budgets: await ledger.budgetSpends(0),
-    claim: await ledger.findClaim("claim_done"),
-    responses: await storedIn(store),
-    responseTotals: await responses.totals("acct_1"),
-    rollups: order(await ledger.rollups.list({})),
-  };
-}
-
-async function storedIn({ responses }: Store) {
-  const ids = ["resp_1", "resp_2"];
-  const found = await responses.find({ accountId: "acct_1", ids, nowMs: 0 });
-  return found
-    .toSorted((one, other) => one.id.localeCompare(other.id))
-    .map(({ items, reply, ...head }) => [
-      head,
-      Bun.hash(new Uint8Array(items)),
-      Bun.hash(new Uint8Array(reply)),
-    ]);
 }
 
 test("every table of SQLite has rows in this test, and is copied", () => {

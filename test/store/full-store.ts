@@ -17,6 +17,7 @@ import {
 } from "./ledger-samples.ts";
 import { inviteOf, sessionOf, tokenOf, userOf } from "./people-samples.ts";
 import { sealedOf } from "./response-samples.ts";
+import { order } from "./sums-contract.ts";
 
 const price: Price = { input: 300_000_000n, output: 2_500_000_001n };
 const units = { input: 7, output: 11 };
@@ -200,4 +201,44 @@ async function fillReports(store: Store): Promise<void> {
     counts: [{ ...of, minuteMs: noonMs, count: 1 }],
     keys: [{ keyId: "key_1", lastMs: noonMs }],
   });
+}
+
+/** What the ports return of accounts, keys, catalog and people. */
+export async function contentOf(store: Store) {
+  const { accounts, keys, catalog, people, feed, ledger, targetChecks, audit, responses } = store;
+  return {
+    accounts: await accounts.list(),
+    keys: await keys.all(),
+    uses: await keys.lastUses(),
+    catalog: await catalog.load(),
+    manifest: await catalog.manifestState(),
+    users: await people.users(),
+    memberships: await people.allMemberships(),
+    invites: await people.allInvites(),
+    tokens: await people.tokens(undefined),
+    session: await people.sessions("user_1"),
+    identity: await people.identityOf("user_1"),
+    checks: await targetChecks.list(),
+    audit: await audit.list({ limit: 100 }),
+    feed: await feed.latest(),
+    changes: (await feed.since(1))?.map(({ topic, subject }) => ({ topic, subject })),
+    entries: await ledger.entries("acct_1"),
+    budgets: await ledger.budgetSpends(0),
+    claim: await ledger.findClaim("claim_done"),
+    responses: await storedIn(store),
+    responseTotals: await responses.totals("acct_1"),
+    rollups: order(await ledger.rollups.list({})),
+  };
+}
+
+async function storedIn({ responses }: Store) {
+  const ids = ["resp_1", "resp_2"];
+  const found = await responses.find({ accountId: "acct_1", ids, nowMs: 0 });
+  return found
+    .toSorted((one, other) => one.id.localeCompare(other.id))
+    .map(({ items, reply, ...head }) => [
+      head,
+      Bun.hash(new Uint8Array(items)),
+      Bun.hash(new Uint8Array(reply)),
+    ]);
 }

@@ -46,12 +46,28 @@ export class ReusedDatabases {
     // A test may have ended its connections, this one too.
     const isEmpty = await empty(template, database).catch(() => false);
     if (isEmpty) this.#free.push(database);
-    else await database.client.end();
+    else {
+      await database.client.end();
+      await warm.get(database.url)?.close();
+      warm.delete(database.url);
+    }
     return isEmpty;
   }
 }
 
 const migrated = new ReusedDatabases(({ db }) => migrate(db));
+
+const warm = new Map<string, Postgres>();
+
+/**
+ * Connections to a reused database that stay open from test to test: a new one plans every statement
+ * again. Closing them does nothing.
+ */
+export async function openWarm(url: string): Promise<Postgres> {
+  const postgres = warm.get(url) ?? (await openPostgres({ url, name: warmName }));
+  warm.set(url, postgres);
+  return { ...postgres, close: async () => {} };
+}
 
 /** A database with all tables, as a migration leaves it. */
 export const createMigratedDatabase = (): Promise<string> => migrated.take();
@@ -110,6 +126,9 @@ const schemaSql = `(select string_agg(concat(number, ' ', newest), ',') from (
     union all select count(*), 0 from pg_db_role_setting
   ) as catalogs)`;
 
+/** Of connections that stay, where they do nothing. */
+const warmName = "warm";
+
 /** Where a table has become as large as this, deleted rows would slow down later tests. */
 const largeBytes = 256 * 1024;
 
@@ -140,7 +159,8 @@ async function endConnections(client: Client): Promise<void> {
       name: "connections",
       text: `select pg_terminate_backend(pid) from pg_stat_activity
         where datid = (select oid from pg_database where datname = current_database())
-          and pid <> pg_backend_pid() and backend_type = 'client backend'`,
+          and pid <> pg_backend_pid() and backend_type = 'client backend'
+          and not (application_name = '${warmName}' and state = 'idle')`,
     });
     if (rows.length === 0) return;
   }

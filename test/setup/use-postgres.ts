@@ -1,6 +1,6 @@
 import { afterEach, beforeEach } from "bun:test";
-import { openPostgres, type Postgres } from "../../src/store/postgres/postgres.ts";
-import { createMigratedDatabase } from "./empty-postgres.ts";
+import type { Postgres } from "../../src/store/postgres/postgres.ts";
+import { createMigratedDatabase, openWarm } from "./empty-postgres.ts";
 import { dropDatabase } from "./postgres.ts";
 
 export interface UsedPostgres extends Postgres {
@@ -12,10 +12,9 @@ export function usePostgres(): () => UsedPostgres {
   let used: UsedPostgres | undefined;
   beforeEach(async () => {
     const url = await createMigratedDatabase();
-    used = { ...(await openPostgres({ url })), url };
+    used = { ...(await openWarm(url)), url };
   });
   afterEach(async () => {
-    await used?.close();
     if (used !== undefined) await dropDatabase(used.url);
     used = undefined;
   });

@@ -2,10 +2,9 @@ import type { RejectionBounds } from "../../src/rejections/rejection.ts";
 import { PostgresFleet } from "../../src/store/postgres/fleet.ts";
 import { openLedgerReader } from "../../src/store/postgres/ledger/reader.ts";
 import { createNodeStore } from "../../src/store/postgres/ledger-store.ts";
-import { openPostgres } from "../../src/store/postgres/postgres.ts";
 import { createRejectionStore } from "../../src/store/postgres/rejections/store.ts";
 import { createPostgresStore } from "../../src/store/postgres/store.ts";
-import { createMigratedDatabase } from "../setup/empty-postgres.ts";
+import { createMigratedDatabase, openWarm } from "../setup/empty-postgres.ts";
 import { dropDatabase } from "../setup/postgres.ts";
 import type { ContractDatabase, SharedDatabase } from "./contract-database.ts";
 
@@ -14,7 +13,7 @@ export async function createShared(): Promise<SharedDatabase> {
   const url = await createMigratedDatabase();
   return {
     open: async (fingerprint = "fingerprint") =>
-      createPostgresStore(await openPostgres({ url }), fingerprint),
+      createPostgresStore(await openWarm(url), fingerprint),
     remove: () => dropDatabase(url),
   };
 }
@@ -25,7 +24,7 @@ export async function createNodes(): Promise<ContractDatabase> {
   return {
     traits: { chargedBy: "commits", commitsInTurn: false },
     open: async (fingerprint = "fingerprint") => {
-      const postgres = await openPostgres({ url });
+      const postgres = await openWarm(url);
       const shared = await createPostgresStore(postgres, fingerprint);
       const { pool, db } = postgres;
       const fleet = new PostgresFleet({ pool, db, goneAfterMs: 60_000 });
@@ -36,7 +35,7 @@ export async function createNodes(): Promise<ContractDatabase> {
       return createNodeStore({ postgres, shared, epoch, nowMs: Date.now, foldedAtOnce: 30 });
     },
     openReader: async () => {
-      const postgres = await openPostgres({ url });
+      const postgres = await openWarm(url);
       const reader = await openLedgerReader(postgres);
       return {
         ...reader,
@@ -53,7 +52,7 @@ export async function createNodes(): Promise<ContractDatabase> {
 /** With its tables to look into. */
 export async function createTables() {
   const url = await createMigratedDatabase();
-  const postgres = await openPostgres({ url });
+  const postgres = await openWarm(url);
   const { db } = postgres;
   const store = await createPostgresStore(postgres, "x");
   return {

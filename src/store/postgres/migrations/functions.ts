@@ -18,8 +18,8 @@ import { lendingStatements } from "./lending.ts";
  * new name.
  */
 export async function functions(db: Kysely<unknown>): Promise<void> {
-  for (const statement of [...reportRequests, enter, ...commitStatements, ...lendingStatements])
-    await sql.raw(statement).execute(db);
+  const statements = [...reportRequests, enter, ...commitStatements, ...lendingStatements];
+  await sql.raw(statements.join(";\n")).execute(db);
 }
 
 /** One row: raised when a report is opened, so that processes write the sums they have. */

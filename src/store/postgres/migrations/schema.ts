@@ -67,7 +67,8 @@ export async function foundation(db: Kysely<unknown>): Promise<void> {
     ...retentionStatements,
     ...sharedStateStatements,
   ];
-  for (const statement of statements) await sql.raw(statement).execute(db);
+  // In one round trip: the server may be far.
+  await sql.raw(statements.join(";\n")).execute(db);
   await functions(db);
 }
 

@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { idTimeMs } from "../../src/base/ids.ts";
 import { Minutes } from "../../src/ledger/minutes.ts";
@@ -37,12 +38,20 @@ const fingerprint = () =>
 const openSource = () => createStore(openSqlite(path()), fingerprint());
 const copy = () => home.svc(["store", "copy", "--to", url]);
 
-beforeEach(async () => {
-  home = createHome();
+/** Its data directory is copied for each test. */
+let origin: Home;
+beforeAll(async () => {
+  origin = home = createHome();
   await home.svc(["apply", home.configPath]);
   const store = await openSource();
   await fillStore(store, receipts);
   await store.close();
+});
+afterAll(() => origin.remove());
+
+beforeEach(() => {
+  home = createHome({ isBare: true });
+  cpSync(origin.dataDir, home.dataDir, { recursive: true });
 });
 afterEach(() => home.remove());
 

@@ -10,6 +10,7 @@ import {
 } from "bun:test";
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -22,7 +23,6 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import type { RestoreView } from "../../../src/cli/backup-wiring.ts";
-import { connectControl } from "../../../src/platform/control-socket.ts";
 import { openLedgerReader } from "../../../src/store/sqlite/ledger/reader.ts";
 import { chatJson } from "../../fake/openai/chat-json.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
@@ -30,6 +30,7 @@ import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
 import { waitUntil } from "../../setup/money-home.ts";
 import { join as joinPlatform, nobody, password } from "../../setup/platform-home.ts";
+import { openPayer, payForCall } from "./payer.ts";
 
 /** Backups of a running server, and what becomes of them. */
 setDefaultTimeout(120_000);
@@ -37,6 +38,8 @@ setDefaultTimeout(120_000);
 const main = resolve(import.meta.dir, "../../../src/main.ts");
 
 let upstream: FakeUpstream;
+/** Its data directory and its backups are copied by the tests that need some. */
+let origin: Home;
 let home: Home;
 let folder: string;
 let file: string;
@@ -46,16 +49,34 @@ const phrase = "a passphrase of some length";
 beforeAll(async () => {
   upstream = await startFakeUpstream();
   upstream.replyWith(chatJson());
+  origin = openHome();
+  const server = await origin.serve(there);
+  const key = await openPayer(origin.dataDir, "9");
+  for (let at = 0; at < 2; at++) await call(server, key);
+  for (const [name, environment] of [
+    ["plain", there],
+    ["encrypted", encrypted],
+  ] as const)
+    await origin.json(["backup", join(origin.dataDir, "..", name)], { environment });
+  await server.stop();
 });
-afterAll(() => upstream.stop());
+afterAll(async () => {
+  await origin.remove();
+  await upstream.stop();
+});
 beforeEach(() => {
-  home = createHome({ isBare: true });
-  home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
+  home = openHome();
   folder = join(home.dataDir, "..");
   file = join(folder, "svc.svcbackup");
   restored = join(folder, "restored");
 });
 afterEach(() => home.remove());
+
+function openHome(): Home {
+  const opened = createHome({ isBare: true });
+  opened.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
+  return opened;
+}
 
 const there = { FAKE_KEY: "x" };
 const here = () => ({ ...there, SVC_DATA_DIR: restored });
@@ -70,33 +91,14 @@ const refusalOf = async (words: readonly string[], environment: Record<string, s
   return stderr;
 };
 
-async function openAccount(dataDir = home.dataDir): Promise<string> {
-  const { operations } = (await connectControl(dataDir)) ?? {};
-  if (operations === undefined) throw new Error("no server answers at the control socket");
-  await operations.accounts.create({ name: "payer" });
-  await operations.entries.add({ account: "payer", kind: "credit", usd: "9", reference: "start" });
-  return (await operations.keys.create({ account: "payer" })).key;
-}
-
-interface Paid {
-  readonly id: string;
-  readonly completedMs: number;
-}
-
-async function call({ baseUrl }: ChildServer, key: string): Promise<Paid> {
-  const reply = await fetch(`${baseUrl}/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify({ model: "svc-3-flash", messages: [{ role: "user", content: "Hello" }] }),
-  });
-  expect(reply.status).toBe(200);
-  await reply.json();
-  return { id: reply.headers.get("x-request-id") ?? "", completedMs: Date.now() };
-}
+const call = async (server: ChildServer, key: string) => ({
+  id: await payForCall(server, key),
+  completedMs: Date.now(),
+});
 
 /** Callers that go on until they are told to end, which returns what they have paid. */
 function load(server: ChildServer, key: string) {
-  const paid: Paid[] = [];
+  const paid: Awaited<ReturnType<typeof call>>[] = [];
   const over = new AbortController();
   const caller = async () => {
     while (!over.signal.aborted) paid.push(await call(server, key));
@@ -128,16 +130,14 @@ test.each([
     const server = await home.serve(there, { isProcess: true });
     const operator = { email: "ada@example.com" };
     await joinPlatform(server.platformUrl, server.operatorLink ?? "", operator);
-    const key = await openAccount();
+    const key = await openPayer(home.dataDir, "9");
     await home.json(["exports", "add", "archive", "--to", `file://${folder}`]);
     const traffic = load(server, key);
     await waitUntil("calls before", () => traffic.paid.length > 40);
     const before = traffic.paid.map(({ id }) => id);
-    const options = { environment, isProcess: true };
-    const view = await home.json<{ created_at: string; has_secret: boolean }>(
-      ["backup", file],
-      options,
-    );
+    const view = await home.json<{ created_at: string; has_secret: boolean }>(["backup", file], {
+      environment,
+    });
     const behind = traffic.paid.length;
     await waitUntil("calls after", () => traffic.paid.length > behind + 40);
     await traffic.end();
@@ -155,7 +155,7 @@ test.each([
     const words = ["restore", file, "--data-dir", restored];
     // Its secret comes with it, so this machine cannot know who wrote it.
     if (view.has_secret) words.push("--trust");
-    const result = await home.json<RestoreView>(words, options);
+    const result = await home.json<RestoreView>(words, { environment });
     expect(result).toMatchObject({
       ledger_problems: 0,
       paused_exports: ["archive"],
@@ -174,7 +174,7 @@ test.each([
     expect(found.size).toBeLessThan(charges.size);
     for (const [id, charged] of found) expect([id, charges.get(id)]).toEqual([id, charged]);
 
-    const next = await home.serve(here(), { isProcess: true });
+    const next = await home.serve(here());
     await call(next, key);
     const signIn = { body: { email: operator.email, password } };
     const { status } = await nobody(next.platformUrl).ask("POST /api/session", signIn);
@@ -189,18 +189,15 @@ test.each([
   },
 );
 
-/** One account with two receipts, and a backup of it. */
-async function backedUp(environment: Record<string, string> = encrypted) {
-  const server = await home.serve(there);
-  const key = await openAccount();
-  for (let at = 0; at < 2; at++) await call(server, key);
-  expect((await home.svc(["backup", file], { environment })).code).toBe(0);
-  await server.stop();
-  return { key, bytes: readFileSync(file) };
+/** With one account and two receipts, and a backup of it. */
+function backedUp(name: "plain" | "encrypted" = "encrypted"): Buffer {
+  cpSync(origin.dataDir, home.dataDir, { recursive: true });
+  copyFileSync(join(origin.dataDir, "..", name), file);
+  return readFileSync(file);
 }
 
 test("backups leave nothing beside them, and replace nothing unasked", async () => {
-  const { bytes } = await backedUp();
+  const bytes = backedUp();
   expect(readdirSync(folder).filter((name) => name.includes("svcbackup"))).toEqual([
     "svc.svcbackup",
   ]);
@@ -236,7 +233,7 @@ test("backups leave nothing beside them, and replace nothing unasked", async () 
 });
 
 test("passphrases come from a file or the environment, and are long enough", async () => {
-  await backedUp();
+  backedUp();
   const passphraseFile = join(folder, "passphrase");
   const words = ["backup", "verify", file];
   expect(await refusalOf(words)).toContain("Set SVC_BACKUP_PASSPHRASE or --passphrase-file");
@@ -252,7 +249,7 @@ test("passphrases come from a file or the environment, and are long enough", asy
 });
 
 test("a damaged or foreign backup changes nothing, and the reason is named", async () => {
-  const { bytes } = await backedUp(there);
+  const bytes = backedUp("plain");
   const secret = readFileSync(join(home.dataDir, "secret"), "utf8").trim();
   const words = ["restore", file, "--data-dir", restored];
   const withSecret = { ...there, SVC_SECRET: secret };
@@ -297,7 +294,7 @@ const killedAt: Readonly<Record<string, (whole: (name: string) => string) => voi
 };
 
 test("an interrupted restore is never served, and the next one clears up behind it", async () => {
-  const { bytes } = await backedUp();
+  const bytes = backedUp();
   mkdirSync(restored);
   const child = Bun.spawn([process.execPath, main, "restore", "-", "--data-dir", restored], {
     env: { ...encrypted, PATH: "", HOME: folder, SVC_CONFIG: home.configPath },
@@ -343,7 +340,7 @@ test("an interrupted restore is never served, and the next one clears up behind 
 
 test("a backup goes through pipes, and the original cannot take the copy for its own", async () => {
   const server = await home.serve(there);
-  const key = await openAccount();
+  const key = await openPayer(home.dataDir, "9");
   await call(server, key);
   const environment = { ...encrypted, HOME: folder, SVC_CONFIG: home.configPath };
   const run = (words: readonly string[], dataDir: string, stdin: Blob | "ignore") =>
@@ -380,7 +377,7 @@ test("a backup goes through pipes, and the original cannot take the copy for its
 });
 
 test("a directory that is in use, or is none, is refused in one sentence", async () => {
-  await backedUp();
+  backedUp();
   const words = ["restore", file, "--data-dir", restored];
   writeFileSync(restored, "a file");
   expect(await refusalOf(words, encrypted)).toContain("cannot be created");

@@ -5,14 +5,12 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
-  rmSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Check } from "../../../src/cli/doctor-wiring.ts";
+import { createHome, type Environment, type Home } from "../../setup/child.ts";
 
 /**
  * Commands of one user in the data directory of another. Where the tests run as root, the directory
@@ -26,19 +24,20 @@ const owner = isRoot ? 65_534 : self;
 const stranger = isRoot ? 65_533 : self;
 const svcAs = join(import.meta.dir, "svc-as.ts");
 
+let home: Home;
 let root: string;
 let data: string;
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "svc-other-user-"));
+  home = createHome({ isBare: true });
+  root = dirname(home.dataDir);
   chmodSync(root, 0o777);
   data = directory("data");
-  writeFileSync(join(root, "svc.yaml"), "");
   // Whatever the umask is.
-  chmodSync(join(root, "svc.yaml"), 0o644);
+  chmodSync(home.configPath, 0o644);
 });
-afterEach(() => {
+afterEach(async () => {
   chmodSync(data, 0o700);
-  rmSync(root, { recursive: true });
+  await home.remove();
 });
 
 function directory(name: string): string {
@@ -48,18 +47,15 @@ function directory(name: string): string {
   return path;
 }
 
-async function svc(
-  uid: number,
-  words: readonly string[],
-  dataDir = data,
-  environment: Record<string, string> = {},
-) {
+/** In a process of its own where it is another user than that of the tests. */
+async function svc(uid: number, words: readonly string[], dataDir = data, more: Environment = {}) {
+  const environment = { SVC_DATA_DIR: dataDir, ...more };
+  if (uid === self) return home.svc(words, { environment });
   const child = Bun.spawn([process.execPath, "--no-env-file", svcAs, String(uid), ...words], {
     env: {
       PATH: process.env["PATH"],
       HOME: root,
-      SVC_DATA_DIR: dataDir,
-      SVC_CONFIG: join(root, "svc.yaml"),
+      SVC_CONFIG: home.configPath,
       SVC_ENGINE: "off",
       SVC_PORT: "0",
       SVC_PLATFORM_PORT: "0",
@@ -119,7 +115,7 @@ test("after a backup and a rotation by root, the owner's commands work", async (
 });
 
 test("a restore by root into a directory of another user leaves it a database to start on", async () => {
-  await succeed(owner, ["account", "create", "acme"]);
+  await succeed(self, ["account", "create", "acme"]);
   const file = join(root, "one.svcbackup");
   writeFileSync(join(root, "words"), "a passphrase of enough characters");
   await succeed(self, ["backup", file, "--passphrase-file", join(root, "words")]);
@@ -132,7 +128,7 @@ test("a restore by root into a directory of another user leaves it a database to
 });
 
 test("root adds an export only to a directory that the owner of the data directory can write to", async () => {
-  await succeed(owner, ["account", "create", "acme"]);
+  await succeed(self, ["account", "create", "acme"]);
   const good = ["exports", "add", "good", "--to", `file://${directory("exports")}`];
   await succeed(self, good);
   const closed = join(root, "closed");
@@ -160,7 +156,7 @@ test("root adds an export only to a directory that the owner of the data directo
 });
 
 test("a user who cannot reach the database gets one sentence", async () => {
-  await succeed(owner, ["account", "create", "acme"]);
+  await succeed(self, ["account", "create", "acme"]);
   if (!isRoot) chmodSync(data, 0o000);
   for (const words of [
     ["backup", join(root, "one.svcbackup")],
@@ -176,9 +172,9 @@ test("a user who cannot reach the database gets one sentence", async () => {
 });
 
 test("a command does not advise another user to take the directory", async () => {
-  await succeed(owner, ["account", "create", "acme"]);
+  await succeed(self, ["account", "create", "acme"]);
   if (!isRoot) chmodSync(data, 0o500);
-  for (const words of [["key", "list"], ["account", "list"], ["secret", "status"], ["doctor"]]) {
+  for (const words of [["account", "list"], ["secret", "status"], ["doctor"]]) {
     const { code, stdout, stderr } = await svc(stranger, words);
     expect(code).toBe(1);
     expect(withoutStack(stderr) + stdout).not.toContain("chown -R");
@@ -189,12 +185,12 @@ test("a command does not advise another user to take the directory", async () =>
 });
 
 test("a config file that the user may not read is named, with its remedy", async () => {
-  chmodSync(join(root, "svc.yaml"), 0o000);
-  for (const words of [["config"], ["account", "list"], ["serve"]]) {
+  chmodSync(home.configPath, 0o000);
+  for (const words of [["config"], ["serve"]]) {
     const { code, stderr } = await svc(owner, words);
     expect([code, withoutStack(stderr)]).toEqual([
       2,
-      `error: The config file ${join(root, "svc.yaml")} (SVC_CONFIG) cannot be read by this user (EACCES). Let a group of this user read the file and enter its directory, with chgrp and chmod g+rX.`,
+      `error: The config file ${home.configPath} (SVC_CONFIG) cannot be read by this user (EACCES). Let a group of this user read the file and enter its directory, with chgrp and chmod g+rX.`,
     ]);
   }
 });
@@ -213,7 +209,7 @@ test("a file of SVC_SECRET_FILE that the user may not read is named, with its re
 
 test("a file of another user is named, with its remedy", async () => {
   if (!isRoot) return;
-  await succeed(owner, ["account", "create", "acme"]);
+  await succeed(self, ["account", "create", "acme"]);
   const secret = join(data, "secret");
   chownSync(secret, 0, 0);
   const remedy = `User ${owner} cannot use ${secret}, which belongs to user 0 (EPERM). Run as root: chown ${owner} ${secret}`;

@@ -9,11 +9,11 @@ import {
 } from "bun:test";
 import { existsSync, mkdirSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { connectControl } from "../../../src/platform/control-socket.ts";
 import { chatJson, usageOf } from "../../fake/openai/chat-json.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { type ChildServer, createHome, type Environment, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
+import { callModel, openPayer } from "./payer.ts";
 
 /**
  * Several owners of one database: one of them may write it, whatever became of its lock files. All
@@ -53,29 +53,10 @@ const sharing = (name: string, path = database) => ({
 const serveApart = (environment: Environment) => home.serve(environment, { isProcess: true });
 
 /** With 0.20 USD, made through the running server that has the data directory. */
-async function openAccount({ SVC_DATA_DIR }: { readonly SVC_DATA_DIR: string }): Promise<string> {
-  const { operations } = (await connectControl(SVC_DATA_DIR)) ?? {};
-  if (operations === undefined) throw new Error("no server answers at the control socket");
-  await operations.accounts.create({ name: "payer" });
-  await operations.entries.add({
-    account: "payer",
-    kind: "credit",
-    usd: "0.20",
-    reference: "start",
-  });
-  return (await operations.keys.create({ account: "payer" })).key;
-}
+const openAccount = ({ SVC_DATA_DIR }: { readonly SVC_DATA_DIR: string }) =>
+  openPayer(SVC_DATA_DIR, "0.20");
 
-const call = ({ baseUrl }: ChildServer, key: string) =>
-  fetch(`${baseUrl}/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify({
-      model: "svc-3-flash",
-      max_tokens: 4_000,
-      messages: [{ role: "user", content: "Hello" }],
-    }),
-  });
+const call = (server: ChildServer, key: string) => callModel(server, key, { max_tokens: 4_000 });
 
 /** Calls until it is refused: how many were served. */
 async function spendAll(server: ChildServer, key: string): Promise<number> {

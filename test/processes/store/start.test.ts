@@ -13,11 +13,11 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join, resolve } from "node:path";
 import { newId } from "../../../src/base/ids.ts";
 import { toUsd } from "../../../src/base/money.ts";
-import { connectControl } from "../../../src/platform/control-socket.ts";
 import { chatJson } from "../../fake/openai/chat-json.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
-import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { createHome, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
+import { openPayer, payForCall } from "./payer.ts";
 
 /** What a start finds in the data directory, and what it makes of it. */
 setDefaultTimeout(60_000);
@@ -41,25 +41,7 @@ afterEach(() => home.remove());
 const serve = () => home.serve({ FAKE_KEY: "x" });
 const serveApart = () => home.serve({ FAKE_KEY: "x" }, { isProcess: true });
 
-/** With 1 USD, made through the running server. */
-async function openAccount(): Promise<string> {
-  const { operations } = (await connectControl(home.dataDir)) ?? {};
-  if (operations === undefined) throw new Error("no server answers at the control socket");
-  await operations.accounts.create({ name: "payer" });
-  await operations.entries.add({ account: "payer", kind: "credit", usd: "1", reference: "start" });
-  return (await operations.keys.create({ account: "payer" })).key;
-}
-
-async function call({ baseUrl }: ChildServer, key: string): Promise<string> {
-  const reply = await fetch(`${baseUrl}/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify({ model: "svc-3-flash", messages: [{ role: "user", content: "Hello" }] }),
-  });
-  expect(reply.status).toBe(200);
-  await reply.json();
-  return reply.headers.get("x-request-id") ?? "";
-}
+const openAccount = () => openPayer(home.dataDir, "1");
 
 /** One line for a person, a hint at most, and no stack. */
 async function refusal(words: readonly string[] = ["serve"]): Promise<string> {
@@ -91,7 +73,7 @@ describe("a database that is missing", () => {
 
   test("beside its write-ahead log leaves the log as it is", async () => {
     const server = await serve();
-    await call(server, await openAccount());
+    await payForCall(server, await openAccount());
     const log = readFileSync(`${database}-wal`);
     await server.stop();
     renameSync(database, `${database}.away`);
@@ -123,7 +105,7 @@ describe("a database that is missing", () => {
 
   test("and was replaced by an empty file is noticed by what the disk had confirmed", async () => {
     const server = await serve();
-    await call(server, await openAccount());
+    await payForCall(server, await openAccount());
     await server.stop();
     writeFileSync(database, "");
     // Not even the second time.
@@ -178,11 +160,11 @@ describe("receipts that the disk had confirmed and that are gone", () => {
   test("are reported at the start and by `svc ledger verify`, also after many more", async () => {
     const first = await serve();
     const key = await openAccount();
-    await call(first, key);
+    await payForCall(first, key);
     await first.stop();
     const before = readFileSync(database);
     const server = await serve();
-    const lost = await call(server, key);
+    const lost = await payForCall(server, key);
     await server.stop();
     // The disk is back where it was, and only the mark knows better.
     rmSync(`${database}-wal`, { force: true });
@@ -196,7 +178,7 @@ describe("receipts that the disk had confirmed and that are gone", () => {
     const next = await serve();
     await next.waitForLog(lost);
     expect(next.stderr()).toContain("receipts that the disk had confirmed are missing");
-    for (let calls = 0; calls < 3; calls++) await call(next, key);
+    for (let calls = 0; calls < 3; calls++) await payForCall(next, key);
     expect(await next.stop()).toBe(0);
     expect(await verified()).toMatchObject(finding);
   });
@@ -204,12 +186,12 @@ describe("receipts that the disk had confirmed and that are gone", () => {
   test("are not seen where none are: after a crash, a restart and a command in between", async () => {
     const server = await serveApart();
     const key = await openAccount();
-    for (let calls = 0; calls < 3; calls++) await call(server, key);
+    for (let calls = 0; calls < 3; calls++) await payForCall(server, key);
     server.signal("SIGKILL");
     await server.exited;
     await home.json(["account", "create", "other"]);
     const next = await serve();
-    await call(next, key);
+    await payForCall(next, key);
     expect(await next.stop()).toBe(0);
     expect(next.stderr()).not.toContain(`"level":"error"`);
     expect(await home.json<{ ok: boolean }>(["ledger", "verify"])).toMatchObject({ ok: true });
@@ -219,7 +201,7 @@ describe("receipts that the disk had confirmed and that are gone", () => {
 describe("a ledger below zero", () => {
   test("is not served: the start names the account, what is missing and what to do", async () => {
     const server = await serve();
-    await call(server, await openAccount());
+    await payForCall(server, await openAccount());
     await server.stop();
     const { id } = await home.json<{ id: string }>(["account", "show", "payer"]);
     const raw = new Database(database);

@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { newId } from "../../src/base/ids.ts";
 import type { KeyRecord } from "../../src/keys/directory.ts";
 import { auditOf } from "./audit-sample.ts";
 import { model } from "./catalog-samples.ts";
 import type { CreateTables, OpenTables } from "./tables-contract.ts";
 
-/** How accounts and keys are found by what people type. */
+/** How accounts, keys and audit records are found by what people type. */
 export function searchContract(name: string, create: CreateTables): void {
   describe(`search on ${name}`, () => {
     let tables: OpenTables;
@@ -15,6 +16,28 @@ export function searchContract(name: string, create: CreateTables): void {
 
     findingTests(() => tables);
     renamingTests(() => tables);
+
+    test("a page of the audit log looks at no more than it may, and the next goes on there", async () => {
+      const { db, store } = tables;
+      await store.audit.add(auditOf({ atMs: 0, id: newId("audit", 0), subject: "s0" }));
+      const [row] = await db.selectFrom("audit").selectAll().execute();
+      if (row === undefined) throw new Error("there is one");
+      const rows = Array.from({ length: 5_002 }, (_, at) => ({
+        ...row,
+        id: newId("audit", at + 1),
+        at_ms: at + 1,
+        subject: `s${at + 1}`,
+      }));
+      for (let at = 0; at < rows.length; at += 1_000)
+        await db
+          .insertInto("audit")
+          .values(rows.slice(at, at + 1_000))
+          .execute();
+      const first = await store.audit.list({ subject: "s1", limit: 2_000 });
+      expect(first.records).toHaveLength(1_110);
+      const last = await store.audit.list({ subject: "s1", limit: 2_000, after: first.after });
+      expect(last).toMatchObject({ records: [{ subject: "s1" }], after: undefined });
+    });
   });
 }
 

@@ -11,18 +11,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { noShortestMs } from "../../src/ledger/reports.ts";
-import { hourMs } from "../../src/ledger/rollups.ts";
-import { Problems } from "../../src/ledger/verify/problems.ts";
-import { checkFolded } from "../../src/ledger/verify/sums.ts";
 import { realDatabasePath } from "../../src/store/sqlite/database-file.ts";
 import { openLedgerReader } from "../../src/store/sqlite/ledger/reader.ts";
 import { lockDatabase, lockDataDir } from "../../src/store/sqlite/lock.ts";
-import { knownCharges } from "../../src/store/sqlite/migrations/known-charges.ts";
-import { migrate } from "../../src/store/sqlite/migrations/migrations.ts";
-import { money } from "../../src/store/sqlite/migrations/money.ts";
-import { usage } from "../../src/store/sqlite/migrations/usage.ts";
-import { versions } from "../../src/store/sqlite/migrations/versions.ts";
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createStore } from "../../src/store/sqlite/store.ts";
 import { copyEmptyDatabase } from "../setup/empty-database.ts";
@@ -31,9 +22,8 @@ import { auditOf } from "./audit-sample.ts";
 import { storeContract } from "./contract.ts";
 import type { ContractDatabase } from "./contract-database.ts";
 import { costsContract } from "./costs-contract.ts";
-import { firstSchema } from "./first-schema.ts";
 import { ledgerContract } from "./ledger-contract.ts";
-import { noonMs, receiptOf, write } from "./ledger-samples.ts";
+import { receiptOf, write } from "./ledger-samples.ts";
 import { namesContract } from "./names-contract.ts";
 import { providersContract } from "./providers-contract.ts";
 
@@ -59,187 +49,6 @@ auditContract("SQLite", create, ledgerWrites);
 costsContract("SQLite", create);
 namesContract("SQLite", create);
 providersContract("SQLite", create);
-
-test("refuses a database that a newer version wrote, and leaves it as it was", async () => {
-  const sqlite = openSqlite(join(fresh(), "svc.db"));
-  const later = {
-    "0001-a": { up: async () => {}, about: "" },
-    "0002-later": { up: async () => {}, about: "" },
-  };
-  await migrate(sqlite.db, later);
-  await expect(createStore(sqlite, "x")).rejects.toThrow(
-    "newer version (it has the migrations 0001-a, 0002-later)",
-  );
-  expect((await sqlite.db.introspection.getTables()).map(({ name }) => name)).toEqual([]);
-});
-
-test("a migration that fails leaves nothing behind", async () => {
-  const { db } = openSqlite(join(fresh(), "svc.db"));
-  const failing = {
-    "0001-half": {
-      about: "",
-      up: async (target: typeof db) => {
-        await target.schema.createTable("half").addColumn("id", "text").execute();
-        throw new Error("disk full");
-      },
-    },
-  };
-  await expect(migrate(db, failing)).rejects.toThrow("disk full");
-  expect((await db.introspection.getTables()).map(({ name }) => name)).toEqual([]);
-});
-
-test("a database from before the ledger keeps its prices as the first version and gets purses", async () => {
-  const path = join(fresh(), "svc.db");
-  const { db, raw } = openSqlite(path);
-  const foundation = async () => {
-    for (const line of firstSchema.split("\n")) raw.run(line);
-  };
-  await migrate(db, { "0001-foundation": { up: foundation, about: "" } });
-  raw.run("insert into accounts (id, name, created_at_ms) values ('acct_1', 'default', 5)");
-  raw.run(
-    "insert into keys (id, account_id, name, hash, hint, created_at_ms) values ('key_1', 'acct_1', 'k', 'h', 'x', 6)",
-  );
-  const models = "insert into models (id, endpoint, input, owned_by, created_at_ms, price, routes)";
-  const routes = `'[{"provider":"p","model":"m","weight":1}]'`;
-  const big = "123456789012345678901";
-  raw.run(`${models} values ('a', 'chat', 'text', 'svc', 7, '{"output":"${big}"}', ${routes})`);
-  raw.run(`${models} values ('b', 'chat', 'text', 'svc', 8, null, '[]')`);
-  expect(() => openLedgerReader(path)).toThrow("The ledger cannot be read");
-  await db.destroy();
-
-  const store = await createStore(openSqlite(path), "x");
-  const [priced, unpriced] = (await store.catalog.load()).models;
-  expect(priced?.prices).toEqual([
-    { version: 1, effectiveAtMs: 0, createdAtMs: 7, price: { output: BigInt(big) } },
-  ]);
-  expect(priced?.routes).toEqual([{ provider: "p", model: "m", weight: 1 }]);
-  expect(unpriced?.prices).toEqual([]);
-  expect(await store.accounts.list()).toEqual([{ id: "acct_1", name: "default", createdAtMs: 5 }]);
-  expect((await store.keys.all()).map(({ id }) => id)).toEqual(["key_1"]);
-  expect(await store.ledger.leases()).toEqual([{ accountId: "acct_1", granted: 0n, spent: 0n }]);
-  await store.close();
-});
-
-test("a database from before origins lets the first file adopt its entries, a new one does not", async () => {
-  const adoptsOf = async (path: string) => {
-    const store = await createStore(openSqlite(path), "x");
-    const { adopts } = await store.catalog.manifestState();
-    const { models } = await store.catalog.load();
-    await store.catalog.write({ atMs: 1, endsAdoption: true }, undefined);
-    const after = await store.catalog.manifestState();
-    await store.close();
-    return { adopts, origins: models.map(({ origin }) => origin), after: after.adopts };
-  };
-  const path = join(fresh(), "svc.db");
-  const { db, raw } = openSqlite(path);
-  const foundation = async () => {
-    for (const line of firstSchema.split("\n")) raw.run(line);
-  };
-  await migrate(db, { "0001-foundation": { up: foundation, about: "" } });
-  raw.run(
-    "insert into models (id, endpoint, input, owned_by, created_at_ms, price, routes) values ('a', 'chat', 'text', 'svc', 7, null, '[]')",
-  );
-  await db.destroy();
-  expect(await adoptsOf(path)).toEqual({ adopts: true, origins: [undefined], after: false });
-  expect((await adoptsOf(path)).adopts).toBe(false);
-  expect((await adoptsOf(join(fresh(), "svc.db"))).adopts).toBe(false);
-});
-
-test("sums from before they were kept by day are there by day, those that were open not yet", async () => {
-  const path = join(fresh(), "svc.db");
-  const { db, raw } = openSqlite(path);
-  const foundation = async () => {
-    for (const line of firstSchema.split("\n")) raw.run(line);
-  };
-  const before = {
-    "0001-foundation": { up: foundation, about: "" },
-    "0002-money": { up: money, about: "" },
-    "0003-providers": { up: async () => {}, about: "" },
-  };
-  await migrate(db, before);
-  const add = (hour: number, model: string) =>
-    raw.run(
-      `insert into rollups values (${noonMs + hour * hourMs}, 'acct_1', 'key_1', '${model}', 'p', 2, 1, 3, 4, 0, 7, 8, 9)`,
-    );
-  for (const hour of [0, 1, 11, 12, 13]) add(hour, "m");
-  add(0, "n");
-  raw.run(`insert into meta values ('rollups_open_from_ms', '${noonMs + 13 * hourMs}')`);
-  await migrate(db, {
-    ...before,
-    "0004-usage": { up: usage, about: "" },
-    "0005-known-charges": { up: knownCharges, about: "" },
-  });
-  await db.destroy();
-  const reader = openLedgerReader(path);
-  const stored = await reader.rollups();
-  await reader.close();
-  const problems = new Problems();
-  checkFolded(stored, problems);
-  expect(problems.first).toEqual([]);
-  expect(stored.foldedTo.hourMs).toBe(noonMs + 13 * hourMs);
-  expect(stored.countedFromMs).toBe(noonMs + 14 * hourMs);
-  expect(stored.days.map(({ receipts }) => receipts).toSorted()).toEqual([2, 2, 6]);
-  // Of these no times are known: whatever comes is the shortest and the longest.
-  for (const sums of [...stored.list, ...stored.days, ...stored.totals])
-    expect(sums).toMatchObject({
-      shortestMs: noShortestMs,
-      longestMs: 0,
-      shortestFirstByteMs: noShortestMs,
-      longestFirstByteMs: 0,
-    });
-});
-
-test("limits and route costs from before they had versions are the first one", async () => {
-  const path = join(fresh(), "svc.db");
-  const { db, raw } = openSqlite(path);
-  const foundation = async () => {
-    for (const line of firstSchema.split("\n")) raw.run(line);
-  };
-  const before = {
-    "0001-foundation": { up: foundation, about: "" },
-    "0002-money": { up: money, about: "" },
-  };
-  await migrate(db, before);
-  const account = "insert into accounts (id, name, created_at_ms, limits)";
-  raw.run(`${account} values ('acct_1', 'one', 1, '{"rpm":3,"budget":"5/day"}')`);
-  raw.run(`${account} values ('acct_2', 'other', 1, null)`);
-  const routes = JSON.stringify([
-    {
-      provider: "a",
-      model: "x",
-      weight: 1,
-      cost: JSON.stringify({ input: "12345678901234567890" }),
-    },
-    { provider: "b", model: "y", weight: 1 },
-  ]);
-  const model = "insert into models (id, endpoint, input, owned_by, created_at_ms, routes)";
-  raw.run(`${model} values ('a', 'chat', 'text', 'svc', 7, ?)`, [routes]);
-  raw.run(`${model} values ('b', 'chat', 'text', 'svc', 7, '[]')`);
-  await migrate(db, { ...before, "0007-versions": { up: versions, about: "" } });
-  const versionsOf = (table: string, column: string) =>
-    raw
-      .query<{ version: number }, []>(`select ${column} as version from ${table} order by id`)
-      .all();
-  expect(versionsOf("accounts", "limits_version")).toEqual([{ version: 1 }, { version: 0 }]);
-  expect(versionsOf("models", "cost_version")).toEqual([{ version: 1 }, { version: 1 }]);
-  await db.destroy();
-  const reader = openLedgerReader(path);
-  const [limits, ...others] = await reader.limits();
-  expect(limits).toMatchObject({ version: 1, effectiveAtMs: 0, limits: { rpm: 3 } });
-  expect(others).toEqual([]);
-  const [costs] = (await reader.costs()).toSorted((one, other) =>
-    one.modelId < other.modelId ? -1 : 1,
-  );
-  expect(costs).toMatchObject({
-    version: 1,
-    effectiveAtMs: 0,
-    routes: [
-      { provider: "a", cost: { input: 12_345_678_901_234_567_890n } },
-      { provider: "b", cost: undefined },
-    ],
-  });
-  await reader.close();
-});
 
 test("the attempt of a call that was served at once is in columns, and old receipts are read", async () => {
   const path = join(fresh(), "svc.db");

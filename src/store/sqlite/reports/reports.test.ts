@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -60,6 +60,21 @@ test("minutes have what an earlier process wrote and what this one did, each onc
     expected,
     expected,
   ]);
+  await reports.close();
+});
+
+test("where the minutes before the start could not be read, the next question reads them", async () => {
+  const earlier = [50, 7].map((ago) => at(noonMs - ago * minuteMs));
+  await store.ledger.commit(earlier.map((receipt) => write(receipt)));
+  const reports = open({ limitMs: 120_000 });
+  const query = { ...lastHour, grain: "minute" } as const;
+  renameSync(path, `${path}.away`);
+  await expect(reports.usage(query)).rejects.toThrow("The ledger could not be read");
+  renameSync(`${path}.away`, path);
+  const expected = usageOf(earlier, query);
+  expect(expected.length).toBe(2);
+  expect(await reports.usage(query)).toEqual(expected);
+  expect(await reports.usage(query)).toEqual(expected);
   await reports.close();
 });
 

@@ -35,12 +35,6 @@ export function namesContract(name: string, create: () => Promise<SharedDatabase
     });
 
     pricesContract(save);
-    test("knows of no calls before there are receipts", async () => {
-      const { store, close } = await save(model);
-      for (const isInSums of [true, false])
-        expect(await store.catalog.hasCalls(model.id, isInSums)).toBe(false);
-      await close();
-    });
   });
 }
 

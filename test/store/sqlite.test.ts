@@ -130,6 +130,7 @@ test("one process writes a database, whichever way leads to it", () => {
   // Before it exists, and after.
   expect(realDatabasePath(link)).toBe(path);
   const release = lockDatabase(path);
+  expect(statSync(`${path}-lock`).mode & 0o777).toBe(0o600);
   writeFileSync(path, "");
   expect(realDatabasePath(link)).toBe(path);
   expect(() => lockDatabase(realDatabasePath(link))).toThrow(

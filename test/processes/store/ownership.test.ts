@@ -7,7 +7,7 @@ import {
   setDefaultTimeout,
   test,
 } from "bun:test";
-import { existsSync, mkdirSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { chatJson, usageOf } from "../../fake/openai/chat-json.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
@@ -112,15 +112,6 @@ test("a link to the database is the same database", async () => {
   expect(await first.stop()).toBe(0);
 });
 
-test("a link to a database that is not there yet leads to the same lock", async () => {
-  const link = join(root, "link.db");
-  symlinkSync(database, link);
-  const first = await home.serve(sharing("one", link));
-  expect(existsSync(database)).toBe(true);
-  await expect(home.serve(sharing("two"))).rejects.toThrow("is in use");
-  expect(await first.stop()).toBe(0);
-});
-
 test("with the lock files gone a second server takes over: the first ends, and no cent is spent twice", async () => {
   const first = await serveApart(sharing("one"));
   const key = await openAccount(sharing("one"));
@@ -158,14 +149,4 @@ test("a server that ends leaves the files of the one that took over its data dir
   // Through its socket: the database is locked.
   await home.json(["account", "list"], { environment: sharing("one") });
   expect(await second.stop()).toBe(0);
-});
-
-test("only their owner can read the lock files and the mark", async () => {
-  const server = await home.serve(sharing("one"));
-  await openAccount(sharing("one"));
-  const modes = [join(root, "one", "lock.db"), `${database}-lock`, `${database}-mark`].map((path) =>
-    (statSync(path).mode & 0o777).toString(8),
-  );
-  expect(modes).toEqual(["600", "600", "600"]);
-  expect(await server.stop()).toBe(0);
 });

@@ -1,7 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { openDataKeys } from "../../src/secrets/data-keys.ts";
 import { MasterKey } from "../../src/secrets/master-key.ts";
 import { createSecrets } from "../../src/secrets/secrets.ts";
@@ -11,10 +8,10 @@ import { readMeta, writeMeta } from "../../src/store/sql/meta.ts";
 import type { Db } from "../../src/store/sql/schema.ts";
 import { openEmptyDatabase } from "../setup/empty-database.ts";
 import { createMigratedDatabase } from "../setup/empty-postgres.ts";
+import { useFolder } from "../setup/folder.ts";
 import { dropDatabase } from "../setup/postgres.ts";
 
-const root = mkdtempSync(join(tmpdir(), "svc-data-keys-"));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = useFolder();
 
 const text = "a".repeat(64);
 const otherText = "b".repeat(64);

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { newId } from "../../src/base/ids.ts";
 import { noShortestMs } from "../../src/ledger/reports.ts";
@@ -17,11 +16,11 @@ import { usage } from "../../src/store/sqlite/migrations/usage.ts";
 import { versions } from "../../src/store/sqlite/migrations/versions.ts";
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createStore } from "../../src/store/sqlite/store.ts";
+import { useFolder } from "../setup/folder.ts";
 import { firstSchema } from "./first-schema.ts";
 import { noonMs } from "./ledger-samples.ts";
 
-const root = mkdtempSync(join(tmpdir(), "svc-migrations-"));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = useFolder();
 const fresh = () => mkdtempSync(join(root, "db-"));
 
 /** With the tables of the first version, and what these steps make of them. */

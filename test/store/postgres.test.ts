@@ -1,11 +1,9 @@
-import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { expect, test } from "bun:test";
 import { verifyLedger } from "../../src/ledger/verify/verify.ts";
 import { openLedgerReader } from "../../src/store/sqlite/ledger/reader.ts";
 import { createStore } from "../../src/store/sqlite/store.ts";
 import { openEmptyDatabase } from "../setup/empty-database.ts";
+import { useFolder } from "../setup/folder.ts";
 import { storeContract } from "./contract.ts";
 import { costsContract } from "./costs-contract.ts";
 import { contentOf, fillStore, receiptsOf } from "./full-store.ts";
@@ -19,8 +17,7 @@ namesContract("PostgreSQL", createShared);
 providersContract("PostgreSQL", createShared);
 costsContract("PostgreSQL", createNodes);
 
-const root = mkdtempSync(join(tmpdir(), "svc-both-"));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = useFolder();
 
 /** As text without what is new with every row, and the versions, of which a budget takes two here. */
 const withoutIds = (content: object) =>

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import {
   existsSync,
   mkdtempSync,
@@ -9,7 +9,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { realDatabasePath } from "../../src/store/sqlite/database-file.ts";
 import { openLedgerReader } from "../../src/store/sqlite/ledger/reader.ts";
@@ -17,6 +16,7 @@ import { lockDatabase, lockDataDir } from "../../src/store/sqlite/lock.ts";
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createStore } from "../../src/store/sqlite/store.ts";
 import { copyEmptyDatabase } from "../setup/empty-database.ts";
+import { useFolder } from "../setup/folder.ts";
 import { auditContract, ledgerWrites } from "./audit-contract.ts";
 import { auditOf } from "./audit-sample.ts";
 import { storeContract } from "./contract.ts";
@@ -27,8 +27,7 @@ import { receiptOf, write } from "./ledger-samples.ts";
 import { namesContract } from "./names-contract.ts";
 import { providersContract } from "./providers-contract.ts";
 
-const root = mkdtempSync(join(tmpdir(), "svc-store-"));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = useFolder();
 const fresh = () => mkdtempSync(join(root, "db-"));
 
 async function create(): Promise<ContractDatabase> {

@@ -1,11 +1,8 @@
-import { afterAll } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { RejectionBounds } from "../../src/rejections/rejection.ts";
 import { createRejectionStore } from "../../src/store/sqlite/rejections/store.ts";
 import { createStore } from "../../src/store/sqlite/store.ts";
 import { openEmptyDatabase } from "../setup/empty-database.ts";
+import { useFolder } from "../setup/folder.ts";
 import { factorsContract } from "./factors-contract.ts";
 import { peopleContract } from "./people-contract.ts";
 import { rejectionsContract } from "./rejections-contract.ts";
@@ -13,8 +10,7 @@ import { responsesContract } from "./responses-contract.ts";
 import { searchContract } from "./search-contract.ts";
 import { targetChecksContract } from "./target-checks-contract.ts";
 
-const root = mkdtempSync(join(tmpdir(), "svc-tables-"));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = useFolder();
 
 async function createSqlite() {
   const sqlite = openEmptyDatabase(root);

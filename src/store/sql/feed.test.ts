@@ -1,14 +1,11 @@
-import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { expect, test } from "bun:test";
 import { openEmptyDatabase } from "../../../test/setup/empty-database.ts";
+import { useFolder } from "../../../test/setup/folder.ts";
 import { usePostgres } from "../../../test/setup/use-postgres.ts";
 import { announce, createFeedStore, keptChanges, mostChangesRead } from "./feed.ts";
 import type { Db } from "./schema.ts";
 
-const root = mkdtempSync(join(tmpdir(), "svc-feed-"));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = useFolder();
 const postgres = usePostgres();
 
 async function change(db: Db, count = 1): Promise<void> {

@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
+import { useFolder } from "../../../test/setup/folder.ts";
 import { auditOf } from "../../../test/store/audit-sample.ts";
 import {
   claimOf,
@@ -16,8 +16,7 @@ import type { Store } from "../store.ts";
 import { openSqlite, type Sqlite } from "./sqlite.ts";
 import { createStore } from "./store.ts";
 
-const root = mkdtempSync(join(tmpdir(), "svc-fence-"));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = useFolder();
 
 let path: string;
 let sqlite: Sqlite;

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   copyFileSync,
   mkdirSync,
@@ -8,9 +8,9 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { copyEmptyDatabase } from "../../../test/setup/empty-database.ts";
+import { useFolder } from "../../../test/setup/folder.ts";
 import { auditOf } from "../../../test/store/audit-sample.ts";
 import { entryOf, receiptOf, write } from "../../../test/store/ledger-samples.ts";
 import { verifyLedger } from "../../ledger/verify/verify.ts";
@@ -20,8 +20,7 @@ import { MarkFile, readMark } from "./mark.ts";
 import { openSqlite } from "./sqlite.ts";
 import { createStore } from "./store.ts";
 
-const root = mkdtempSync(join(tmpdir(), "svc-mark-"));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = useFolder();
 
 let folder: string;
 let path: string;

@@ -1,14 +1,13 @@
-import { afterAll, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { useFolder } from "../../../test/setup/folder.ts";
 import { Problem } from "../../base/problem.ts";
 import { openSqlite } from "./sqlite.ts";
 import { createStore } from "./store.ts";
 import { toStoreProblem } from "./store-problem.ts";
 
-const root = mkdtempSync(join(tmpdir(), "svc-problem-"));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = useFolder();
 const fresh = () => join(mkdtempSync(join(root, "db-")), "svc.db");
 
 async function problemOf(work: () => unknown, path: string): Promise<unknown> {

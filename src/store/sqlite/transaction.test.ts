@@ -1,11 +1,8 @@
-import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { expect, test } from "bun:test";
 import { openEmptyDatabase } from "../../../test/setup/empty-database.ts";
+import { useFolder } from "../../../test/setup/folder.ts";
 
-const root = mkdtempSync(join(tmpdir(), "svc-transaction-"));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = useFolder();
 
 /** As a reader on another thread does for a moment when it meets a commit. */
 const holder = `

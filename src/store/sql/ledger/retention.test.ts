@@ -1,8 +1,6 @@
-import { afterAll, beforeEach, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { beforeEach, expect, test } from "bun:test";
 import { openEmptyDatabase } from "../../../../test/setup/empty-database.ts";
+import { useFolder } from "../../../../test/setup/folder.ts";
 import { auditOf } from "../../../../test/store/audit-sample.ts";
 import { noonMs, receiptOf, write } from "../../../../test/store/ledger-samples.ts";
 import { newId } from "../../../base/ids.ts";
@@ -11,8 +9,7 @@ import type { Sqlite } from "../../sqlite/sqlite.ts";
 import { createStore } from "../../sqlite/store.ts";
 import { SqlRetention } from "./retention.ts";
 
-const root = mkdtempSync(join(tmpdir(), "svc-retention-"));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = useFolder();
 
 let sqlite: Sqlite;
 

@@ -1,8 +1,6 @@
-import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { openEmptyDatabase } from "../../../../test/setup/empty-database.ts";
+import { useFolder } from "../../../../test/setup/folder.ts";
 import { auditOf } from "../../../../test/store/audit-sample.ts";
 import { noonMs, receiptOf, write } from "../../../../test/store/ledger-samples.ts";
 import { receiptsOf } from "../../../../test/store/plain-reports.ts";
@@ -16,8 +14,7 @@ import { createStore } from "../../sqlite/store.ts";
 import type { Store } from "../../store.ts";
 import { readReceipts } from "./receipt-reading.ts";
 
-const root = mkdtempSync(join(tmpdir(), "svc-receipts-"));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = useFolder();
 
 let sqlite: Sqlite;
 let store: Store;

@@ -1,8 +1,6 @@
-import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { openEmptyDatabase } from "../../../../test/setup/empty-database.ts";
+import { useFolder } from "../../../../test/setup/folder.ts";
 import { auditOf } from "../../../../test/store/audit-sample.ts";
 import { entryOf, noonMs, receiptOf, write } from "../../../../test/store/ledger-samples.ts";
 import { newId } from "../../../base/ids.ts";
@@ -11,8 +9,7 @@ import type { Store } from "../../store.ts";
 import type { Sqlite } from "../sqlite.ts";
 import { createStore } from "../store.ts";
 
-const root = mkdtempSync(join(tmpdir(), "svc-balances-"));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = useFolder();
 
 let sqlite: Sqlite;
 let store: Store;

@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
-import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
-import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { copyFileSync, existsSync, mkdtempSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { copyEmptyDatabase } from "../../../../test/setup/empty-database.ts";
+import { useFolder } from "../../../../test/setup/folder.ts";
 import { auditOf } from "../../../../test/store/audit-sample.ts";
 import { claimOf, entryOf, receiptOf, write } from "../../../../test/store/ledger-samples.ts";
 import type { Store } from "../../store.ts";
@@ -12,8 +12,7 @@ import { createStore } from "../store.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { LedgerWriter } from "./writer.ts";
 
-const root = mkdtempSync(join(tmpdir(), "svc-checkpoints-"));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = useFolder();
 const neverMs = 1e8;
 
 let path = "";

@@ -1,12 +1,11 @@
-import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
+import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
+import { useFolder } from "../../../../test/setup/folder.ts";
 import { openSqlite } from "../sqlite.ts";
 import { WalSync } from "./wal-sync.ts";
 
-const root = mkdtempSync(join(tmpdir(), "svc-wal-"));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = useFolder();
 
 test("what is asked for before a sync begins shares it, and what comes later gets another", async () => {
   const path = join(mkdtempSync(join(root, "db-")), "svc.db");

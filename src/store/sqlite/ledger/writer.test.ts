@@ -1,8 +1,7 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { statSync } from "node:fs";
 import { openEmptyDatabase } from "../../../../test/setup/empty-database.ts";
+import { useFolder } from "../../../../test/setup/folder.ts";
 import { auditOf } from "../../../../test/store/audit-sample.ts";
 import {
   claimOf,
@@ -21,8 +20,7 @@ import type { Sqlite } from "../sqlite.ts";
 import { createStore } from "../store.ts";
 import { LedgerWriter } from "./writer.ts";
 
-const root = mkdtempSync(join(tmpdir(), "svc-writer-"));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = useFolder();
 
 let sqlite: Sqlite;
 let store: Store;

@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { copyEmptyDatabase } from "../../../../test/setup/empty-database.ts";
+import { useFolder } from "../../../../test/setup/folder.ts";
 import { auditOf } from "../../../../test/store/audit-sample.ts";
 import { noonMs, receiptOf, write } from "../../../../test/store/ledger-samples.ts";
 import { usageOf } from "../../../../test/store/plain-reports.ts";
@@ -15,8 +15,7 @@ import { openSqlite } from "../sqlite.ts";
 import { createStore } from "../store.ts";
 import type { SqliteReportOptions } from "./reports.ts";
 
-const root = mkdtempSync(join(tmpdir(), "svc-reports-"));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = useFolder();
 
 let path: string;
 let store: Store;

@@ -2,12 +2,11 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { CDPSession } from "playwright-core";
-import type { Window } from "./setup/console-home.ts";
+import { expectNoBarriers, type Window } from "./setup/console-home.ts";
 import { openedDialog } from "./setup/operator-home.ts";
 import {
   clock,
   enterPassword,
-  expectNoBarriers,
   heading,
   type SignInHome,
   signOut,

@@ -4,12 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestGateway, type TestGateway } from "../setup/harness.ts";
 import { password } from "../setup/platform-home.ts";
 import { addApp } from "../setup/second-factor.ts";
-import type { Window } from "./setup/console-home.ts";
+import { expectNoBarriers, type Window } from "./setup/console-home.ts";
 import { expectRefusal, joinByLink, openedDialog } from "./setup/operator-home.ts";
 import {
   clock,
   enterPassword,
-  expectNoBarriers,
   heading,
   named,
   type SignInHome,

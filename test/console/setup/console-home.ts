@@ -1,4 +1,6 @@
-import axe from "axe-core";
+import { expect } from "bun:test";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { sharedBrowser } from "../../setup/browser.ts";
 import type { TestGateway } from "../../setup/harness.ts";
@@ -30,6 +32,8 @@ export interface Window {
   /** What the page complained of: errors, refused by its policy, missing files. */
   readonly complaints: string[];
   goto(path: string): Promise<void>;
+  /** The page in another theme and at another width, once it is. */
+  show(look: { readonly scheme: "light" | "dark"; readonly width: number }): Promise<void>;
   /** What the checker of accessibility finds that is serious. */
   barriers(): Promise<readonly string[]>;
   /** By how much the page is wider than its window. */
@@ -84,6 +88,11 @@ async function openWindow(browser: Browser, options: OpenOptions): Promise<Windo
       await page.goto(path);
       await settled(page);
     },
+    async show({ scheme: colorScheme, width: shownWidth }) {
+      await page.setViewportSize({ width: shownWidth, height: 900 });
+      await page.emulateMedia({ colorScheme });
+      await page.waitForFunction(isShown, colorScheme);
+    },
     barriers: () => findBarriers(page),
     overflowPx: () => page.evaluate(settledOverflow),
     close: () => context.close(),
@@ -105,9 +114,12 @@ interface AxeResult {
   }[];
 }
 
+/** Read once: it is a third of the size of the package's own `source`. */
+const axeSource = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+
 async function findBarriers(page: Page): Promise<readonly string[]> {
-  // By the debugger, which the page's policy does not bind.
-  await page.evaluate(axe.source);
+  // By the debugger, which the page's policy does not bind. It stays until the page is loaded again.
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axeSource);
   const { violations } = await page.evaluate(() =>
     (globalThis as unknown as { axe: { run(options: object): Promise<AxeResult> } }).axe.run({
       // What passes is neither described nor sent: most of the time went there.
@@ -128,6 +140,19 @@ export const windowOf = (
   gateway: Pick<TestGateway, "platformUrl">,
   options: Omit<OpenOptions, "platformUrl"> = {},
 ) => browser.open({ platformUrl: gateway.platformUrl, ...options });
+
+/** In the light theme on a desktop, and in the dark one on a phone, without a sideways scroll. */
+export async function expectNoBarriers(window: Window): Promise<void> {
+  expect(await window.barriers()).toEqual([]);
+  await window.show({ scheme: "dark", width: 360 });
+  expect(await window.overflowPx()).toBeLessThanOrEqual(0);
+  expect(await window.barriers()).toEqual([]);
+  await window.show({ scheme: "light", width: 1280 });
+}
+
+/** Runs in the browser. Pages that do not belong to the console have no scheme. */
+const isShown = (scheme: string): boolean =>
+  [null, scheme].includes(document.documentElement.getAttribute("data-mantine-color-scheme"));
 
 /** Runs in the browser. Charts are redrawn some frames after the window is resized. */
 async function settledOverflow(): Promise<number> {

@@ -100,16 +100,3 @@ export async function takeCodes(page: Page): Promise<readonly string[]> {
   await list.waitFor({ state: "detached" });
   return codes;
 }
-
-/** In both themes, and without a sideways scroll on a phone. */
-export async function expectNoBarriers(window: Window): Promise<void> {
-  const { page } = window;
-  for (const colorScheme of ["dark", "light"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.locator(`:root[data-mantine-color-scheme=${colorScheme}]`).waitFor();
-    expect(await window.barriers()).toEqual([]);
-  }
-  await page.setViewportSize({ width: 360, height: 740 });
-  expect(await window.overflowPx()).toBeLessThanOrEqual(0);
-  await page.setViewportSize({ width: 1280, height: 900 });
-}

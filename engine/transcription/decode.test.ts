@@ -157,3 +157,39 @@ describe("a file that lies about its duration", () => {
     expect(await hear(join(tag, picture, cbr))).toEqual({ seconds: expect.closeTo(4.068, 2) });
   });
 });
+
+/** How loud each fiftieth of a second is. */
+async function envelopeOf(audio: Uint8Array): Promise<readonly number[]> {
+  const samples: number[] = [];
+  for await (const piece of decodeAudio({ audio, signal: new AbortController().signal }))
+    samples.push(...piece);
+  return Array.from({ length: Math.floor(samples.length / 320) }, (_, at) =>
+    Math.hypot(...samples.slice(at * 320, (at + 1) * 320)),
+  );
+}
+
+/** At the best of some shifts: encoders put silence in front. */
+function likeness(left: readonly number[], right: readonly number[]): number {
+  const cosine = (shift: number) => {
+    const pairs = left.map((level, at) => [level, right[at + shift] ?? 0] as const);
+    const sum = (of: (pair: readonly [number, number]) => number) =>
+      pairs.reduce((total, pair) => total + of(pair), 0);
+    return sum(([a, b]) => a * b) / Math.sqrt(sum(([a]) => a * a) * sum(([, b]) => b * b));
+  };
+  return Math.max(...[-4, -3, -2, -1, 0, 1, 2, 3, 4].map(cosine));
+}
+
+test.each([
+  "speech.flac",
+  "speech-cbr.mp3",
+  "speech-vbr.mp3",
+  "speech-opus.ogg",
+  "speech-vorbis.ogg",
+  "speech-stereo.m4a",
+  "speech-fragmented.m4a",
+  "speech-opus.webm",
+])("%s sounds as the recording that it was made from", async (name) => {
+  const recorded = await envelopeOf(wav);
+  expect(likeness(recorded, await envelopeOf(fixtureBytes(name)))).toBeGreaterThan(0.97);
+  expect(likeness(recorded, recorded.toReversed())).toBeLessThan(0.9);
+});

@@ -1,4 +1,12 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,11 +57,52 @@ const isAlive = (pid: number | null) => {
   }
 };
 
-describe("a dying engine", () => {
-  test("ends a stream with an error event, and the next request works", async () => {
-    engine = await startEngineHome({ sets: ["chat", "text"] });
-    const before = await withChat(engine);
-    const response = await engine.call("/chat/completions", story);
+describe("an engine", () => {
+  let shared: EngineHome;
+  beforeAll(async () => {
+    shared = await startEngineHome({
+      sets: ["chat", "text"],
+      environment: { SVC_ENGINE_QUEUE: "1" },
+    });
+  }, 900_000);
+  afterAll(() => shared.home.remove());
+
+  test("refuses requests beyond its queue with 503 and Retry-After, and serves those in it", async () => {
+    const embed = (input: unknown) =>
+      shared.call("/embeddings", { model: "svc-embedding-2", input });
+    await embed("warm");
+    const batch = Array.from(
+      { length: 100 },
+      (_, at) => `A sentence of some length, number ${at}.`,
+    );
+    const replies = await Promise.all([1, 2, 3, 4, 5].map(() => embed(batch)));
+    expect(replies.map((reply) => reply.status).sort()).toEqual([200, 200, 503, 503, 503]);
+    const refused = replies.find((reply) => reply.status === 503);
+    expect(refused?.headers.get("retry-after")).toBe("5");
+    expect(await refused?.json()).toMatchObject({ error: { code: "upstream_overloaded" } });
+  });
+
+  test("whose model is silent for longer than ten seconds within a reply breaks nothing", async () => {
+    const pid = chatPid(await withChat(shared));
+    const response = await shared.call("/chat/completions", { ...story, max_tokens: 12 });
+    const reader = response.body?.getReader();
+    const decoder = new TextDecoder();
+    let text = decoder.decode((await reader?.read())?.value);
+    process.kill(pid, "SIGSTOP");
+    // The runtime's own limit, which nobody tells of before it has passed.
+    await Bun.sleep(11_000);
+    process.kill(pid, "SIGCONT");
+    for (;;) {
+      const { value, done } = (await reader?.read()) ?? { value: undefined, done: true };
+      if (done) break;
+      text += decoder.decode(value);
+    }
+    expect(parseStream(text)).toMatchObject({ isDone: true, error: undefined });
+  });
+
+  test("that dies ends a stream with an error event, and the next request works", async () => {
+    const before = await withChat(shared);
+    const response = await shared.call("/chat/completions", story);
     const reader = response.body?.getReader();
     const decoder = new TextDecoder();
     let text = decoder.decode((await reader?.read())?.value);
@@ -66,9 +115,9 @@ describe("a dying engine", () => {
     const { error, isDone } = parseStream(text);
     expect(isDone).toBe(false);
     expect(error).toMatchObject({ code: "upstream_error" });
-    const next = await engine.call("/embeddings", { model: "svc-embedding-2", input: "hello" });
+    const next = await shared.call("/embeddings", { model: "svc-embedding-2", input: "hello" });
     expect(next.status).toBe(200);
-    const after = await engine.status();
+    const after = await shared.status();
     expect(after.engine.state).toBe("running");
     expect(after.engine.pid).not.toBe(before.pid);
     // Its models go with it, as soon as they look up from their work.
@@ -76,14 +125,13 @@ describe("a dying engine", () => {
   });
 
   test("that dies again before it listens keeps a waiting call no longer than its next start", async () => {
-    engine = await startEngineHome({ sets: ["text"] });
-    const running = await connectControl(engine.home.dataDir);
+    const running = await connectControl(shared.home.dataDir);
     const view = async () => await running?.operations.engine.show({});
-    await engine.call("/embeddings", { model: "svc-embedding-2", input: "warm" });
+    await shared.call("/embeddings", { model: "svc-embedding-2", input: "warm" });
     const first = (await view())?.pid ?? 0;
     process.kill(first, "SIGKILL");
     while (isAlive(first)) await Bun.sleep(1);
-    const waiting = engine.call("/embeddings", { model: "svc-embedding-2", input: "hello" });
+    const waiting = shared.call("/embeddings", { model: "svc-embedding-2", input: "hello" });
     for (;;) {
       const now = await view();
       if (now?.pid === first || now?.pid === null || now?.state !== "starting") continue;
@@ -93,6 +141,25 @@ describe("a dying engine", () => {
     expect((await waiting).status).toBe(200);
   });
 
+  test("ends with the server, and so do its models, when it stops and when it is killed", async () => {
+    const killed = await startEngineHome({ sets: ["text"] });
+    for (const [own, how] of [
+      [shared, "SIGTERM"],
+      [killed, "SIGKILL"],
+    ] as const) {
+      await own.call("/embeddings", { model: "svc-embedding-2", input: "hello" });
+      const { engine: state } = await own.status();
+      const pids = [state.pid, ...state.models.map(({ pid }) => pid)];
+      expect(pids.every(isAlive)).toBe(true);
+      own.server.signal(how);
+      await own.server.exited;
+      while (pids.some(isAlive)) await Bun.sleep(10);
+    }
+    await killed.home.remove();
+  });
+});
+
+describe("a dying engine", () => {
   test("as soon as it starts is shown as failed, keeps nobody waiting, and is tried again", async () => {
     await weightsDir("text");
     const home = createHome({ isProcess: true });
@@ -126,71 +193,6 @@ describe("a dying engine", () => {
     expect(mended).toMatchObject({ state: "running", problem: null });
     await home.remove();
   });
-
-  test("of which one model is killed breaks that model's call alone", async () => {
-    engine = await startEngineHome({ sets: ["chat", "text"] });
-    const state = await withChat(engine);
-    const response = await engine.call("/chat/completions", story);
-    const reader = response.body?.getReader();
-    await reader?.read();
-    process.kill(chatPid(state), "SIGKILL");
-    let rest = "";
-    for (;;) {
-      const { value, done } = (await reader?.read()) ?? { value: undefined, done: true };
-      if (done) break;
-      rest += new TextDecoder().decode(value);
-    }
-    expect(rest).toContain('"error"');
-    expect(rest).not.toContain("[DONE]");
-    const again = await engine.call("/chat/completions", {
-      ...story,
-      stream: false,
-      max_tokens: 1,
-    });
-    expect(again.status).toBe(200);
-    expect((await engine.status()).engine.pid).toBe(state.pid);
-  });
-});
-
-test("the engine and its models end with the server, when it stops and when it is killed", async () => {
-  for (const how of ["SIGTERM", "SIGKILL"] as const) {
-    const own = await startEngineHome({ sets: ["text"] });
-    await own.call("/embeddings", { model: "svc-embedding-2", input: "hello" });
-    const { engine: state } = await own.status();
-    const pids = [state.pid, ...state.models.map(({ pid }) => pid)];
-    expect(pids.every(isAlive)).toBe(true);
-    own.server.signal(how);
-    await own.server.exited;
-    while (pids.some(isAlive)) await Bun.sleep(10);
-    await own.home.remove();
-  }
-});
-
-test("a model that is silent for longer than ten seconds within a reply breaks nothing", async () => {
-  engine = await startEngineHome({ sets: ["chat"] });
-  const pid = chatPid(await withChat(engine));
-  const response = await engine.call("/chat/completions", { ...story, max_tokens: 12 });
-  const reader = response.body?.getReader();
-  const decoder = new TextDecoder();
-  let text = decoder.decode((await reader?.read())?.value);
-  process.kill(pid, "SIGSTOP");
-  // The runtime's own limit, which nobody tells of before it has passed.
-  await Bun.sleep(11_000);
-  process.kill(pid, "SIGCONT");
-  for (;;) {
-    const { value, done } = (await reader?.read()) ?? { value: undefined, done: true };
-    if (done) break;
-    text += decoder.decode(value);
-  }
-  expect(parseStream(text)).toMatchObject({ isDone: true, error: undefined });
-});
-
-test("an idle model is unloaded, and the engine answers again", async () => {
-  engine = await startEngineHome({ sets: ["text"], environment: { SVC_ENGINE_IDLE_S: "0.05" } });
-  const embed = () => engine?.call("/embeddings", { model: "svc-embedding-2", input: "hello" });
-  expect((await embed())?.status).toBe(200);
-  await engine.server.waitForLog("text was idle");
-  expect((await embed())?.status).toBe(200);
 });
 
 describe("a gateway", () => {
@@ -306,17 +308,4 @@ test("while weights come, callers and the first screen are told how far they are
   engine = undefined;
   await registry.stop(true);
   rmSync(cache, { recursive: true, force: true });
-});
-
-test("requests beyond the queue are 503 with Retry-After, those in it are served", async () => {
-  engine = await startEngineHome({ sets: ["text"], environment: { SVC_ENGINE_QUEUE: "1" } });
-  const embed = (input: unknown) =>
-    engine?.call("/embeddings", { model: "svc-embedding-2", input });
-  await embed("warm");
-  const batch = Array.from({ length: 100 }, (_, at) => `A sentence of some length, number ${at}.`);
-  const replies = await Promise.all([1, 2, 3, 4, 5].map(() => embed(batch)));
-  expect(replies.map((reply) => reply?.status).sort()).toEqual([200, 200, 503, 503, 503]);
-  const refused = replies.find((reply) => reply?.status === 503);
-  expect(refused?.headers.get("retry-after")).toBe("5");
-  expect(await refused?.json()).toMatchObject({ error: { code: "upstream_overloaded" } });
 });

@@ -117,26 +117,16 @@ describe("the recordings that clients are tested on", () => {
 });
 
 describe("image embeddings", () => {
-  test("of one subject lie nearer to each other than to another subject, in every format", async () => {
-    const { data, usage } = await embedMedia(
-      [
-        "cat.jpg",
-        "cat.png",
-        "cat.webp",
-        "cat.gif",
-        "ruins-1.jpg",
-        "ruins-2.jpg",
-        "rocket.jpg",
-        "coffee.jpg",
-      ].map(dataUri),
-    );
-    const vectors = data.map(({ embedding }) => embedding);
-    const [cat, png, webp, gif, ruins, sameRuins, rocket, coffee] = vectors;
-    for (const same of [png, webp, gif]) expect(cosine(cat, same)).toBeGreaterThan(0.95);
-    for (const other of [ruins, rocket, coffee]) expect(cosine(cat, other)).toBeLessThan(0.5);
-    for (const other of [cat, rocket, coffee])
-      expect(cosine(ruins, sameRuins)).toBeGreaterThan(cosine(ruins, other) + 0.2);
-    expect(usage).toEqual({ prompt_tokens: 0, total_tokens: 0, images: 8 });
+  test("come one per image, and a clip's lies at the image that it was made from", async () => {
+    const { data, usage } = await embedMedia([dataUri("cat.jpg"), dataUri("raccoon.jpg")]);
+    expect(usage).toEqual({ prompt_tokens: 0, total_tokens: 0, images: 2 });
+    const [cat, raccoon] = data.map(({ embedding }) => embedding);
+    const video = { bytesBase64Encoded: fixture("cat-h264.mp4").toString("base64") };
+    const reply = await embedMedia({ video });
+    expect(reply.data).toHaveLength(1);
+    const clip = reply.data[0]?.embedding;
+    expect(cosine(clip, cat)).toBeGreaterThan(cosine(clip, raccoon) + 0.3);
+    expect(reply.usage["video_seconds"]).toBeGreaterThan(0);
   });
 
   test("of a broken image are a 400 that names its index", async () => {
@@ -149,27 +139,13 @@ describe("image embeddings", () => {
     expect(error.param).toBe("input[1]");
     expect(error.message).toContain("input[1]");
   });
-
-  test("a clip made from one image lies nearer to it than to another, for every codec", async () => {
-    const { data } = await embedMedia([dataUri("cat.jpg"), dataUri("raccoon.jpg")]);
-    const [cat, raccoon] = data.map(({ embedding }) => embedding);
-    for (const name of ["cat-h264.mp4", "cat-vp8.webm", "cat-vp9.webm"]) {
-      const reply = await embedMedia({
-        video: { bytesBase64Encoded: fixture(name).toString("base64") },
-      });
-      const clip = reply.data[0]?.embedding;
-      expect(reply.data).toHaveLength(1);
-      expect(cosine(clip, cat)).toBeGreaterThan(cosine(clip, raccoon) + 0.3);
-      expect(reply.usage["video_seconds"]).toBeGreaterThan(0);
-    }
-  });
 });
 
 describe("speech", () => {
   const speak = async (body: object) => {
     const reply = await engine.call("/audio/speech", {
       model: "svc-2.5-flash-tts",
-      input: "The quick brown fox jumps over the lazy dog.",
+      input: "Good morning to all of you.",
       voice: "Kore",
       ...body,
     });
@@ -193,20 +169,6 @@ describe("speech", () => {
     }
   });
 
-  test("is neither silent nor clipped, and pcm is the same without a header", async () => {
-    const reply = await speak({ response_format: "pcm" });
-    expect(reply.headers.get("content-type")).toBe("audio/pcm");
-    const samples = new Int16Array(await reply.arrayBuffer());
-    const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
-    const loudness = Math.sqrt(
-      samples.reduce((sum, sample) => sum + sample ** 2, 0) / samples.length,
-    );
-    expect(peak).toBeGreaterThan(4_000);
-    expect(peak).toBeLessThan(32_767);
-    expect(loudness).toBeGreaterThan(600);
-    expect(loudness).toBeLessThan(8_000);
-  });
-
   test("arrives sentence by sentence, and a reader who leaves stops it", async () => {
     const text = "This is a sentence of a long reading. ".repeat(60).trim();
     const leave = new AbortController();
@@ -219,8 +181,8 @@ describe("speech", () => {
     await reader?.read();
     leave.abort();
     // A reading that went on would take minutes, and this one would wait for it.
-    expect(
-      (await (await speak({ response_format: "pcm" })).arrayBuffer()).byteLength,
-    ).toBeGreaterThan(24_000);
+    const next = await speak({ response_format: "pcm" });
+    expect(next.headers.get("content-type")).toBe("audio/pcm");
+    expect((await next.arrayBuffer()).byteLength).toBeGreaterThan(24_000);
   });
 });

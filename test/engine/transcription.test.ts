@@ -42,7 +42,7 @@ test("what svc say speaks, svc transcribe reads back", async () => {
 });
 
 describe("the SDK", () => {
-  test("gets every format, and events as segments are recognized", async () => {
+  test("gets segments, subtitles, and events as segments are recognized", async () => {
     const { transcriptions } = engine.client.audio;
     const verbose = await transcriptions.create({
       model,
@@ -54,11 +54,9 @@ describe("the SDK", () => {
     const ends = verbose.segments?.map(({ end }) => end) ?? [];
     expect(ends.length).toBeGreaterThan(0);
     expect(ends.toSorted((one, other) => one - other)).toEqual(ends);
-    for (const response_format of ["json", "text", "vtt"] as const) {
-      const file = await fileOf("speech.flac");
-      const reply = await transcriptions.create({ model, file, response_format });
-      expect(JSON.stringify(reply)).toContain("quick brown fox");
-    }
+    const file = await fileOf("speech-opus.webm");
+    const vtt = await transcriptions.create({ model, file, response_format: "vtt" });
+    expect(JSON.stringify(vtt)).toContain("quick brown fox");
     const stream = await transcriptions.create({
       model,
       file: await fileOf("speech-cbr.mp3"),
@@ -73,23 +71,6 @@ describe("the SDK", () => {
     expect(wordsIn(text)).toEqual(spoken);
     expect(done).toBe(text.trim());
   });
-});
-
-test("every kind of file is decoded", async () => {
-  for (const name of [
-    "speech-vbr.mp3",
-    "speech-opus.ogg",
-    "speech-vorbis.ogg",
-    "speech-stereo.m4a",
-    "speech-fragmented.m4a",
-    "speech-opus.webm",
-  ]) {
-    const reply = await engine.client.audio.transcriptions.create({
-      model,
-      file: await fileOf(name),
-    });
-    expect([name, wordsIn(reply.text)]).toEqual([name, spoken]);
-  }
 });
 
 test("audio longer than what the model hears at once is heard to its end", async () => {

@@ -21,8 +21,8 @@ import { weightsDir } from "../weights/weights-dir.ts";
 
 type Speech = Model<SpeechJob, SpeechPiece, SpeechResult>;
 
-const trainSentence = "The early train to the city leaves at nine every morning.";
-const bookSentence = "Please put the blue books back on the shelf near the window.";
+const trainSentence = "The early train to the city leaves at nine.";
+const bookSentence = "Please put the blue books back on the shelf.";
 
 let dir = "";
 let speech: Speech;

@@ -1,13 +1,13 @@
 /** Damaged files and packets, from a seed: the decoder refuses them or plays on, and never breaks. */
 
 import { expect, test } from "bun:test";
-import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from "mediabunny";
-import { inspectAudio } from "../../src/media/audio/audio.ts";
-import { fixtureBytes, seededRandom } from "../../test/fixtures/media/fixture.ts";
-import { EngineError } from "../contract.ts";
-import { decodeAudio } from "./decode.ts";
-import { openPacketDecoder } from "./packet-decoder.ts";
-import type { AudioFormat } from "./sound.ts";
+import { inspectAudio } from "../../../src/media/audio/audio.ts";
+import { fixtureBytes, seededRandom } from "../../../test/fixtures/media/fixture.ts";
+import { EngineError } from "../../contract.ts";
+import { decodeAudio } from "../../transcription/decode.ts";
+import { openPacketDecoder } from "../../transcription/packet-decoder.ts";
+import type { AudioFormat } from "../../transcription/sound.ts";
+import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from "../mediabunny.ts";
 
 const names = [
   "speech-opus.ogg",
@@ -22,7 +22,7 @@ const names = [
 ];
 
 const packetsPerCase = 8;
-const casesPerName = 230;
+const casesPerName = 115;
 
 async function packetsOf(name: string): Promise<{ format: AudioFormat; packets: Uint8Array[] }> {
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(fixtureBytes(name)) });
@@ -61,7 +61,7 @@ function damaged(packet: Uint8Array, random: Random): Uint8Array {
   return kind === 3 ? flipped(packet, random) : packet;
 }
 
-test("2,000 runs of hostile packets", async () => {
+test("1,000 runs of hostile packets", async () => {
   let runs = 0;
   for (const name of names) {
     const { format, packets } = await packetsOf(name);
@@ -84,7 +84,7 @@ test("2,000 runs of hostile packets", async () => {
       runs++;
     }
   }
-  expect(runs).toBeGreaterThan(2_000);
+  expect(runs).toBeGreaterThan(1_000);
 }, 120_000);
 
 /** Refusals are for the caller; whatever else is thrown is a bug. */

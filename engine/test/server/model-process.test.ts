@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { EngineError, type TextResult } from "../contract.ts";
-import { weightsDir } from "../test/weights/weights-dir.ts";
-import { ModelProcess } from "./model-process.ts";
+import { EngineError, type TextResult } from "../../contract.ts";
+import { ModelProcess } from "../../server/model-process.ts";
+import { weightsDir } from "../weights/weights-dir.ts";
 
 setDefaultTimeout(600_000);
 

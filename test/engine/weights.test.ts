@@ -1,21 +1,16 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import {
-  createPullHome,
-  first,
-  one,
-  type PullHome,
-} from "../../../engine/test/weights/pull-home.ts";
-import { fileBytes, packedBytes, partialPath, setDir } from "../../../engine/weights/layout.ts";
+import { createPullHome, first, one, type PullHome } from "../../engine/test/weights/pull-home.ts";
+import { fileBytes, packedBytes, partialPath, setDir } from "../../engine/weights/layout.ts";
 import {
   type SetProgress,
   setNames,
   type WeightSet,
   weightSets,
-} from "../../../engine/weights/sets.ts";
-import { removeSets } from "../../../engine/weights/state.ts";
-import { createHome, type Environment, type Home } from "../../setup/child.ts";
+} from "../../engine/weights/sets.ts";
+import { removeSets } from "../../engine/weights/state.ts";
+import { createHome, type Environment, type Home } from "../setup/child.ts";
 
 setDefaultTimeout(60_000);
 
@@ -32,7 +27,7 @@ afterEach(async () => {
   await commandLine.remove();
 });
 
-const main = resolve(import.meta.dir, "../../../engine/weights/main.ts");
+const main = resolve(import.meta.dir, "../../engine/weights/main.ts");
 
 /** A pull in a process of its own, as the gateway and the command line run it. */
 function spawnPull(sets: readonly WeightSet[], npmrc?: string) {

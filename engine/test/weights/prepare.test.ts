@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Tensor } from "onnxruntime-node";
 import { openOnnx } from "../../onnx.ts";
-import { prepareImage } from "./prepare.ts";
-import { featureCount, inputSide } from "./resnet-graph.ts";
+import { prepareImage } from "../../weights/convert/prepare.ts";
+import { featureCount, inputSide } from "../../weights/convert/resnet-graph.ts";
 
 const epsilon = 0.5;
 const weights = {

@@ -1,7 +1,7 @@
 import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import type { Model, TextJob, TextResult } from "../contract.ts";
-import { weightsDir } from "../test/weights/weights-dir.ts";
-import { loadText } from "./text.ts";
+import type { Model, TextJob, TextResult } from "../../contract.ts";
+import { loadText } from "../../text/text.ts";
+import { weightsDir } from "../weights/weights-dir.ts";
 
 setDefaultTimeout(600_000);
 

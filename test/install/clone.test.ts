@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { serve } from "./installed-package.ts";
@@ -23,13 +23,18 @@ test("npm start in a fresh clone serves the gateway, and the console that it has
   copyTrackedFiles();
   for (const folder of [".", "console", "engine"])
     expect(existsSync(join(clone, folder, "node_modules"))).toBe(false);
+  const lock = readFileSync(join(clone, "package-lock.json"), "utf8");
   const server = await serve(["npm", "start"], clone, {
+    NODE_ENV: "production",
     SVC_PORT: "0",
     SVC_PLATFORM_PORT: "0",
     SVC_DATA_DIR: join(clone, ".svc"),
     SVC_ENGINE: "off",
   });
   try {
+    const has = (name: string) => existsSync(join(clone, "node_modules", name, "package.json"));
+    expect([has("kysely"), has("openai")]).toEqual([true, false]);
+    expect(readFileSync(join(clone, "package-lock.json"), "utf8")).toBe(lock);
     const models = await fetch(`${server.baseUrl}/models`, {
       headers: { authorization: `Bearer ${server.key}` },
     });

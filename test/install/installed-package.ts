@@ -35,6 +35,8 @@ export interface InstalledPackage {
   readonly place: string;
   /** A command of the package, such as `npx svc doctor`. */
   npx(...words: readonly string[]): Promise<Ended>;
+  /** The same command without npm around it. */
+  svc(...words: readonly string[]): Promise<Ended>;
   /** A command that keeps running, by npx or by its path. */
   serve(command: readonly string[], more?: Environment): Promise<ServingPackage>;
   /** All files of the package with their sizes and times. */
@@ -104,6 +106,8 @@ export async function installPackage(
     folder,
     place,
     npx: (...words) => run(["npx", "--no", "--", ...words], folder, environment),
+    svc: (...words) =>
+      run([join(folder, "node_modules", ".bin", "svc"), ...words], folder, environment),
     serve: (command, more = {}) => serve(command, folder, { ...environment, ...more }),
     files: () =>
       readdirSync(place, { recursive: true, encoding: "utf8" })

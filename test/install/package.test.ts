@@ -16,7 +16,6 @@ import packageJson from "../../package.json" with { type: "json" };
 import { CHAT_USAGE } from "../fake/openai/chat-json.ts";
 import { chatAnswers, chatStreams, jsonReply } from "../fake/recordings.ts";
 import { type FakeUpstream, startFakeUpstream } from "../fake/upstream.ts";
-import { sharedBrowser } from "../setup/browser.ts";
 import { createDatabase, dropDatabase } from "../setup/postgres.ts";
 import {
   emptyFolder,
@@ -73,7 +72,7 @@ test("npx svc-gateway serves, with its data in the current folder", async () => 
   expect(existsSync(inFolder(".svc", "svc.db"))).toBe(true);
   const chat = await installed.npx("svc", "chat", "--model", "chat", "Hello");
   expect([chat.code, chat.out.trim()]).toEqual([0, "Hello! How can I help?"]);
-  const receipts = await installed.npx("svc", "receipt", "list", "--json");
+  const receipts = await installed.svc("receipt", "list", "--json");
   expect(JSON.parse(receipts.out)).toMatchObject([{ model: "chat", outcome: "ok" }]);
 });
 
@@ -84,14 +83,14 @@ test("the command has its version, passes words on, and works beside the server"
   ]);
   for (const { code, out } of versions)
     expect([code, out]).toEqual([0, `${packageJson.version}\n`]);
-  const doctor = await installed.npx("svc", "doctor", "--json");
+  const doctor = await installed.svc("doctor", "--json");
   expect(JSON.parse(doctor.out)).toMatchObject({ ok: true, problems: 0 });
   // In a thread of its own, from a file of the package.
-  const backup = await installed.npx("svc", "backup", "all.svcbackup", "--json");
+  const backup = await installed.svc("backup", "all.svcbackup", "--json");
   expect([backup.code, existsSync(inFolder("all.svcbackup"))]).toEqual([0, true]);
   const unknown = await installed.npx("svc", "account", "show", "nobody");
   expect(unknown.err).toContain("Try: npx svc account list");
-  const preset = await installed.npx("svc", "init", "--preset", "google", "--print");
+  const preset = await installed.svc("init", "--preset", "google", "--print");
   expect(preset.out).toContain("GEMINI_API_KEY");
 });
 
@@ -110,29 +109,26 @@ test("every dialect, the token counter and the API's own pages are there", async
     expect([path, (await fetch(server.platformUrl + path)).status]).toEqual([path, 200]);
 });
 
-test("the console is built: every file of it is served, and a browser shows its first page", async () => {
+test("the console is built: every file of it is served, and so is all that its first page names", async () => {
   const dist = join(installed.place, "console", "dist");
   const builds = readdirSync(dist).filter((name) => name !== "current");
   expect(builds).toEqual([readFileSync(join(dist, "current"), "utf8")]);
   for (const name of readdirSync(join(dist, builds[0] ?? "", "assets")))
     if (!/\.(br|gz)$/.test(name))
       expect((await fetch(`${server.platformUrl}/assets/${name}`)).status).toBe(200);
-  const context = await (await sharedBrowser()).newContext();
-  try {
-    const page = await context.newPage();
-    const failed: string[] = [];
-    page.on("requestfailed", (request) => failed.push(request.url()));
-    page.on("pageerror", (error) => failed.push(error.message));
-    await page.goto(server.operatorLink);
-    await page.getByRole("button", { name: "Join and sign in" }).waitFor();
-    expect(failed).toEqual([]);
-  } finally {
-    await context.close();
-  }
+  const page = await (await fetch(server.operatorLink)).text();
+  const named = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(
+    ([, path = ""]) => path,
+  );
+  expect(named.map((path) => path.split(".").at(-1))).toEqual(
+    expect.arrayContaining(["js", "css"]),
+  );
+  for (const path of named)
+    expect([path, (await fetch(server.platformUrl + path)).status]).toEqual([path, 200]);
 });
 
 test("the engine runs from the cache directory, with its own libraries, and serves a model", async () => {
-  const pulled = await installed.npx("svc", "engine", "pull", "text", "--json");
+  const pulled = await installed.svc("engine", "pull", "text", "--json");
   expect(pulled.code).toBe(0);
   const [libraries = ""] = readdirSync(inFolder("cache", "engine"));
   expect(libraries).toMatch(/^[0-9a-f]{16}$/);
@@ -146,7 +142,7 @@ test("the engine runs from the cache directory, with its own libraries, and serv
   emptyFolder(trap);
   writeFileSync(join(trap, "package.json"), '{"name":"onnxruntime-node","main":"trap.js"}');
   writeFileSync(join(trap, "trap.js"), "process.exit(77)");
-  const embedded = await installed.npx("svc", "embed", "--model", "text", "A cat.", "A cat.");
+  const embedded = await installed.svc("embed", "--model", "text", "A cat.", "A cat.");
   expect([embedded.code, embedded.err]).toEqual([0, expect.any(String)]);
 }, 600_000);
 
@@ -179,20 +175,19 @@ test("workers start on PostgreSQL, from the package", async () => {
   }
 });
 
-test("the unpacked package installs the versions that the tests ran with, by its lock file", async () => {
+test("the lock file in the package installs the versions that the tests ran with", async () => {
   const folder = emptyFolder(tarballs, "unpacked");
   await run(["tar", "-xzf", tarball, "--strip-components=1"], folder);
   await run(["npm", "pkg", "delete", "devDependencies"], folder);
   renameSync(join(folder, "locked.json"), join(folder, "npm-shrinkwrap.json"));
-  const { code, err } = await run(["npm", "ci", "--no-audit", "--no-fund"], folder);
+  // It ends with an error where the lock file is not the package's.
+  const { code, err } = await run(["npm", "ci", "--dry-run", "--no-audit", "--no-fund"], folder);
   expect([code, err]).toEqual([0, expect.any(String)]);
-  const locked = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages;
-  const present = JSON.parse(
-    readFileSync(join(folder, "node_modules", ".package-lock.json"), "utf8"),
-  ).packages as Record<string, { version: string }>;
-  expect(Object.keys(present).length).toBeGreaterThan(40);
-  for (const [path, { version }] of Object.entries(present))
-    expect([path, version]).toEqual([path, locked[path].version]);
-  const version = await run(["node", "scripts/svc.mjs", "--version"], folder);
-  expect([version.code, version.out]).toEqual([0, `${packageJson.version}\n`]);
+  const read = (path: string) =>
+    JSON.parse(readFileSync(path, "utf8")).packages as Record<string, { version: string }>;
+  const locked = read(join(root, "package-lock.json"));
+  const packed = Object.entries(read(join(folder, "npm-shrinkwrap.json")));
+  expect(packed.length).toBeGreaterThan(40);
+  for (const [path, { version }] of packed)
+    expect([path, version]).toEqual([path, locked[path]?.version ?? ""]);
 }, 600_000);

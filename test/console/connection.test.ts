@@ -5,17 +5,21 @@ import type { Browser, Page } from "playwright-core";
 import { willingVendor } from "../fake/willing-vendor.ts";
 import { sharedBrowser } from "../setup/browser.ts";
 import { hello } from "../setup/money-home.ts";
+import { joinOperator, type Visitor } from "../setup/platform-home.ts";
+import { saveData } from "./setup/console-home.ts";
 import { tile } from "./setup/operator-home.ts";
 import { type Restartable, startRestartable } from "./setup/restartable.ts";
-import { buildConsole, joinAsOperator, openTab, type Tab } from "./setup/tab.ts";
+import { buildConsole, openOverview, openTab, type Tab } from "./setup/tab.ts";
 
 let home: Restartable;
 let browser: Browser;
 let tab: Tab;
+let operator: Visitor;
 
 beforeAll(async () => {
   await buildConsole();
   home = await startRestartable();
+  operator = await joinOperator(home.gateway);
   browser = await sharedBrowser();
 });
 afterAll(() => home.end());
@@ -32,16 +36,10 @@ const link = (name: string) =>
 /** Gone after a reload of the window. */
 const mark = () => tab.page.evaluate(() => Object.assign(globalThis, { wasHere: true }));
 const isSameWindow = () => tab.page.evaluate(() => "wasHere" in globalThis);
-/** A visitor who saves data gets no files ahead of time. */
-const saveData = () =>
-  tab.page.addInitScript(() =>
-    Object.defineProperty(navigator, "connection", { value: { saveData: true } }),
-  );
-
 describe("while the gateway restarts", () => {
   test("the last data stays, one bar says why, and all goes on by itself", async () => {
     const { page } = tab;
-    await joinAsOperator(tab, home.gateway);
+    await openOverview(tab, home.gateway, operator);
     await link("Accounts").click();
     await page.getByRole("table", { name: "Accounts" }).getByText("test").waitFor();
     await link("Overview").click();
@@ -65,8 +63,8 @@ describe("while the gateway restarts", () => {
 
   test("a page that was never opened waits, and opens once the gateway is back", async () => {
     const { page } = tab;
-    await saveData();
-    await joinAsOperator(tab, home.gateway);
+    await tab.page.addInitScript(saveData);
+    await openOverview(tab, home.gateway, operator);
     await title("Overview").waitFor();
     await mark();
     await home.stop();
@@ -85,8 +83,8 @@ describe("while the gateway restarts", () => {
 
   test("a page whose file was on its way when the gateway went opens by itself", async () => {
     const { page } = tab;
-    await saveData();
-    await joinAsOperator(tab, home.gateway);
+    await tab.page.addInitScript(saveData);
+    await openOverview(tab, home.gateway, operator);
     await title("Overview").waitFor();
     // The platform answers, and is gone before it has sent the file.
     const files = "**/assets/*.js";
@@ -107,7 +105,7 @@ describe("while the gateway restarts", () => {
 
   test("a change fails in its dialog at once, and what was typed stays", async () => {
     const { page } = tab;
-    await joinAsOperator(tab, home.gateway);
+    await openOverview(tab, home.gateway, operator);
     await page.goto("/operator/accounts?new=1");
     const dialog = page.getByRole("dialog", { name: "Create account" });
     await dialog.getByLabel("Name").fill("Acme Corp");
@@ -124,7 +122,7 @@ describe("while the gateway restarts", () => {
 
 test("offline is noticed at once, and so is the end of it", async () => {
   const { page } = tab;
-  await joinAsOperator(tab, home.gateway);
+  await openOverview(tab, home.gateway, operator);
   await page.getByText("Live", { exact: true }).waitFor();
   await page.context().setOffline(true);
   await bar(page, "You are offline, retrying…").waitFor({ timeout: 2_000 });
@@ -136,7 +134,7 @@ test("offline is noticed at once, and so is the end of it", async () => {
 
 test("calls that ended while the page was offline are in the figures once it is back", async () => {
   const { page } = tab;
-  await joinAsOperator(tab, home.gateway);
+  await openOverview(tab, home.gateway, operator);
   await page.getByText("Live", { exact: true }).waitFor();
   const requests = tile(tab, "Requests");
   home.gateway.upstream.replyWith(willingVendor);
@@ -167,7 +165,7 @@ describe("a new version", () => {
 
   test("is offered and not forced", async () => {
     const { page } = tab;
-    await joinAsOperator(tab, home.gateway);
+    await openOverview(tab, home.gateway, operator);
     await title("Overview").waitFor();
     const own = await page.locator('meta[name="build"]').getAttribute("content");
     const { headers } = await fetch(`${home.gateway.platformUrl}/healthz`);
@@ -194,8 +192,8 @@ describe("a new version", () => {
 
   test("whose files replaced those of an open page leaves the page in the frame", async () => {
     const { page } = tab;
-    await saveData();
-    await joinAsOperator(tab, home.gateway);
+    await tab.page.addInitScript(saveData);
+    await openOverview(tab, home.gateway, operator);
     await title("Overview").waitFor();
     await mark();
     await update();

@@ -120,4 +120,8 @@ test("a link shows all that is wrong with a form at once, and begins with its fi
   await page.getByText("Enter your name.").waitFor();
   await page.getByText("Enter an email address.").waitFor();
   await page.getByText("Use at least 10 characters.").waitFor();
+  await page.getByLabel("Password", { exact: true }).fill("a long enough password");
+  await page.getByLabel("Confirm password").fill("another long password");
+  await page.getByRole("button", { name: "Join and sign in" }).click();
+  await page.getByText("Passwords do not match.").waitFor();
 });

@@ -1,25 +1,21 @@
-/** What is around every page of the console, and the door to it, in a real browser. */
+/** What is around every page of the console, in a real browser. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { sharedBrowser } from "../setup/browser.ts";
 import { startTestGateway, type TestGateway } from "../setup/harness.ts";
-import {
-  buildConsole,
-  chooseItem,
-  joinAsOperator,
-  openTab,
-  signIn,
-  type Tab,
-} from "./setup/tab.ts";
+import { joinOperator, type Visitor } from "../setup/platform-home.ts";
+import { buildConsole, chooseItem, openOverview, openTab, type Tab } from "./setup/tab.ts";
 
 let gateway: TestGateway;
 let browser: Browser;
 let tab: Tab;
+let operator: Visitor;
 
 beforeAll(async () => {
   await buildConsole();
   gateway = await startTestGateway();
+  operator = await joinOperator(gateway);
   browser = await sharedBrowser();
 });
 afterAll(async () => {
@@ -32,64 +28,10 @@ afterEach(() => tab.close());
 
 const title = (name: string) => tab.page.getByRole("heading", { level: 1, name });
 
-describe("the door", () => {
-  test("a link leads through the form, and only passwords that are the same open it", async () => {
-    const { page } = tab;
-    const { link } = await gateway.server.operations.operators.invite({});
-    await page.goto(link);
-    await page.getByLabel("Your name").fill("Grace");
-    await page.getByLabel("Email").fill("grace@example.com");
-    await page.getByLabel("Password", { exact: true }).fill("a long enough password");
-    await page.getByLabel("Confirm password").fill("another long password");
-    await page.getByRole("button", { name: "Join and sign in" }).click();
-    await page.getByText("Passwords do not match.").waitFor();
-    await page.getByLabel("Confirm password").fill("a long enough password");
-    await page.getByRole("button", { name: "Join and sign in" }).click();
-    await page.waitForURL("**/operator/overview");
-    await page.goto(link);
-    await title("This link is no longer valid").waitFor();
-  });
-
-  test("who signs in is where they wanted to be", async () => {
-    const { page } = tab;
-    const email = await joinAsOperator(tab, gateway);
-    await page.getByRole("button", { name: /^You:/ }).click();
-    await chooseItem(page, "Sign out");
-    await title("Sign in").waitFor();
-    await page.goto("/me");
-    await title("Sign in").waitFor();
-    await signIn(tab, email, "not the password");
-    await page.getByRole("alert").waitFor();
-    expect(await page.getByRole("alert").textContent()).toContain("password");
-    await signIn(tab, email);
-    await title("My profile").waitFor();
-    expect(new URL(page.url()).pathname).toBe("/me");
-  });
-
-  test("a session that is ended elsewhere is at the door with its next step", async () => {
-    const email = await joinAsOperator(tab, gateway);
-    const other = await openTab(browser, gateway, {
-      userAgent: "Mozilla/5.0 (Windows NT 10.0) Firefox/140.0",
-    });
-    await other.page.goto("/sign-in");
-    await signIn(other, email);
-    await other.page.waitForURL("**/operator/overview");
-    await tab.page.goto("/me");
-    const row = tab.page.getByRole("row", { name: /Firefox on Windows/ });
-    await row.getByRole("button", { name: "Sign out" }).click();
-    await tab.page.getByRole("dialog").getByRole("button", { name: "Sign out" }).click();
-    await row.waitFor({ state: "detached" });
-    await other.page.getByRole("button", { name: /^You:/ }).click();
-    await chooseItem(other.page, "My profile");
-    await other.page.waitForURL("**/sign-in?then=%2Fme");
-    await other.close();
-  });
-});
-
 describe("the frame", () => {
   test("leads anywhere from the keyboard, and says where one is", async () => {
     const { page } = tab;
-    await joinAsOperator(tab, gateway);
+    await openOverview(tab, gateway, operator);
     await title("Overview").waitFor();
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: "Search pages, models, keys, requests" }).waitFor();
@@ -112,7 +54,7 @@ describe("the frame", () => {
 
   test("the operator looks at one account, and at all of them", async () => {
     const { page } = tab;
-    await joinAsOperator(tab, gateway);
+    await openOverview(tab, gateway, operator);
     await page.getByRole("button", { name: "Account: All accounts" }).click();
     const [account] = await gateway.server.operations.accounts.list({});
     await chooseItem(page, account?.name ?? "");
@@ -134,7 +76,7 @@ describe("the frame", () => {
 describe("the page's policy", () => {
   test("is broken by no menu, dialog, palette or drawer", async () => {
     const { page } = tab;
-    await joinAsOperator(tab, gateway);
+    await openOverview(tab, gateway, operator);
     await page.getByRole("button", { name: /^Account:/ }).click();
     await page.getByRole("menuitem", { name: "All accounts" }).waitFor();
     await page.keyboard.press("Escape");

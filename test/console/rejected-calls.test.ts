@@ -54,6 +54,10 @@ test("a row opens its details, which lead to the model, the key and the account"
   const text = await dialog.innerText();
   for (const words of [unpricedId, limited.keyId, limited.id, "model_not_allowed", "chat"])
     expect(text).toContain(words);
+  await window.show({ scheme: "dark", width: 390 });
+  expect(await window.overflowPx()).toBe(0);
+  expect(await window.barriers()).toEqual([]);
+  await window.show({ scheme: "light", width: 1280 });
   await dialog.getByRole("link", { name: "unpriced" }).click();
   await page.getByRole("heading", { level: 1, name: "unpriced" }).waitFor();
   await page.goBack();
@@ -159,26 +163,4 @@ test("the page says how it is sorted, and its columns keep amounts and names who
   expect(await styleOf("Cost", "whiteSpace")).toBe("nowrap");
   expect(await styleOf("Model", "webkitLineClamp")).toBe("2");
   expect(window.complaints).toEqual([]);
-});
-
-test("all of it fits a phone, in both schemes", async () => {
-  const { browser, gateway, operator } = home;
-  for (const scheme of ["light", "dark"] as const) {
-    const narrow = await windowOf(browser, gateway, {
-      cookie: operator.cookie,
-      scheme,
-      width: 390,
-    });
-    for (const path of [
-      "/operator/requests?outcome=rejected",
-      `/operator/requests?outcome=rejected&call=${unpricedId}`,
-      "/operator/keys",
-    ]) {
-      await narrow.goto(path);
-      if (path.includes("call=")) await openedDialog(narrow, "Rejected call, 403");
-      expect([path, await narrow.overflowPx()]).toEqual([path, 0]);
-      expect([path, await narrow.barriers()]).toEqual([path, []]);
-    }
-    expect(narrow.complaints).toEqual([]);
-  }
 });

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chatAnswers } from "../fake/recordings.ts";
 import { hello, waitUntil } from "../setup/money-home.ts";
-import { windowOf } from "./setup/console-home.ts";
 import { type MemberHome, startMemberHome } from "./setup/member-home.ts";
 import { tile, told } from "./setup/operator-home.ts";
 
@@ -56,7 +55,6 @@ test("charts have a band of rejected calls, and the error rate counts admitted c
   await page.getByRole("heading", { name: "Rejected by model" }).waitFor();
   const errors = page.getByRole("term").filter({ hasText: "Error rate" }).locator("..");
   await told(errors, "0 errors · 6 rejected");
-  expect(await window.barriers()).toEqual([]);
 });
 
 test("a key shows its rejected calls, which lead to their list", async () => {
@@ -72,18 +70,4 @@ test("a key shows its rejected calls, which lead to their list", async () => {
   const told = await list.innerText();
   expect(told).toContain("insufficient_quota");
   expect(told).not.toContain("400");
-  expect(await window.barriers()).toEqual([]);
-});
-
-test("it fits a phone, in both schemes", async () => {
-  const { browser, gateway, owner, path } = home;
-  for (const scheme of ["light", "dark"] as const) {
-    const window = await windowOf(browser, gateway, { cookie: owner.cookie, scheme, width: 390 });
-    for (const page of ["overview", "keys", "requests?outcome=rejected"]) {
-      await window.goto(path(page));
-      expect([page, await window.overflowPx()]).toEqual([page, 0]);
-      expect([page, await window.barriers()]).toEqual([page, []]);
-    }
-    expect(window.complaints).toEqual([]);
-  }
 });

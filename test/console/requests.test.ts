@@ -6,8 +6,7 @@ import { willingVendor } from "../fake/willing-vendor.ts";
 import { standardManifest } from "../setup/harness.ts";
 import { hello } from "../setup/money-home.ts";
 import type { Window } from "./setup/console-home.ts";
-import { type MemberHome, shownDialog, startMemberHome } from "./setup/member-home.ts";
-import { chooseItem } from "./setup/tab.ts";
+import { type MemberHome, startMemberHome } from "./setup/member-home.ts";
 
 /** More than the page asks for at once. */
 const pageSize = 50;
@@ -222,7 +221,6 @@ test("the HTTP status is a filter, and rejected calls are a list of their own", 
   expect(await refusedCalls()).toBe(12);
   expect(address().get("outcome")).toBe("rejected");
   expect(await filters().getByLabel("Provider").count()).toBe(0);
-  expect(await window.barriers()).toEqual([]);
 });
 
 /** The sum of the list's last column. */
@@ -251,21 +249,6 @@ test("a call that is refused appears by itself, can be filtered and is exported"
     "id,at,account,key,key_name,model,endpoint,status,code,message,count,dialect",
   );
   expect(lines).toEqual([expect.stringContaining(",chat,400,")]);
-});
-
-test("filters are saved as a view and come back", async () => {
-  const { page } = window;
-  await page.getByRole("button", { name: "Views" }).click();
-  await chooseItem(page, "Save current view");
-  const save = await shownDialog(window, "Save current view");
-  await save.getByLabel("Name").fill("Bad requests");
-  await save.getByRole("button", { name: "Save view" }).click();
-  await page.getByRole("button", { name: "Bad requests" }).waitFor();
-  await window.goto(home.path("requests"));
-  await page.getByRole("button", { name: "Views" }).click();
-  await chooseItem(page, "Bad requests");
-  await page.getByText("temperature must be").waitFor();
-  expect(address().get("status")).toBe("400");
 });
 
 test("an operator filters by a key of any account, found by its name", async () => {

@@ -5,7 +5,7 @@ import { startTestGateway, type TestGateway } from "../setup/harness.ts";
 import { password } from "../setup/platform-home.ts";
 import { addApp } from "../setup/second-factor.ts";
 import { expectNoBarriers, type Window } from "./setup/console-home.ts";
-import { expectRefusal, joinByLink, openedDialog } from "./setup/operator-home.ts";
+import { expectRefusal, openedDialog } from "./setup/operator-home.ts";
 import {
   clock,
   enterPassword,
@@ -112,26 +112,6 @@ describe("an authenticator app", () => {
     });
   });
 
-  test("guards a password reset link, which changes nothing before the code", async () => {
-    const { email, who } = await home.newPerson();
-    const { app } = await addApp(who, clock);
-    const { link } = await home.gateway.server.operations.people.resetPassword({ email });
-    await home.withWindow(async (window) => {
-      const { page } = window;
-      await page.goto(link.replace("127.0.0.1", "localhost"));
-      await page.getByLabel("New password").fill("quite another password");
-      await page.getByLabel("Confirm password").fill("quite another password");
-      await page.getByRole("button", { name: "Set password and sign in" }).click();
-      await heading(window, "Confirm that it is you").waitFor();
-      expect((await who.ask("GET /api/session")).body.user.email).toBe(email);
-      await page.getByLabel("Code", { exact: true }).fill(app.code());
-      clock.next();
-      await page.getByRole("button", { name: "Confirm" }).click();
-      await heading(window, "Overview").waitFor();
-      expect((await who.ask("GET /api/session")).body.user).toBeNull();
-    });
-  });
-
   test("late code: the sign-in starts again and says why", async () => {
     const { email, who } = await home.newPerson();
     const { app } = await addApp(who, clock);
@@ -212,22 +192,6 @@ test("an operator who signed in long ago proves who they are, and the form is se
   );
 });
 
-test("an account with a link for its owner asks for the proof, and is created after it", async () => {
-  clock.ms += 11 * 60_000;
-  await home.withWindow(
-    async (window) => {
-      const { page } = window;
-      await window.goto("/operator/accounts");
-      await page.getByRole("button", { name: "Create account" }).first().click();
-      const form = await openedDialog(window, "Create account");
-      await form.getByLabel("Name").fill("Proved");
-      await form.getByRole("button", { name: "Create account" }).click();
-      await proveAndShowLink(window);
-    },
-    { platformUrl: home.gateway.platformUrl, cookie: home.operator.cookie },
-  );
-});
-
 describe("where a second factor is required", () => {
   let strict: TestGateway;
   beforeAll(async () => {
@@ -265,23 +229,6 @@ describe("where a second factor is required", () => {
         await question.getByRole("button", { name: "Remove" }).click();
         await question.getByText("Set up another one before you remove this one.").waitFor();
         await expectRefusal(window, 409);
-      },
-      { platformUrl: named(strict) },
-    );
-  });
-
-  test("a member, of whom none is required, goes straight in", async () => {
-    const { link } = await strict.server.operations.members.invite({
-      account: strict.account,
-      role: "viewer",
-    });
-    await home.withWindow(
-      async (window) => {
-        await joinByLink(window, link.replace("127.0.0.1", "localhost"), {
-          name: "Grace",
-          email: "grace@example.com",
-        });
-        await heading(window, "Overview").waitFor();
       },
       { platformUrl: named(strict) },
     );

@@ -145,19 +145,3 @@ test("a browser that has lost what it keeps is at the door once, and signs in ag
     await heading(page, "My profile").waitFor();
   });
 });
-
-test("a browser that has signed in before is let in although its network has failed too often", async () => {
-  await withTab(async (tab) => {
-    const { page } = tab;
-    const email = await joinAsOperator(tab, gateway);
-    await page.getByRole("button", { name: /^You:/ }).click();
-    await chooseItem(page, "Sign out");
-    await heading(page, "Sign in").waitFor();
-    for (let at = 0; at < 11; at++)
-      await visitor(gateway.platformUrl, {}).ask("POST /api/session", {
-        body: { email, password: "a guess" },
-      });
-    await signIn(tab, email);
-    await heading(page, "Overview").waitFor();
-  });
-});

@@ -77,15 +77,6 @@ describe("routes that are edited", () => {
     });
   });
 
-  test("share calls by weight, and the page says how", async () => {
-    await edit("fake/upstream-chat", { label: "Priority", value: "2" });
-    await told(shareOf("upstream-chat"), "50%");
-    await edit("fake/upstream-chat", { label: "Weight", value: "0" });
-    await told(shareOf("upstream-chat"), /^0%/);
-    await told(shareOf("other-chat"), "100%");
-    for (let at = 0; at < 6; at++) expect(await askedFor("svc-3-flash")).toBe("other-chat");
-  });
-
   test("are added with a cost and removed, each in its row", async () => {
     const { window, gateway } = home;
     await button("Add route").click();

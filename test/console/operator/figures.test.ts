@@ -68,7 +68,6 @@ describe("the margin", () => {
     ]);
     expect(await tile(window, "Charged").innerText()).toBe(formatUsd(total.charged_usd));
     expect(await tile(window, "Margin").innerText()).toBe(formatUsd(total.margin_usd ?? ""));
-    expect(await window.barriers()).toEqual([]);
   });
 
   test("is told by provider, and goes into a file as it is on the page", async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type NodesHome, openNodes } from "../../setup/among-nodes.ts";
 import { startTestGateway } from "../../setup/harness.ts";
 import { joinOperator } from "../../setup/platform-home.ts";
-import { windowOf } from "../setup/console-home.ts";
+import { expectNoBarriers, windowOf } from "../setup/console-home.ts";
 import {
   type OperatorHome,
   openedDialog,
@@ -51,19 +51,8 @@ test("a node is drained after a question, and resumed", async () => {
   await window.page.getByRole("button", { name: "Resume eu-1" }).click();
   await told(row("eu-1/1"), "Running");
   await worker.leave();
-  expect(await window.barriers()).toEqual([]);
+  await expectNoBarriers(window);
   expect(window.complaints).toEqual([]);
-});
-
-test("on a phone nothing is wider than the screen", async () => {
-  const window = await windowOf(home.browser, home.gateway, {
-    cookie: home.operator.cookie,
-    width: 360,
-  });
-  await window.goto("/operator/nodes");
-  await window.page.getByText("eu-1/1").waitFor();
-  expect(await window.overflowPx()).toBe(0);
-  await window.close();
 });
 
 test("with SQLite, the page says how to run several nodes", async () => {
@@ -74,7 +63,6 @@ test("with SQLite, the page says how to run several nodes", async () => {
     await window.goto("/operator/nodes");
     await told(window.page.getByRole("region", { name: "One node" }), "SVC_DATABASE_URL");
     expect(await window.page.getByRole("table").count()).toBe(0);
-    expect(await window.barriers()).toEqual([]);
     await window.close();
   } finally {
     await alone.stop();

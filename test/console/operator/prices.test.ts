@@ -79,35 +79,6 @@ test("a price that is set from now on is in force with the next call, and the ol
   await history.waitFor({ state: "detached" });
 });
 
-test("a price for a day to come waits for it, and calls keep the one in force", async () => {
-  const { window } = home;
-  await button("Set price of svc-3-flash").click();
-  const dialog = await openedDialog(window, "Price of svc-3-flash");
-  await dialog.getByLabel("From a date").check();
-  await dialog.getByLabel(/^Date/).fill("2999-01-01");
-  await dialog.getByLabel(/^Input, USD/).fill("900");
-  await dialog.getByRole("button", { name: "Set price" }).click();
-  await dialog.waitFor({ state: "detached" });
-  await told(row("svc-3-flash"), /\$7\.00.*2999.*\$900\.00/);
-  expect((await prices("svc-3-flash")).map((one) => one.in_force)).toEqual([false, true, false]);
-  expect(priceOf(await receiptOfCall(), "input")).toBe("7.00");
-});
-
-test("a price is removed on the page of its model, which is then not served", async () => {
-  const { window } = home;
-  const { operations } = home.gateway.server;
-  await operations.catalog.create({ id: "spare", routes: [{ provider: "openai", model: "m" }] });
-  await operations.prices.set({ model: "spare", price: { input: "1", output: "2" } });
-  await window.goto("/operator/catalog/spare");
-  await button("Remove price").click();
-  const dialog = await openedDialog(window, "Remove the price of spare?");
-  await dialog.getByRole("button", { name: "Remove price" }).click();
-  await dialog.waitFor({ state: "detached" });
-  await button("Remove price").waitFor({ state: "detached" });
-  expect((await prices("spare")).map((one) => one.in_force)).toEqual([false, false]);
-  await window.goto("/operator/prices");
-});
-
 test("an import shows what it would set before anything is set", async () => {
   const { window } = home;
   await row("mini").getByText("Needs price").waitFor();

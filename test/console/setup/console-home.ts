@@ -74,6 +74,8 @@ async function openWindow(browser: Browser, options: OpenOptions): Promise<Windo
     const [name = "", value = ""] = cookie.split("=");
     await context.addCookies([{ name, value, url: platformUrl, httpOnly: true }]);
   }
+  // The files of the other pages are fetched ahead otherwise, in every window.
+  await context.addInitScript(saveData);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
@@ -148,6 +150,11 @@ export async function expectNoBarriers(window: Window): Promise<void> {
   expect(await window.overflowPx()).toBeLessThanOrEqual(0);
   expect(await window.barriers()).toEqual([]);
   await window.show({ scheme: "light", width: 1280 });
+}
+
+/** Runs in the browser, before the page does. */
+export function saveData(): void {
+  Object.defineProperty(navigator, "connection", { value: { saveData: true } });
 }
 
 /** Runs in the browser. Pages that do not belong to the console have no scheme. */

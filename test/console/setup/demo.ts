@@ -174,6 +174,12 @@ export async function startDemo({ days = 3, callsADay = 6 }: DemoOptions = {}): 
   });
   for (let at = 0; at < 12; at++) await send(gateway, at % 3, gateway.key);
   const failed = await fail(gateway, gateway.key);
+  for (let at = 0; at < 3; at++)
+    await sendBody(gateway, {
+      path: "/chat/completions",
+      body: { model: "no-such-model", messages: [{ role: "user", content: "Hello" }] },
+      key: gateway.key,
+    });
   const { account } = gateway;
   // Only now: sessions that began in that past would be over.
   const operator = await joinOperator(gateway);

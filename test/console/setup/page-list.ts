@@ -8,6 +8,8 @@ export interface ConsolePage {
 }
 
 export function consolePages({ account, served, failed }: Demo): readonly ConsolePage[] {
+  const today = new Date().toISOString().slice(0, 10);
+  const days = `from=${today}&to=${today}`;
   const own = (name: string, path: string): ConsolePage => ({
     name,
     who: "owner",
@@ -28,6 +30,8 @@ export function consolePages({ account, served, failed }: Demo): readonly Consol
     { name: "me", who: "owner", path: "/me" },
     own("overview", "overview"),
     own("requests", "requests"),
+    own("requests-days", `requests?${days}`),
+    own("requests-rejected", "requests?outcome=rejected"),
     own("request", `requests/${served}`),
     own("request-failed", `requests/${failed}`),
     own("keys", "keys"),
@@ -40,7 +44,9 @@ export function consolePages({ account, served, failed }: Demo): readonly Consol
     own("tokens", "tokens"),
     own("audit", "audit"),
     operators("overview", "overview"),
+    operators("overview-days", `overview?${days}`),
     operators("requests", "requests"),
+    operators("requests-rejected", "requests?outcome=rejected"),
     operators("keys", "keys"),
     operators("playground", "playground"),
     operators("request", `requests/${failed}`),
@@ -51,6 +57,7 @@ export function consolePages({ account, served, failed }: Demo): readonly Consol
     operators("accounts", "accounts"),
     operators("account", `accounts/${account}`),
     operators("margin", "margin"),
+    operators("margin-days", `margin?range=days&${days}`),
     operators("engine", "engine"),
     operators("people", "people"),
     operators("nodes", "nodes"),

@@ -1,7 +1,7 @@
 import { join as joinPath } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import type { TestGateway } from "../../setup/harness.ts";
-import { password } from "../../setup/platform-home.ts";
+import { password, type Visitor } from "../../setup/platform-home.ts";
 
 let built: Promise<void> | undefined;
 
@@ -48,6 +48,17 @@ export async function openTab(
     }),
   );
   return { page, forbidden, crashes, close: () => context.close() };
+}
+
+/** On the overview as an operator, whose session is not one of a browser's form. */
+export async function openOverview(
+  { page }: Tab,
+  gateway: TestGateway,
+  operator: Visitor,
+): Promise<void> {
+  const [name = "", value = ""] = operator.cookie.split("=");
+  await page.context().addCookies([{ name, value, url: gateway.platformUrl, httpOnly: true }]);
+  await page.goto("/operator/overview");
 }
 
 /** Opens a link as an operator-to-be, through the form; ends on the overview. */

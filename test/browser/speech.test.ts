@@ -1,16 +1,10 @@
 /**
- * The audio opens where people listen: a real browser and a parser that is not ours, for the form
- * with exact sizes and for the streaming form, whose sizes are not known when its header goes out.
+ * The audio opens where people listen: a real browser, for the form with exact sizes and for the
+ * streaming form, whose sizes are not known when its header goes out.
  */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import {
-  ALL_FORMATS,
-  BufferSource,
-  EncodedPacketSink,
-  Input,
-} from "../../engine/test/mediabunny.ts";
 import { type Recording, speechReplies, tone } from "../fake/recordings.ts";
 import { pausedAfter } from "../fake/script.ts";
 import { sharedBrowser } from "../setup/browser.ts";
@@ -164,33 +158,6 @@ for (const [name, record] of Object.entries(forms))
         durationS: seconds,
         problem: "",
       });
-    });
-
-    test("is read whole by an independent parser", async () => {
-      const reply = await gateway.call("/audio/speech", spoken);
-      const input = new Input({
-        formats: ALL_FORMATS,
-        source: new BufferSource(await reply.arrayBuffer()),
-      });
-      const track = await input.getPrimaryAudioTrack();
-      if (track === null) throw new Error("the parser found no audio");
-      expect({
-        type: (await input.getFormat()).mimeType,
-        codec: track.codec,
-        rate: track.sampleRate,
-        channels: track.numberOfChannels,
-        durationS: await track.computeDuration(),
-      }).toEqual({
-        type: "audio/wav",
-        codec: "pcm-s16",
-        rate: 24_000,
-        channels: 1,
-        durationS: 0.5,
-      });
-      const pieces: Uint8Array[] = [];
-      for await (const { data } of new EncodedPacketSink(track).packets()) pieces.push(data);
-      const read: Buffer = Buffer.concat(pieces);
-      expect(read).toEqual(pcm);
     });
   });
 

@@ -73,27 +73,6 @@ test("a person signs in there, lands where they wanted to go, and signs out of b
   });
 });
 
-test("operators see that a person of a group has no password and no factor here", async () => {
-  add("olga", ["leads"]);
-  await withWindow(async (window) => {
-    await window.goto("/sign-in");
-    await window.page.getByRole("button", { name: button }).click();
-    await passProvider(window, "olga");
-    await heading(window, "Overview").waitFor();
-  });
-  const window = await browser.open({
-    platformUrl: gateway.platformUrl,
-    cookie: operator.cookie,
-  });
-  for (const path of ["/operator/people", `/a/${gateway.account}/members`]) {
-    await window.goto(path);
-    const row = window.page.getByRole("row", { name: /olga@example\.com/ });
-    await row.getByText("Identity provider").waitFor();
-    expect(await row.getByRole("button", { name: /^Reset password/ }).count()).toBe(0);
-  }
-  await window.close();
-});
-
 test("one who may not enter reads why, and what to do", async () => {
   add("nora", ["others"]);
   await withWindow(async (window) => {

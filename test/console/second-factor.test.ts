@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestGateway, type TestGateway } from "../setup/harness.ts";
-import { password } from "../setup/platform-home.ts";
+import { join, password } from "../setup/platform-home.ts";
 import { addApp } from "../setup/second-factor.ts";
 import { expectNoBarriers, type Window } from "./setup/console-home.ts";
 import { expectRefusal, openedDialog } from "./setup/operator-home.ts";
@@ -232,5 +232,13 @@ describe("where a second factor is required", () => {
       },
       { platformUrl: named(strict) },
     );
+  });
+
+  test("a member, of whom none is required, goes straight in", async () => {
+    const { account, platformUrl, server } = strict;
+    const { link } = await server.operations.members.invite({ account, role: "viewer" });
+    const member = await join(platformUrl, link, { email: "grace@example.com" });
+    const { status } = await member.ask("GET /api/accounts/:account", { params: { account } });
+    expect(status).toBe(200);
   });
 });

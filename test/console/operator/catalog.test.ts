@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import type { Locator } from "playwright-core";
 import { chatAnswers } from "../../fake/recordings.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import { hello } from "../../setup/money-home.ts";
@@ -136,34 +135,6 @@ describe("a model that is added by the form", () => {
       price: { input: "1.00", output: "2.00" },
       source: { kind: "store" },
     });
-  });
-
-  test("has settings that can be changed and removed", async () => {
-    const { window, gateway } = home;
-    const settings = async (change: (form: Locator) => Promise<void>) => {
-      await button("Edit settings").click();
-      const form = await openedDialog(window, "Edit svc-4-flash");
-      await change(form);
-      await form.getByRole("button", { name: "Save changes" }).click();
-      await form.waitFor({ state: "detached" });
-      return gateway.server.operations.catalog.show({ id: "svc-4-flash" });
-    };
-    const set = await settings(async (form) => {
-      await form.getByLabel("Owned by").fill("acme");
-      await form.getByLabel("Max output tokens").fill("4096");
-      await form.getByLabel("First byte").fill("20");
-    });
-    expect(set).toMatchObject({
-      owned_by: "acme",
-      max_output_tokens: 4_096,
-      timeouts: { first_byte: 20, total: null },
-    });
-    await window.page.getByText("First byte 20 s").waitFor();
-    const unset = await settings(async (form) => {
-      await form.getByLabel("Max output tokens").fill("");
-      await form.getByLabel("First byte").fill("");
-    });
-    expect(unset).toMatchObject({ max_output_tokens: null, timeouts: { first_byte: null } });
   });
 });
 

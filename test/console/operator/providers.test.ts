@@ -210,7 +210,7 @@ describe("a provider that is added by the form", () => {
     const newKey = "sk-another-0123456789";
     await window.goto("/operator/providers");
     await button("Edit mine").click();
-    let form = await openedDialog(window, "Edit mine");
+    const form = await openedDialog(window, "Edit mine");
     const address = form.getByRole("textbox", { name: "Address" });
     await address.fill("no address");
     // The browser's own check would stop it before the server does.
@@ -221,25 +221,13 @@ describe("a provider that is added by the form", () => {
     await expectRefusal(window, 400);
     await address.fill(`${gateway.upstream.baseUrl}/other`);
     await form.getByLabel("API key", { exact: true }).fill(newKey);
-    await form.getByLabel("Image URLs").selectOption({ label: "Allowed" });
     await form.getByRole("button", { name: "Save changes" }).click();
     await form.waitFor({ state: "detached" });
     expect((await call("big-chat")).status).toBe(200);
     const asked = gateway.upstream.requests.at(-1);
     expect(asked?.headers["authorization"]).toBe(`Bearer ${newKey}`);
     expect(asked?.path).toContain("/other/");
-
     await card("mine").getByText("/other").waitFor();
-    await button("Edit mine").click();
-    form = await openedDialog(window, "Edit mine");
-    expect(await form.getByLabel("API key", { exact: true }).inputValue()).toBe("");
-    expect(await form.getByLabel("Image URLs").inputValue()).toBe("true");
-    await form.getByLabel("Remove API key").check();
-    await form.getByRole("button", { name: "Save changes" }).click();
-    await form.waitFor({ state: "detached" });
-    await card("mine").getByText("Key: not needed").waitFor();
-    expect((await call("big-chat")).status).toBe(200);
-    expect(gateway.upstream.requests.at(-1)?.headers["authorization"]).toBeUndefined();
   });
 
   test("is removed with a warning of what nobody serves then", async () => {

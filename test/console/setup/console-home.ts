@@ -94,6 +94,7 @@ async function openWindow(browser: Browser, options: OpenOptions): Promise<Windo
       await page.setViewportSize({ width: shownWidth, height: 900 });
       await page.emulateMedia({ colorScheme });
       await page.waitForFunction(isShown, colorScheme);
+      await page.evaluate(settledColors);
     },
     barriers: () => findBarriers(page),
     overflowPx: () => page.evaluate(settledOverflow),
@@ -160,6 +161,14 @@ export function saveData(): void {
 /** Runs in the browser. Pages that do not belong to the console have no scheme. */
 const isShown = (scheme: string): boolean =>
   [null, scheme].includes(document.documentElement.getAttribute("data-mantine-color-scheme"));
+
+/** Runs in the browser. Even without motion, a transition to another color takes a frame or two. */
+async function settledColors(): Promise<void> {
+  for (let frames = 0; frames < 3; frames++) {
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+    if (document.getAnimations().some((one) => one instanceof CSSTransition)) frames = 0;
+  }
+}
 
 /** Runs in the browser. Charts are redrawn some frames after the window is resized. */
 async function settledOverflow(): Promise<number> {

@@ -48,7 +48,7 @@ test.each(names)("%s has no serious barrier, no sideways scroll and no complaint
   const window = await windowFor(who);
   window.complaints.length = 0;
   await window.goto(path);
-  await expectNoBarriersOnPage(window, names.indexOf(name));
+  await expectNoBarriers(window);
   // A link that is gone, and a page that is not there, are asked for once: the answer is 404.
   const expected = name === "join" || name === "not-found" ? /404/ : /^$/;
   expect(window.complaints.filter((complaint) => !expected.test(complaint))).toEqual([]);

@@ -162,12 +162,13 @@ export function saveData(): void {
 const isShown = (scheme: string): boolean =>
   [null, scheme].includes(document.documentElement.getAttribute("data-mantine-color-scheme"));
 
-/** Runs in the browser. Even without motion, a transition to another color takes a frame or two. */
+/**
+ * Runs in the browser. Even without motion, a transition to another color takes a frame, and one
+ * more for each element that inherits it. A hidden element's never ends.
+ */
 async function settledColors(): Promise<void> {
-  for (let frames = 0; frames < 3; frames++) {
+  for (let frames = 0; frames < 10; frames++)
     await new Promise((resolve) => requestAnimationFrame(resolve));
-    if (document.getAnimations().some((one) => one instanceof CSSTransition)) frames = 0;
-  }
 }
 
 /** Runs in the browser. Charts are redrawn some frames after the window is resized. */

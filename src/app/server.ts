@@ -56,6 +56,12 @@ export interface ServerOptions extends GatewayParts {
   readonly open?: (configuration: Configuration) => Promise<Opened>;
 }
 
+const prepareTexts = (opened: Opened): Promise<void> =>
+  fillTextBounds()
+    .then(() => opened.store.releaseMemory())
+    // The server may have been stopped meanwhile.
+    .catch(() => {});
+
 /**
  * The gateway and the platform in one process. Starts everything in the order in which it depends
  * on each other; undone when a part fails.
@@ -73,10 +79,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const undo = new Undo();
   undo.push(opened.close, closingShare(opened, "store"));
   try {
-    const instance = settings.node;
-    const limits = options.telemetryLimits;
-    const telemetry = { configuration, opened, version, instance, log, recent, undo, limits };
-    const otlp = openTelemetry(telemetry);
+    const otlp = openTelemetry({
+      ...{ configuration, opened, version, log, recent, undo },
+      instance: settings.node,
+      limits: options.telemetryLimits,
+    });
     const engine = settings.engine === "on" ? superviseEngine(configuration, log) : undefined;
     if (engine !== undefined)
       undo.push((withinMs) => engine.close(withinMs), closingShare(opened, "engine"));
@@ -84,10 +91,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const logging = { log, recent, otlp };
     const shared = { configuration, opened, engine, version, certificate, clock, ...logging, undo };
     const gateway = await startGatewayRole({ ...options, ...shared });
-    const prepared = fillTextBounds()
-      .then(() => opened.store.releaseMemory())
-      // The server may have been stopped meanwhile.
-      .catch(() => {});
+    const prepared = prepareTexts(opened);
     const link = linkInProcess(gateway, opened, clock);
     const platform = startPlatformRole({ ...shared, link, passwordCost, liveEveryMs });
     for (const origin of pageOrigins(settings, platform)) gateway.state.origins.add(origin);
@@ -111,13 +115,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       const lateMs = await gateway.drain(graceMs);
       await undo.run(closingMs(settings.graceMs, lateMs));
     };
-    const stop = () => (stopped ??= stopWithin(settings.graceMs));
-    // What still runs can no longer be paid for: it ends at once.
-    const end = () => (stopped ??= stopWithin(0));
     const takenOver = whenTakenOver({
       ended: gateway.ended,
       isShared: opened.shared !== undefined,
-      end,
+      // What still runs can no longer be paid for: it ends at once.
+      end: () => (stopped ??= stopWithin(0)),
       log,
     });
     return {
@@ -129,9 +131,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       log,
       engine,
       applied,
-      stop,
       prepared,
       takenOver,
+      stop: () => (stopped ??= stopWithin(settings.graceMs)),
     };
   } catch (error) {
     await undo.run().catch(() => {});

@@ -12,6 +12,7 @@ export function leavingCases(stage: Stage): void {
   describe("when the caller leaves", () => {
     beforeAnswerCases(stage);
     midAnswerCases(stage);
+    cancelCases(stage);
   });
 }
 
@@ -106,7 +107,9 @@ function midAnswerCases(stage: Stage): void {
     expect(ear.heard()).toMatchObject({ text: "Grüße", done: false });
     await expectLetGo(arriving);
   });
+}
 
+function cancelCases(stage: Stage): void {
   for (const when of ["before the first word", "in mid-stream"])
     test(`a stream that is cancelled ${when} lets the upstream go`, async () => {
       stage.answer(pausedStream(stage));

@@ -7,7 +7,7 @@ import { afterAll, beforeAll } from "bun:test";
 import { appendFileSync, readdirSync, readFileSync } from "node:fs";
 import { relative } from "node:path";
 
-const report = process.env["SVC_TEST_CPU_FILE"];
+const report = process.env["TEST_CPU_FILE"];
 const ticksPerSecond = 100;
 
 interface ProcessTime {

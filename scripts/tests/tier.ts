@@ -47,7 +47,7 @@ export async function runTier(
     ],
   });
   // With CI set, a test that someone focused and forgot is an error.
-  const env = { ...process.env, SVC_TEST_CPU_FILE: cpuFile, ...(isWhole ? { CI: "1" } : {}) };
+  const env = { ...process.env, TEST_CPU_FILE: cpuFile, ...(isWhole ? { CI: "1" } : {}) };
   const referenceBefore = isWhole ? await measureReference() : 0;
   const beganMs = Date.now();
   const { code, output } = await runProgram([process.execPath, ...words], { env, isBuffered });

@@ -21,6 +21,16 @@ export async function refusalOf(response: Response | Promise<Response>): Promise
   return { status, ...body.error };
 }
 
+/** The same, with these fields. */
+export async function expectRefusal(
+  response: Response | Promise<Response>,
+  expected: Partial<Refusal>,
+): Promise<Refusal> {
+  const refusal = await refusalOf(response);
+  expect(refusal).toMatchObject(expected);
+  return refusal;
+}
+
 /** What the SDK throws. `expect(…).rejects` leaves the SDK's inner promise without a handler. */
 export async function thrownBy(call: PromiseLike<unknown>): Promise<APIError> {
   const thrown: unknown = await Promise.resolve(call).then(

@@ -12,20 +12,17 @@ import { verifyLedger } from "../../src/ledger/verify/verify.ts";
 import { toAttemptsText } from "../../src/platform/requests/attempts.ts";
 import { openLedgerReader } from "../../src/store/sqlite/ledger/reader.ts";
 import { toChatOrder } from "../../src/wire/v1/chat/call.ts";
-import { chatJson } from "../fake/recordings.ts";
+import { chatJson, type Recording } from "../fake/recordings.ts";
 import { standardManifest, type TestGateway } from "./harness.ts";
 
 /** For all tests of money, which share a gateway: models whose terms decide what is held or paid. */
 export const moneyManifest = `${standardManifest}
   long-answers: { endpoint: chat, max_output_tokens: 200000, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: long }] }
   small-images: { endpoint: chat, max_image_tokens: 85, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: small }] }
-  usual-images: { endpoint: chat, max_image_tokens: 1000, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: usual }] }
-  large-images: { endpoint: chat, max_image_tokens: 1500, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: large }] }
   two: { endpoint: chat, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: one }, { provider: fake, model: two, weight: 0 }] }
   short-tts: { endpoint: speech, max_audio_seconds: 1, price: { input: "0.50", audio_output: 10 }, routes: [{ provider: fake, model: upstream-tts, voices: same }] }
   dear-cache: { endpoint: chat, price: { input: "0.30", cached_input: "0.90", output: "2.50" }, routes: [{ provider: fake, model: dear, cost: { input: "0.10", output: 1 } }] }
   odd-price: { endpoint: chat, price: { input: "0.000000001", output: "0.000000001" }, routes: [{ provider: fake, model: odd }] }
-  short-model: { endpoint: chat, max_output_tokens: 100, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: short }] }
 `;
 
 /** Nano-USD of one unit, as the standard manifest has them. */
@@ -261,6 +258,27 @@ export function clockAt(moment: string): TestClock {
     },
     set(next) {
       nowMs = Date.parse(next);
+    },
+  };
+}
+
+/** A call that the upstream has, and answers when the test says so. */
+export async function heldCall(
+  { upstream }: Pick<TestGateway, "upstream">,
+  call: () => Promise<Response>,
+  reply: Recording = chatJson(),
+) {
+  const { promise: until, resolve } = Promise.withResolvers<void>();
+  const arrived = upstream.nextRequest();
+  upstream.replyOnce([{ until }, { send: reply.bytes }]);
+  const response = call();
+  response.catch(() => {});
+  await arrived;
+  return {
+    response,
+    answer() {
+      resolve();
+      return response;
     },
   };
 }

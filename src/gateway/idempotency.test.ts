@@ -6,24 +6,21 @@ import { Idempotency, keptMs, OpenClaim } from "./idempotency.ts";
 
 const log = createLog({ level: "silent", pretty: false, write: () => {} });
 const body = new Uint8Array(900_000);
+const caller = { secret: "s", claimKey: "c", accountId: "acct_1" };
+const request = { ...caller, header: "k", path: "chat", body: {}, bytesHash: undefined };
+/** Nothing is stored, and all is written. */
+const open = (findClaim: () => Promise<Claim | undefined> = async () => undefined) =>
+  new Idempotency({
+    ledger: { findClaim },
+    journal: new Journal({ store: { commit: async () => {} }, log }),
+  });
 
 test("an account fills a bounded part of the disk with kept replies, and no other account's", async () => {
-  const journal = new Journal({ store: { commit: async () => {} }, log });
-  const idempotency = new Idempotency({ ledger: { findClaim: async () => undefined }, journal });
+  const idempotency = open();
   let count = 0;
   const isKept = async (accountId: string, nowMs: number) => {
     const header = `key-${++count}`;
-    const asked = {
-      secret: "s",
-      claimKey: "c",
-      accountId,
-      header,
-      path: "chat",
-      body: {},
-      bytesHash: undefined,
-    };
-    const request = { ...asked, requestId: "r" };
-    const claim = await idempotency.open({ ...request, nowMs });
+    const claim = await idempotency.open({ ...request, accountId, header, requestId: "r", nowMs });
     if (!(claim instanceof OpenClaim)) throw new Error("nothing was kept before");
     return claim.done({ contentType: "audio/pcm", body }).reply !== undefined;
   };
@@ -59,8 +56,6 @@ describe("who waits for a key that is about to be free", () => {
     const journal = new Journal({ store: { commit }, log, patienceMs: 0, retryMs: 1_000_000 });
     const ledger = { findClaim: async (id: string) => stored.get(id) };
     const idempotency = new Idempotency({ ledger, journal });
-    const caller = { secret: "s", claimKey: "c", accountId: "acct_1" };
-    const request = { ...caller, header: "k", path: "chat", body: {}, bytesHash: undefined };
     const open = (requestId: string) => idempotency.open({ ...request, requestId, nowMs: 0 });
     const confirm = async () => {
       await new Promise(setImmediate);
@@ -135,25 +130,19 @@ describe("who waits for a key that is about to be free", () => {
 });
 
 test("a claim that cannot be read is a 503 to try again, and leaves its key free", async () => {
-  const journal = new Journal({ store: { commit: async () => {} }, log });
   const answers = [
     Promise.reject(new Error("sent nothing for 5000 ms")),
     Promise.resolve(undefined),
   ];
   const findClaim = () => answers.shift() ?? Promise.resolve(undefined);
-  const idempotency = new Idempotency({ ledger: { findClaim }, journal });
-  const caller = { secret: "s", claimKey: "c", accountId: "acct_1" };
-  const request = { ...caller, header: "k", path: "chat", body: {}, bytesHash: undefined };
-  const open = () => idempotency.open({ ...request, requestId: "r", nowMs: 0 });
-  await expect(open()).rejects.toMatchObject({ code: "store_unavailable", retryAfterMs: 1_000 });
-  expect(await open()).toBeInstanceOf(OpenClaim);
+  const idempotency = open(findClaim);
+  const ask = () => idempotency.open({ ...request, requestId: "r", nowMs: 0 });
+  await expect(ask()).rejects.toMatchObject({ code: "store_unavailable", retryAfterMs: 1_000 });
+  expect(await ask()).toBeInstanceOf(OpenClaim);
 });
 
 test("of several at the same moment one has the key", async () => {
-  const journal = new Journal({ store: { commit: async () => {} }, log });
-  const idempotency = new Idempotency({ ledger: { findClaim: async () => undefined }, journal });
-  const caller = { secret: "s", claimKey: "c", accountId: "acct_1" };
-  const request = { ...caller, header: "k", path: "chat", body: {}, bytesHash: undefined };
+  const idempotency = open();
   const opening = ["a", "b", "c"].map((requestId) =>
     idempotency.open({ ...request, requestId, nowMs: 0 }),
   );

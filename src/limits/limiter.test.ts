@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { seededRandom } from "../../test/fixtures/media/fixture.ts";
 import type { Limits } from "../call/limits.ts";
 import { Limiter } from "./limiter.ts";
@@ -7,6 +7,11 @@ import type { LimitRefusal } from "./refusal.ts";
 import type { LimitedOwner, TokenRequest } from "./request-limiter.ts";
 
 const startMs = 1_794_000_000_000;
+
+let limiter: Limiter;
+beforeEach(() => {
+  limiter = new Limiter();
+});
 
 const keyWith = (limits?: Limits, id = "key_1"): LimitedOwner => ({ id, kind: "key", limits });
 const accountWith = (limits?: Limits): LimitedOwner => ({ id: "acct_1", kind: "account", limits });
@@ -54,7 +59,6 @@ const lookAt = (limiter: Limiter, { key, account }: Owners, nowMs = startMs) =>
 
 describe("owners without limits", () => {
   test("share one permit and leave nothing behind", () => {
-    const limiter = new Limiter();
     const owners = {
       key: keyWith(),
       account: accountWith({ budget: { nano: 1n, period: "day" } }),
@@ -67,7 +71,6 @@ describe("owners without limits", () => {
   });
 
   test("are not remembered beside one that has them, and a forgotten one is gone", () => {
-    const limiter = new Limiter();
     for (let made = 0; made < 100; made++) {
       const owners = { key: keyWith(undefined, `key_${made}`), account: accountWith({ rpm: 100 }) };
       admitted(limiter, requestOf(owners));
@@ -80,33 +83,30 @@ describe("owners without limits", () => {
 
 describe.each(["key", "account"] as const)("the limits of the %s", (owner) => {
   const on = owner === "key" ? onKey : onAccount;
+  const refusal = (
+    kind: LimitRefusal["kind"],
+    limit: number,
+    needed: number,
+    retryAfterMs?: number,
+  ) => ({
+    kind,
+    owner,
+    limit,
+    needed,
+    retryAfterMs,
+  });
 
   test("on requests admit the burst, then say what is over and when to come back", () => {
-    const limiter = new Limiter();
     const owners = on({ rpm: 60 });
     admitMany(limiter, requestOf(owners), 60);
-    const refusal = refused(limiter, requestOf(owners));
-    expect(refusal).toEqual({
-      kind: "requests",
-      owner,
-      limit: 60,
-      needed: 1,
-      retryAfterMs: 1_000,
-    });
+    expect(refused(limiter, requestOf(owners))).toEqual(refusal("requests", 60, 1, 1_000));
     admitted(limiter, requestOf(owners, 10, startMs + 1_000));
   });
 
   test("on tokens charge the estimate, and settle it down and up", () => {
-    const limiter = new Limiter();
     const owners = on({ tpm: 1_000 });
     const permit = admitted(limiter, requestOf(owners, 800));
-    expect(refused(limiter, requestOf(owners, 300))).toEqual({
-      kind: "tokens",
-      owner,
-      limit: 1_000,
-      needed: 300,
-      retryAfterMs: 6_000,
-    });
+    expect(refused(limiter, requestOf(owners, 300))).toEqual(refusal("tokens", 1_000, 300, 6_000));
     limiter.release(permit, 100, startMs);
     expect(lookAt(limiter, owners)?.tokens?.remaining).toBe(900);
     limiter.release(admitted(limiter, requestOf(owners, 100)), 1_900, startMs);
@@ -119,49 +119,28 @@ describe.each(["key", "account"] as const)("the limits of the %s", (owner) => {
   });
 
   test("on concurrency admit as many at a time, and another when one has ended", () => {
-    const limiter = new Limiter();
     const owners = on({ concurrency: 2 });
     const [first] = admitMany(limiter, requestOf(owners), 2);
-    expect(refused(limiter, requestOf(owners))).toEqual({
-      kind: "concurrency",
-      owner,
-      limit: 2,
-      needed: 1,
-      retryAfterMs: 1_000,
-    });
+    expect(refused(limiter, requestOf(owners))).toEqual(refusal("concurrency", 2, 1, 1_000));
     if (first !== undefined) limiter.release(first, 10, startMs);
     admitted(limiter, requestOf(owners));
     refused(limiter, requestOf(owners));
   });
 
   test("refuse forever what can never be, and promise it no slot", () => {
-    const limiter = new Limiter();
     const owners = on({ rpm: 60, tpm: 1_000, concurrency: 1 });
     limiter.release(admitted(limiter, requestOf(owners, 1_000)), 1_000, startMs);
     for (let time = 0; time < 3; time++)
-      expect(refused(limiter, requestOf(owners, 1_001))).toEqual({
-        kind: "tokens",
-        owner,
-        limit: 1_000,
-        needed: 1_001,
-        retryAfterMs: undefined,
-      });
+      expect(refused(limiter, requestOf(owners, 1_001))).toEqual(refusal("tokens", 1_000, 1_001));
     expect(refused(limiter, requestOf(owners, 1_000)).retryAfterMs).toBe(60_000);
     for (const [kind, limits] of [
       ["requests", { rpm: 0 }],
       ["concurrency", { concurrency: 0 }],
     ] as const)
-      expect(refused(new Limiter(), requestOf(on(limits)))).toEqual({
-        kind,
-        owner,
-        limit: 0,
-        needed: 1,
-        retryAfterMs: undefined,
-      });
+      expect(refused(new Limiter(), requestOf(on(limits)))).toEqual(refusal(kind, 0, 1));
   });
 
   test("take a request of whoever is admitted, also if its tokens are refused", () => {
-    const limiter = new Limiter();
     const owners = on({ rpm: 2, tpm: 1_000, concurrency: 1 });
     expect(refused(limiter, requestOf(owners, 1_001)).kind).toBe("tokens");
     expect(refused(limiter, requestOf(owners, 1_001)).kind).toBe("tokens");
@@ -173,7 +152,6 @@ describe.each(["key", "account"] as const)("the limits of the %s", (owner) => {
   });
 
   test("count the tokens by the limits of the moment at which they are known", () => {
-    const limiter = new Limiter();
     const permit = limiter.enter(requestOf({ key: keyWith(), account: accountWith() }));
     if (!(permit instanceof Permit)) throw new Error("refused");
     const owners = on({ tpm: 1_000 });
@@ -185,7 +163,6 @@ describe.each(["key", "account"] as const)("the limits of the %s", (owner) => {
   });
 
   test("count a permit that is released twice once", () => {
-    const limiter = new Limiter();
     const owners = on({ rpm: 60, tpm: 1_000, concurrency: 1 });
     const permit = admitted(limiter, requestOf(owners, 500));
     limiter.release(permit, 400, startMs);
@@ -199,7 +176,6 @@ describe.each(["key", "account"] as const)("the limits of the %s", (owner) => {
   });
 
   test("may change while calls run: what is used and what runs is kept", () => {
-    const limiter = new Limiter();
     const permit = admitted(limiter, requestOf(on({ rpm: 60, tpm: 1_000 }), 400));
     const changed = on({ rpm: 100, tpm: 2_000, concurrency: 1 });
     expect(lookAt(limiter, changed)).toMatchObject({
@@ -213,7 +189,6 @@ describe.each(["key", "account"] as const)("the limits of the %s", (owner) => {
   });
 
   test("settle nothing on a limit that came after the call", () => {
-    const limiter = new Limiter();
     const permit = admitted(limiter, requestOf(on({ concurrency: 5 }), 500));
     const changed = on({ concurrency: 5, tpm: 1_000, rpm: 10 });
     admitted(limiter, requestOf(changed, 600));
@@ -222,7 +197,6 @@ describe.each(["key", "account"] as const)("the limits of the %s", (owner) => {
   });
 
   test("that go and come back do not lose what still runs", () => {
-    const limiter = new Limiter();
     const limits = { concurrency: 1 };
     admitted(limiter, requestOf(on(limits)));
     limiter.release(admitted(limiter, requestOf({ key: keyWith(), account: accountWith() })), 1, 1);
@@ -287,7 +261,6 @@ describe("key and account together", () => {
   });
 
   test("what is never possible is told before any wait", () => {
-    const limiter = new Limiter();
     const owners = { key: keyWith({ rpm: 2, tpm: 105 }), account: accountWith({ tpm: 100 }) };
     admitted(limiter, requestOf(owners));
     expect(refused(limiter, requestOf(owners, 101))).toMatchObject({
@@ -324,7 +297,6 @@ describe("key and account together", () => {
   test.each([600, 6_000])(
     "at %d per minute 70 refused callers get 70 slots, also with many keys of one account",
     (rpm) => {
-      const limiter = new Limiter();
       const account = accountWith({ rpm });
       const limits = { rpm: rpm * 10 };
       const request = (index: number) =>
@@ -338,7 +310,6 @@ describe("key and account together", () => {
   );
 
   test("slots of the account differ also for callers whose own key is the longer wait", () => {
-    const limiter = new Limiter();
     const account = accountWith({ rpm: 60 });
     const limits = { rpm: 30 };
     const request = (index: number) => requestOf({ key: keyWith(limits, `key_${index}`), account });
@@ -353,7 +324,6 @@ describe("key and account together", () => {
   });
 
   test("headers tell the tighter of the two, for requests and for tokens apart", () => {
-    const limiter = new Limiter();
     const owners = {
       key: keyWith({ rpm: 50, tpm: 9_000 }),
       account: accountWith({ rpm: 60, tpm: 5_000 }),

@@ -10,6 +10,7 @@ const notAllowed = { code: "model_not_allowed", status: 403, message: "Unknown m
 
 let batches: RejectionBatch[];
 let failing: boolean;
+let recorder: RejectionRecorder;
 const store = {
   async add(batch: RejectionBatch) {
     if (failing) throw new Error("the disk is full");
@@ -19,6 +20,7 @@ const store = {
 beforeEach(() => {
   batches = [];
   failing = false;
+  recorder = new RejectionRecorder(store);
 });
 
 function callOf(rest: Partial<RefusedCall> & { readonly keyId?: string } = {}): RefusedCall {
@@ -48,7 +50,6 @@ const total = (of: readonly { readonly count: number }[]) =>
   of.reduce((sum, { count }) => sum + count, 0);
 
 test("a row of several has the reason that all of them share, or none", async () => {
-  const recorder = new RejectionRecorder(store);
   const add = (keyId: string, refusedFor: RefusedCall["refusedFor"]) =>
     recorder.add(callOf({ keyId, model: undefined, askedModel: "m", refusedFor }), notAllowed);
   for (let at = 0; at < 12; at++) add("key_1", "needs_price");
@@ -65,7 +66,6 @@ test("a row of several has the reason that all of them share, or none", async ()
 });
 
 test("the first ten of a key, code and minute are rows, and one more row counts the others", async () => {
-  const recorder = new RejectionRecorder(store);
   for (let at = 0; at < 25; at++) recorder.add(callOf({ startedMs: noonMs + at }), quota);
   await recorder.flush();
   for (let at = 0; at < 75; at++) recorder.add(callOf({ startedMs: noonMs + 100 + at }), quota);
@@ -86,7 +86,6 @@ test("the first ten of a key, code and minute are rows, and one more row counts 
 });
 
 test("another key, another code and another minute have ten rows each", async () => {
-  const recorder = new RejectionRecorder(store);
   for (let at = 0; at < 20; at++) {
     recorder.add(callOf(), quota);
     recorder.add(callOf({ keyId: "key_2" }), quota);
@@ -102,14 +101,12 @@ test("another key, another code and another minute have ten rows each", async ()
 });
 
 test("a call without a known key is not recorded", async () => {
-  const recorder = new RejectionRecorder(store);
   recorder.add(callOf({ key: undefined }), { ...quota, code: "invalid_api_key", status: 401 });
   await recorder.flush();
   expect([batches, recorder.dropped]).toEqual([[], 0]);
 });
 
 test("a row that stands for several calls names only what they share", async () => {
-  const recorder = new RejectionRecorder(store);
   const ask = (rest: Partial<RefusedCall>) => recorder.add(callOf(rest), quota);
   for (let at = 0; at < rowsEach; at++) ask({});
   ask({});
@@ -124,7 +121,6 @@ test("a row that stands for several calls names only what they share", async () 
 });
 
 test("one code with two statuses is recorded under each", async () => {
-  const recorder = new RejectionRecorder(store);
   for (let at = 0; at < 3; at++) {
     recorder.add(callOf(), notAllowed);
     recorder.add(callOf({ endpoint: "speech" }), { ...notAllowed, status: 400 });
@@ -137,7 +133,6 @@ test("one code with two statuses is recorded under each", async () => {
 });
 
 test("names and messages are short and hold no secret", async () => {
-  const recorder = new RejectionRecorder(store);
   const secret = `sk-svc-${"a".repeat(46)}`;
   const foreign = "sk-proj-abcdefghijklmnop";
   recorder.add(callOf({ model: undefined, askedModel: secret }), {
@@ -156,7 +151,6 @@ test("names and messages are short and hold no secret", async () => {
 });
 
 test("names and messages cannot forge a line or a direction of text", async () => {
-  const recorder = new RejectionRecorder(store);
   const askedModel = "m\n200 ok\u001b[2J\u202e\u2028x";
   recorder.add(callOf({ model: undefined, askedModel }), { ...notAllowed, message: askedModel });
   await recorder.flush();
@@ -165,7 +159,6 @@ test("names and messages cannot forge a line or a direction of text", async () =
 });
 
 test("a long name does not keep the body that it came in", async () => {
-  const recorder = new RejectionRecorder(store);
   const sizeBytes = 2_000_000;
   Bun.gc(true);
   const beforeBytes = process.memoryUsage.rss();
@@ -186,7 +179,6 @@ test("a long name does not keep the body that it came in", async () => {
 
 describe("while the store cannot be written", () => {
   test("what waits is kept, and written once", async () => {
-    const recorder = new RejectionRecorder(store);
     failing = true;
     for (let at = 0; at < 30; at++) recorder.add(callOf(), quota);
     await expect(recorder.flush()).rejects.toThrow("the disk is full");
@@ -229,7 +221,6 @@ test("one account cannot take the room of the others", () => {
 });
 
 test("a write is small, however much waits", async () => {
-  const recorder = new RejectionRecorder(store);
   for (let key = 0; key < 200; key++)
     for (let at = 0; at < 3; at++) recorder.add(callOf({ keyId: `key_${key}` }), quota);
   await recorder.flush();
@@ -239,7 +230,6 @@ test("a write is small, however much waits", async () => {
 });
 
 test("watchers get each row, and what a count has grown by", async () => {
-  const recorder = new RejectionRecorder(store);
   const seen: number[] = [];
   recorder.watchers.add(({ count }) => void seen.push(count));
   for (let at = 0; at < 15; at++) recorder.add(callOf(), quota);
@@ -250,7 +240,6 @@ test("watchers get each row, and what a count has grown by", async () => {
 });
 
 test("a clock that is set back does not stop the record", async () => {
-  const recorder = new RejectionRecorder(store);
   for (let at = 0; at < 20; at++) recorder.add(callOf(), quota);
   for (let at = 0; at < 3; at++) recorder.add(callOf({ startedMs: noonMs - 3 * 3_600_000 }), quota);
   await recorder.flush();

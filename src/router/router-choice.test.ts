@@ -1,6 +1,11 @@
-import { describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { Call, failure, left, modelOf, one, ranked, Served } from "../../test/setup/router-home.ts";
 import { ApiError } from "../base/errors.ts";
+
+let served: Served;
+beforeEach(() => {
+  served = new Served();
+});
 
 describe("by priority,", () => {
   test("the first rank serves alone as long as one of it can", async () => {
@@ -11,12 +16,10 @@ describe("by priority,", () => {
   });
 
   test("one without a number belongs to the first rank", async () => {
-    const served = new Served();
     expect(await served.call(modelOf({ priority: 2 }, {}))).toBe("b");
   });
 
   test("the next rank is asked only after every target of the one before", async () => {
-    const served = new Served();
     const model = modelOf({ priority: 3 }, { priority: 2 }, { priority: 1 }, { priority: 1 });
     for (const name of ["b", "c", "d"]) served.answers[name] = [failure("timeout")];
     expect(await served.call(model)).toBe("a");
@@ -56,7 +59,6 @@ test("among targets that can be asked, weights count; the share of one that is o
 
 describe("targets that are out", () => {
   test("are not asked, and the caller hears what put them out, in our words", async () => {
-    const served = new Served();
     served.answers["a"] = [failure("auth", undefined, "a returned 401")];
     await served.call(one);
     const told = await served.call(one);
@@ -67,7 +69,6 @@ describe("targets that are out", () => {
   });
 
   test("for failing are told as failing, never as limited, whatever the others are", async () => {
-    const served = new Served();
     served.answers["a"] = [failure("failed")];
     served.answers["b"] = [failure("limited", 60_000)];
     while (served.stateOf("a") !== "open") await served.call(ranked);
@@ -77,7 +78,6 @@ describe("targets that are out", () => {
   });
 
   test("for a while because they are overloaded are told as overloaded", async () => {
-    const served = new Served();
     served.answers["a"] = [failure("overloaded", 9_000)];
     await served.call(one);
     served.takeAsked();
@@ -90,7 +90,6 @@ describe("targets that are out", () => {
   });
 
   test("that are all limited are told so, with the soonest time", async () => {
-    const served = new Served();
     served.answers["a"] = [failure("limited", 40_000)];
     served.answers["b"] = [failure("limited", 20_000)];
     await served.call(ranked);
@@ -102,7 +101,6 @@ describe("targets that are out", () => {
   });
 
   test("are tried by one call at a time, the others being served elsewhere", async () => {
-    const served = new Served();
     served.answers["a"] = [failure("quota")];
     await served.call(ranked);
     served.nowMs += 30_000;
@@ -120,7 +118,6 @@ describe("targets that are out", () => {
   });
 
   test("free the place of a trial whose caller has left", async () => {
-    const served = new Served();
     served.answers["a"] = [failure("quota"), "ok"];
     await served.call(ranked);
     served.nowMs += 30_000;
@@ -135,7 +132,6 @@ describe("targets that are out", () => {
   });
 
   test("are not asked by who waited when they were taken out meanwhile", async () => {
-    const served = new Served();
     served.answers["a"] = [failure("overloaded"), "ok"];
     served.answers["b"] = ["ok"];
     const only = modelOf({}, {}).routes[1];
@@ -150,7 +146,6 @@ describe("targets that are out", () => {
   });
 
   test("can be put back by hand: all of them, a provider's, or one", async () => {
-    const served = new Served();
     for (const name of ["a", "b", "c"]) served.answers[name] = [failure("auth")];
     const model = modelOf({}, {}, {});
     await served.call(model);
@@ -168,7 +163,6 @@ describe("targets that are out", () => {
   });
 
   test("are forgotten once no model leads to them, and only then", async () => {
-    const served = new Served();
     for (const name of ["a", "b"]) served.answers[name] = [failure("auth")];
     await served.call(ranked);
     served.router.keepOnly([one]);
@@ -182,25 +176,12 @@ describe("targets that are out", () => {
 });
 
 test("an answer that breaks off later is held against its target, once", async () => {
-  const served = new Served();
   for (let call = 0; call < 10; call++) {
     await served.call(one);
     served.attempt?.fail(failure("failed"));
     served.attempt?.fail(failure("failed"));
   }
   expect(served.router.health()[0]).toMatchObject({ state: "open", requests: 10, failures: 10 });
-});
-
-test("a change is told to who wants to know", async () => {
-  const told: string[] = [];
-  const served = new Served({
-    onChange: ({ provider, state }) => told.push(`${provider} ${state}`),
-  });
-  served.answers["a"] = [failure("auth"), "ok"];
-  await served.call(one);
-  served.nowMs += 30_000;
-  await served.call(one);
-  expect(told).toEqual(["a open", "a closed"]);
 });
 
 test("a model that is still loading is not held against its target", async () => {

@@ -69,20 +69,20 @@ describe("parts", () => {
     expect(() => partsOf(body)).toThrow(problem);
   });
 
-  test.each(["\r", "\r\n", "\r\n--", "\r\n--b\r", "-", "\r\n--c--"])(
-    "25 MiB of %j are content, and others have their turn",
-    (miss) => {
-      const count = Math.floor((25 * 1024 * 1024) / miss.length);
-      const head = '--bb\r\nContent-Disposition: form-data; name="file"\r\n\r\n';
-      const body = Buffer.from(`${head}${miss.repeat(count)}\r\n--bb--`, "latin1");
-      const reading = readParts(new Uint8Array(body), "bb");
-      let turns = 0;
-      let step = reading.next();
-      for (; step.done !== true; step = reading.next()) turns++;
-      expect(turns).toBeGreaterThan(23);
-      expect(step.value.map(({ bytes }) => bytes.length)).toEqual([count * miss.length]);
-    },
-  );
+  test.each([
+    ...["\r", "\r\n", "\r\n--", "\r\n--b\r", "-", "\r\n--c--"].map((miss) => [miss, "bb"] as const),
+    [`\r\n--${"a".repeat(69)}b`, "a".repeat(70)] as const,
+  ])("25 MiB of %j are content, and others have their turn", (miss, boundary) => {
+    const count = Math.floor((25 * 1024 * 1024) / miss.length);
+    const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"\r\n\r\n`;
+    const body = Buffer.from(`${head}${miss.repeat(count)}\r\n--${boundary}--`, "latin1");
+    const reading = readParts(new Uint8Array(body), boundary);
+    let turns = 0;
+    let step = reading.next();
+    for (; step.done !== true; step = reading.next()) turns++;
+    expect(turns).toBeGreaterThan(23);
+    expect(step.value.map(({ bytes }) => bytes.length)).toEqual([count * miss.length]);
+  });
 
   test("100,000 tiny ones, or headers of 1 MB, are refused without reading on", () => {
     const tiny = `${part('form-data; name="a"', "").repeat(100_000)}--b--`;
@@ -106,21 +106,6 @@ describe("parts", () => {
     // A line break ends a header: the rest is another one, which nobody knows.
     const broken = part('form-data; name="file"; filename="a\r\nX-Other: b.wav"', "1");
     expect(named(partsOf(`${broken}--b--`)).map(([name]) => name)).toEqual(["file"]);
-  });
-
-  test("32 MiB of near misses give others their turn", () => {
-    const boundary = "a".repeat(70);
-    const miss = `\r\n--${"a".repeat(69)}b`;
-    const body = Buffer.from(
-      `--${boundary}\r\nContent-Disposition: form-data; name="file"\r\n\r\n${miss.repeat(450_000)}\r\n--${boundary}--`,
-      "latin1",
-    );
-    const reading = readParts(new Uint8Array(body), boundary);
-    let turns = 0;
-    let step = reading.next();
-    for (; step.done !== true; step = reading.next()) turns++;
-    expect(turns).toBeGreaterThan(25);
-    expect(step.value[0]?.bytes.length).toBe(450_000 * miss.length);
   });
 });
 

@@ -144,21 +144,43 @@ describe("finds", () => {
     expect((await kinds()).map(([kind]) => kind)).toEqual(["cost", "rollup outputTokens"]);
   });
 
-  test("more charged than it cost, and less than nothing", async () => {
-    for (const charged of [cost + 1n, -1n]) {
-      corrupt(`update receipts set charged = ${charged} where id = '${firstId()}'`);
-      expect(await kinds()).toContainEqual(["charged", firstId()]);
-    }
-  });
-
   test("a hold below zero", async () => {
     corrupt(`update receipts set hold = -1 where id = '${firstId()}'`);
     expect(await kinds()).toEqual([["hold", firstId()]]);
   });
 
+  test.each([
+    [
+      "a lease that is gone",
+      "delete from leases where account_id = 'acct_2'",
+      ["granted", "spent"],
+    ],
+    [
+      "entries that are gone",
+      "delete from entries where account_id = 'acct_2'",
+      ["granted", "balance"],
+    ],
+  ])("%s", async (_, statement, expected) => {
+    corrupt(statement);
+    expect(await kinds()).toEqual(expected.map((kind) => [kind, "acct_2"]));
+  });
+
+  test("a lease of no account", async () => {
+    corrupt("pragma foreign_keys = off");
+    corrupt("update leases set account_id = 'acct_9' where account_id = 'acct_2'");
+    expect(await kinds()).toContainEqual(["unknown-account", "lease"]);
+  });
+
   test("a receipt of no account", async () => {
     corrupt(`update receipts set account_id = 'acct_9' where id = '${firstId()}'`);
     expect(await kinds()).toContainEqual(["unknown-account", firstId()]);
+  });
+
+  test("more charged than it cost, and less than nothing", async () => {
+    for (const charged of [cost + 1n, -1n]) {
+      corrupt(`update receipts set charged = ${charged} where id = '${firstId()}'`);
+      expect(await kinds()).toContainEqual(["charged", firstId()]);
+    }
   });
 
   test("a receipt of a price that was never there, or is none", async () => {
@@ -233,30 +255,6 @@ describe("finds", () => {
     expect(await verify()).toMatchObject({ ok: true, receipts: 0, fromSums: { receipts: 21 } });
     corrupt("update rollup_days set charged = charged + 1 where account_id = 'acct_2'");
     expect(await kinds()).toContainEqual(["folded charged", "2027-01-15 acct_2 key_2 m p"]);
-  });
-
-  test("an account without its lease", async () => {
-    corrupt("delete from leases where account_id = 'acct_2'");
-    expect(await kinds()).toEqual([
-      ["granted", "acct_2"],
-      ["spent", "acct_2"],
-    ]);
-  });
-
-  test("a lease of no account", async () => {
-    corrupt("pragma foreign_keys = off");
-    corrupt(
-      "insert into leases (account_id, node, epoch, granted, spent) values ('acct_9', 'local', 0, 0, 0)",
-    );
-    expect(await kinds()).toEqual([["unknown-account", "lease"]]);
-  });
-
-  test("an account below zero", async () => {
-    corrupt("delete from entries where account_id = 'acct_2'");
-    expect(await kinds()).toEqual([
-      ["granted", "acct_2"],
-      ["balance", "acct_2"],
-    ]);
   });
 
   test("entries of nothing, and those that go the wrong way", async () => {

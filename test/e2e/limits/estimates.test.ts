@@ -2,18 +2,12 @@
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { usageOf } from "../../fake/openai/chat-json.ts";
-import {
-  chatJson,
-  chatStreams,
-  embeddingsReply,
-  type Recording,
-  speechReplies,
-} from "../../fake/recordings.ts";
-import { pausedAfter } from "../../fake/script.ts";
+import { chatJson, chatStreams, embeddingsReply, speechReplies } from "../../fake/recordings.ts";
 import { BodyReader } from "../../replies/event-stream.ts";
-import { refusalOf } from "../../replies/refusal.ts";
+import { expectRefusal, refusalOf } from "../../replies/refusal.ts";
 import {
   clockAt,
+  heldCall,
   hello,
   helloMost,
   mostOf,
@@ -25,9 +19,8 @@ import { useTestGateway } from "../../setup/use-gateway.ts";
 // It stands still: what is waited for is exact.
 const clock = clockAt("2027-03-01T12:00:00Z");
 const gateway = useTestGateway({ clock });
-beforeEach(() => {
-  gateway.upstream.replyWith(chatJson({ usage: usageOf({ prompt: 19, completion: 10 }) }));
-});
+const usual = chatJson({ usage: usageOf({ prompt: 19, completion: 10 }) });
+beforeEach(() => gateway.upstream.replyWith(usual));
 
 /** What the prompt of `hello` is thought to have: a token for four of the bytes it may be. */
 const helloAbout = 23;
@@ -44,6 +37,7 @@ async function expectNever(call: Promise<Response>, tokens: number): Promise<voi
   const { status, code, message } = await refusalOf(response.clone());
   expect({ status, code }).toEqual({ status: 429, code: "rate_limit_exceeded" });
   expect(message).toContain(`needs about ${tokens.toLocaleString("en")} tokens`);
+  expect(message).toContain("more than the key's limit of");
   const { headers } = response;
   expect(headers.get("x-should-retry")).toBe("false");
   expect([headers.get("retry-after"), headers.get("retry-after-ms")]).toEqual([null, null]);
@@ -54,8 +48,7 @@ async function expectNever(call: Promise<Response>, tokens: number): Promise<voi
 async function waitOf(call: Promise<Response>): Promise<number> {
   const asked = gateway.upstream.requests.length;
   const response = await call;
-  const { status, code } = await refusalOf(response.clone());
-  expect({ status, code }).toEqual({ status: 429, code: "rate_limit_exceeded" });
+  await expectRefusal(response.clone(), { status: 429, code: "rate_limit_exceeded" });
   expect(response.headers.get("x-should-retry")).toBeNull();
   expect(gateway.upstream.requests.length).toBe(asked);
   return Number(response.headers.get("retry-after-ms"));
@@ -73,21 +66,6 @@ async function remaining(payer: Payer): Promise<number> {
   const refused = await payer.chat({ temperature: 9 });
   expect(refused.status).toBe(400);
   return Number(refused.headers.get("x-ratelimit-remaining-tokens"));
-}
-
-/** A call that the upstream has, and that ends when it is told to. */
-async function underWay(recording: Recording, call: () => Promise<Response>) {
-  const { promise: until, resolve } = Promise.withResolvers<void>();
-  gateway.upstream.replyOnce(pausedAfter({ recording, parts: 0, until }));
-  const arrived = gateway.upstream.nextRequest();
-  const reply = call();
-  await arrived;
-  return {
-    async end(): Promise<void> {
-      resolve();
-      await served(reply);
-    },
-  };
 }
 
 /** For so many tokens too many, at so many a minute. */
@@ -111,19 +89,17 @@ describe("a chat counts for", () => {
 
   test("about a thousand an answer where it names none, until the truth is known", async () => {
     const payer = await limited(100_000);
-    const call = await underWay(chatJson({ usage: usageOf({ prompt: 19, completion: 10 }) }), () =>
-      payer.chat({ n: 3 }),
-    );
+    const call = await heldCall(gateway, () => payer.chat({ n: 3 }), usual);
     expect(await remaining(payer)).toBe(100_000 - helloAbout - 3 * 1_024);
-    await call.end();
+    await served(call.answer());
     expect(await remaining(payer)).toBe(100_000 - 29);
   });
 
   test("no more than it may become where that is less", async () => {
     const payer = await limited(1_000);
-    const call = await underWay(chatJson(), () => payer.chat({ n: 2 }));
+    const call = await heldCall(gateway, () => payer.chat({ n: 2 }));
     expect(await remaining(payer)).toBe(1_000 - helloAbout - 2 * 488);
-    await call.end();
+    await served(call.answer());
   });
 });
 
@@ -142,15 +118,6 @@ describe("speech counts for its text and for about as long as it takes to say it
     // Each of these is three bytes and one character.
     const wide = Math.ceil((3 * 600 + 16) / 4) + 1_000;
     await expectNever(say(await limited(wide - 1), "字".repeat(600)), wide);
-  });
-
-  test("as long as it runs", async () => {
-    const payer = await limited(2_000);
-    const call = await underWay(speechReplies.pcmWithLength(), () => say(payer));
-    expect(await waitOf(say(payer))).toBe(wait(2 * about - 2_000, 2_000));
-    await call.end();
-    await payer.settled(1);
-    await served(say(payer));
   });
 
   test("then for what it used, which the next one waits for", async () => {
@@ -186,13 +153,6 @@ describe("embeddings count for", () => {
     const ids = [Array.from({ length: 500 }, (_, at) => at)];
     await expectNever(embed(await limited(507), ids), 508);
     await served(embed(await limited(508), ids));
-  });
-
-  test("that as long as they run", async () => {
-    const payer = await limited(1_500);
-    const call = await underWay(reply(900), () => embed(payer, text));
-    expect(await waitOf(embed(payer, text))).toBe(wait(2 * about - 1_500, 1_500));
-    await call.end();
   });
 
   test("what they used from then on, which the next one waits for", async () => {

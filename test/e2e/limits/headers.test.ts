@@ -1,6 +1,6 @@
 /** Every reply to a caller with limits tells what is left of them, and what the client makes of it. */
 
-import { describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { OpenAI } from "openai";
 import { usageOf } from "../../fake/openai/chat-json.ts";
 import {
@@ -47,6 +47,11 @@ const afterOne = (tokens: number, reset: string) => ({
   "reset-tokens": reset,
 });
 
+let payer: Payer;
+beforeEach(async () => {
+  payer = await limited();
+});
+
 async function limited(options: PayerOptions = {}): Promise<Payer> {
   const payer = await openPayer(gateway, options);
   await gateway.server.operations.keys.setLimits({ id: payer.keyId, ...limits });
@@ -58,20 +63,17 @@ const speech = { model: "svc-2.5-flash-tts", input: "Hello", voice: "Kore" };
 
 describe("told on", () => {
   test("a whole reply, as it is after it", async () => {
-    const payer = await limited();
     gateway.upstream.replyOnce(chatJson({ usage: usageOf({ prompt: 900, completion: 100 }) }));
     expect(toldBy(await payer.chat())).toEqual(afterOne(1_000, "600ms"));
   });
 
   test("embeddings", async () => {
-    const payer = await limited();
     gateway.upstream.replyOnce(embeddingsReply({ usage: { prompt_tokens: 5, total_tokens: 5 } }));
     const body = { model: "svc-embedding-2", input: ["a", "b", "c"] };
     expect(toldBy(await payer.call("/embeddings", body))).toEqual(afterOne(5, "3ms"));
   });
 
   test("a stream, by the estimate at its head; the truth counts from its end on", async () => {
-    const payer = await limited();
     const usage = usageOf({ prompt: 900, completion: 100 });
     gateway.upstream.replyOnce(chatStreams.openai({ usage }));
     const response = await payer.chat({ stream: true, max_tokens: 477 });
@@ -82,7 +84,6 @@ describe("told on", () => {
   });
 
   test("speech", async () => {
-    const payer = await limited();
     gateway.upstream.replyOnce(speechReplies.pcmChunked({ seconds: 4 }));
     const response = await payer.call("/audio/speech", speech);
     expect(toldBy(response)).toMatchObject({ "limit-tokens": "100000", "remaining-requests": "9" });
@@ -96,7 +97,6 @@ describe("told on", () => {
   });
 
   test("the models, which use up nothing", async () => {
-    const payer = await limited();
     for (const path of ["/models", "/models/svc-3-flash", "/models/nobody's"])
       expect(toldBy(await get(payer, path))).toEqual(full);
   });
@@ -108,7 +108,6 @@ describe("told on", () => {
     ["the wrong endpoint", { model: "svc-embedding-2" }, 400],
   ] as const)
     test(`${what}: ${status}`, async () => {
-      const payer = await limited();
       const sent = typeof body === "string" ? body : { ...hello, ...body };
       const response = await payer.call("/chat/completions", sent);
       expect(response.status).toBe(status);
@@ -122,7 +121,6 @@ describe("told on", () => {
   });
 
   test("a limit that is reached: 429", async () => {
-    const payer = await limited();
     const usage = usageOf({ prompt: 90_000, completion: 10_000 });
     gateway.upstream.replyOnce(chatJson({ usage }));
     await (await payer.chat()).json();
@@ -136,7 +134,6 @@ describe("told on", () => {
   });
 
   test("an upstream that fails: 502", async () => {
-    const payer = await limited();
     gateway.upstream.replyWith(failures.internal());
     const response = await payer.chat();
     expect(response.status).toBe(502);
@@ -144,7 +141,6 @@ describe("told on", () => {
   });
 
   test("a reply that is given again, which uses up a request and no tokens", async () => {
-    const payer = await limited();
     gateway.upstream.replyOnce(chatJson({ usage: usageOf({ prompt: 4, completion: 1 }) }));
     const headers = { "idempotency-key": "again" };
     await (await payer.chat({}, { headers })).json();

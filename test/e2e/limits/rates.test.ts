@@ -1,22 +1,25 @@
-/** Requests and tokens a minute: who is let in, and what those who are not are told. */
+/** Requests and tokens a minute, and calls at a time: who is let in, and what the others are told. */
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { usageOf } from "../../fake/openai/chat-json.ts";
-import { chatJson, embeddingsReply, failures } from "../../fake/recordings.ts";
-import { refusalOf } from "../../replies/refusal.ts";
+import { chatJson, chatStreams, failures } from "../../fake/recordings.ts";
+import { pausedAfter } from "../../fake/script.ts";
+import { BodyReader } from "../../replies/event-stream.ts";
+import { expectRefusal, refusalOf } from "../../replies/refusal.ts";
 import {
   clockAt,
-  hello,
+  heldCall,
+  leaver,
   openPayer,
   type Payer,
   type PayerOptions,
   type TestClock,
+  waitUntil,
 } from "../../setup/money-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const beginMs = Date.parse("2027-03-01T12:00:00Z");
 const clock: TestClock = clockAt(new Date(beginMs).toISOString());
-const moveClock = (ms: number) => clock.set(new Date(clock.nowMs() + ms).toISOString());
 const gateway = useTestGateway({ clock });
 beforeEach(() => {
   gateway.upstream.replyWith(chatJson({ usage: usageOf({ prompt: 19, completion: 10 }) }));
@@ -25,6 +28,7 @@ beforeEach(() => {
 interface LimitTexts {
   readonly rpm?: string;
   readonly tpm?: string;
+  readonly concurrency?: string;
 }
 
 async function limited(limits: LimitTexts, options: PayerOptions = {}): Promise<Payer> {
@@ -132,80 +136,15 @@ describe("tokens a minute", () => {
     const most = await served(payer.chat({ max_tokens: 100 }));
     expect(leftOf(most, "tokens")).toEqual(["10000", "0", "1m0s"]);
   });
-
-  test("embeddings count, too", async () => {
-    const payer = await limited({ tpm: "1000" });
-    gateway.upstream.replyOnce(embeddingsReply({ usage: { prompt_tokens: 9, total_tokens: 9 } }));
-    const body = { model: "svc-embedding-2", input: ["a", "b", "c"] };
-    const response = await served(payer.call("/embeddings", body));
-    expect(leftOf(response, "tokens")).toEqual(["1000", "991", "540ms"]);
-  });
-
-  test("a request that no wait makes possible is told so", async () => {
-    const payer = await limited({ tpm: "100" });
-    const response = await payer.chat({ max_tokens: 78 });
-    const { status, code, message } = await refusalOf(response.clone());
-    expect({ status, code }).toEqual({ status: 429, code: "rate_limit_exceeded" });
-    expect(message).toContain("more than the key's limit of 100 tokens per minute");
-    const { headers } = response;
-    expect(headers.get("x-should-retry")).toBe("false");
-    expect([headers.get("retry-after"), headers.get("retry-after-ms")]).toEqual([null, null]);
-    // It has used up no tokens: the largest that is possible is let in.
-    await served(payer.chat({ max_tokens: 77 }));
-  });
-
-  test("are no obstacle for who names no length, however few there are", async () => {
-    const payer = await limited({ tpm: "30" });
-    expect(leftOf(await served(payer.chat()), "tokens")).toEqual(["30", "1", "58s"]);
-    moveClock(60_000);
-    await served(payer.chat());
-  });
-
-  test("are none either where the account has fewer than the key", async () => {
-    const payer = await limited({ tpm: "5000" });
-    await gateway.server.operations.accounts.setLimits({ account: payer.id, tpm: "40" });
-    expect(leftOf(await served(payer.chat()), "tokens")).toEqual(["40", "11", "44s"]);
-  });
 });
 
 describe("a call that was not made", () => {
-  for (const owner of ["key", "account"] as const)
-    test(`for want of money uses up a request of the ${owner}, but no tokens`, async () => {
-      const payer = await openPayer(gateway, { credit: 1n });
-      const { operations } = gateway.server;
-      const limits = { rpm: "2", tpm: "5000" };
-      if (owner === "key") await operations.keys.setLimits({ id: payer.keyId, ...limits });
-      else await operations.accounts.setLimits({ account: payer.id, ...limits });
-      for (const left of ["1", "0"]) {
-        const refused = await payer.chat();
-        expect(refused.status).toBe(402);
-        expect(leftOf(refused, "requests").slice(0, 2)).toEqual(["2", left]);
-        expect(leftOf(refused, "tokens")).toEqual(["5000", "5000", "0ms"]);
-      }
-      await waitOf(payer.chat());
-    });
-
-  test("because it is not valid uses up a request, whatever is wrong with it", async () => {
-    const bad = ["{", { ...hello, temperature: 9 }, { ...hello, model: "nobody's" }, "[]"];
-    const payer = await limited({ rpm: String(bad.length), tpm: "5000" });
-    for (const [at, body] of bad.entries()) {
-      const refused = await payer.call("/chat/completions", body);
-      expect(refused.status).toBeOneOf([400, 403]);
-      expect(leftOf(refused, "requests")[1]).toBe(String(bad.length - 1 - at));
-      expect(leftOf(refused, "tokens")).toEqual(["5000", "5000", "0ms"]);
-    }
-    await waitOf(payer.chat());
-  });
-
   test("because its account is suspended uses up a request, and is always told why", async () => {
     const payer = await limited({ rpm: "2" });
     const { operations } = gateway.server;
     await operations.accounts.suspend({ account: payer.id });
     for (let again = 0; again < 4; again++)
-      expect(await refusalOf(payer.chat())).toMatchObject({
-        status: 402,
-        code: "account_suspended",
-      });
+      await expectRefusal(payer.chat(), { status: 402, code: "account_suspended" });
     await operations.accounts.resume({ account: payer.id });
     await waitOf(payer.chat());
   });
@@ -250,5 +189,127 @@ describe("limits that change", () => {
     await set(payer, { rpm: "1" });
     await served(payer.chat());
     await waitOf(payer.chat());
+  });
+});
+
+const holdMany = async (payer: Payer, count: number) => {
+  const calls = [];
+  for (let at = 0; at < count; at++) calls.push(await heldCall(gateway, () => payer.chat()));
+  return calls;
+};
+
+async function expectFull(payer: Payer, places: number, owner = "key"): Promise<void> {
+  const { status, code, message } = await refusalOf(payer.chat());
+  expect({ status, code }).toEqual({ status: 429, code: "rate_limit_exceeded" });
+  expect(message).toContain(
+    `This ${owner} has reached its limit of ${places} concurrent request${places === 1 ? "" : "s"}`,
+  );
+}
+
+describe("requests at a time", () => {
+  test("three at a time: the fourth is refused until one is done", async () => {
+    const payer = await limited({ concurrency: "3" });
+    const [first, ...others] = await holdMany(payer, 3);
+    await expectFull(payer, 3);
+    await expectFull(payer, 3);
+    expect(gateway.upstream.requests.length).toBe(3);
+    await first?.answer();
+    const fourth = await heldCall(gateway, () => payer.chat());
+    await expectFull(payer, 3);
+    for (const call of [...others, fourth]) await call.answer();
+    await payer.settled(4);
+    const again = await holdMany(payer, 3);
+    await expectFull(payer, 3);
+    for (const call of again) await call.answer();
+  });
+
+  test("of an account are shared by its keys", async () => {
+    const payer = await openPayer(gateway);
+    const { operations } = gateway.server;
+    await operations.accounts.setLimits({ account: payer.id, concurrency: "2" });
+    const { key } = await operations.keys.create({ account: payer.id });
+    const headers = { authorization: `Bearer ${key}` };
+    const ours = await heldCall(gateway, () => payer.chat());
+    const theirs = await heldCall(gateway, () => payer.chat({}, { headers }));
+    await expectFull(payer, 2, "account");
+    expect((await payer.chat({}, { headers })).status).toBe(429);
+    await theirs.answer();
+    await served(payer.chat());
+    await ours.answer();
+  });
+
+  describe("a place is given back", () => {
+    test("after a failure of the upstream", async () => {
+      const payer = await limited({ concurrency: "1" });
+      gateway.upstream.replyWith(failures.internal());
+      for (let again = 0; again < 3; again++) {
+        expect((await payer.chat()).status).toBe(502);
+        await payer.settled(again + 1);
+      }
+      gateway.upstream.replyWith(chatJson());
+      await served(payer.chat());
+    });
+
+    test("after a refusal for want of money", async () => {
+      const payer = await limited({ concurrency: "1" }, { credit: 1n });
+      for (let again = 0; again < 3; again++) expect((await payer.chat()).status).toBe(402);
+    });
+
+    test("when a body does not come, though it takes one from the headers on", async () => {
+      const payer = await limited({ concurrency: "1" });
+      const { signal, leave } = leaver();
+      const sent = Promise.withResolvers<void>();
+      const body = new ReadableStream({
+        pull() {
+          sent.resolve();
+          return new Promise(() => {});
+        },
+      });
+      const call = payer.call("/chat/completions", "", { body, signal });
+      await sent.promise;
+      await waitUntil("its place to be taken", async () => {
+        gateway.upstream.replyOnce(chatJson());
+        return (await payer.chat()).status === 429;
+      });
+      await leave(call);
+      await waitUntil("its place to be free", async () => (await payer.chat()).status === 200);
+    });
+
+    test("at the end of a stream, and not before", async () => {
+      const payer = await limited({ concurrency: "1" });
+      const gate = Promise.withResolvers<void>();
+      const recording = chatStreams.openai();
+      gateway.upstream.replyOnce(pausedAfter({ recording, parts: 2, until: gate.promise }));
+      const body = new BodyReader(await payer.chat({ stream: true }));
+      await body.until("Hello");
+      await expectFull(payer, 1);
+      gate.resolve();
+      expect(await body.rest()).toEndWith("data: [DONE]\n\n");
+      await served(payer.chat());
+    });
+
+    test("when a caller leaves a stream", async () => {
+      const payer = await limited({ concurrency: "1" });
+      const until = new Promise<never>(() => {});
+      const recording = chatStreams.reasoning();
+      gateway.upstream.replyOnce(pausedAfter({ recording, parts: 2, until }));
+      const { signal, leave } = leaver();
+      const body = new BodyReader(await payer.chat({ stream: true }, { signal }));
+      await body.until("Six");
+      await expectFull(payer, 1);
+      await leave(Promise.resolve());
+      await payer.settled(1);
+      await served(payer.chat());
+    });
+
+    test("when a stream breaks", async () => {
+      const payer = await limited({ concurrency: "1" });
+      const recording = chatStreams.openai();
+      const head = Buffer.concat([recording.head, ...recording.parts.slice(0, 2)]);
+      gateway.upstream.replyOnce([{ send: head }, { close: true }]);
+      await (await payer.chat({ stream: true })).text();
+      await payer.settled(1);
+      await served(payer.chat());
+    });
   });
 });

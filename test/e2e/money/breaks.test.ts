@@ -1,6 +1,6 @@
 /** An upstream that fails, or takes too long: free before anything was delivered, else what was. */
 
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { usageOf } from "../../fake/openai/chat-json.ts";
 import {
@@ -30,6 +30,11 @@ import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const gateway = useTestGateway();
 beforeAll(() => warmCounter(gateway));
+
+let payer: Payer;
+beforeEach(async () => {
+  payer = await openPayer(gateway);
+});
 
 const text = "Hello, this is the beginning of an answer";
 const delivered = BigInt(helloTokens) * flash.input + BigInt(countTokens(text)) * flash.output;
@@ -73,7 +78,6 @@ describe("an upstream that fails before it has said a word costs nothing:", () =
   for (const [name, [reply, outcome]] of Object.entries(failures))
     for (const stream of [false, true])
       test(`${name}, ${stream ? "streamed" : "whole"}`, async () => {
-        const payer = await openPayer(gateway);
         gateway.upstream.replyOnce(reply);
         const { status } = await refusalOf(payer.chat({ stream }));
         expect(status).toBe(outcome === "upstream_error" ? 502 : 429);
@@ -81,7 +85,6 @@ describe("an upstream that fails before it has said a word costs nothing:", () =
       });
 
   test("vectors of another length than was asked for", async () => {
-    const payer = await openPayer(gateway);
     gateway.upstream.replyOnce(embeddingsReply({ vectors: [[1, 2]] }));
     const body = { model: "svc-embedding-2", input: "x", dimensions: 768 };
     expect((await refusalOf(payer.call("/embeddings", body))).status).toBe(400);
@@ -89,7 +92,6 @@ describe("an upstream that fails before it has said a word costs nothing:", () =
   });
 
   test("speech that is no sound", async () => {
-    const payer = await openPayer(gateway);
     gateway.upstream.replyOnce(
       httpReply({
         headers: { "content-type": "audio/pcm" },
@@ -113,7 +115,6 @@ describe("an upstream that dies in the middle of a stream is paid for what was d
   };
   for (const [name, steps] of Object.entries(deaths))
     test(name, async () => {
-      const payer = await openPayer(gateway);
       const seen = Promise.withResolvers<void>();
       gateway.upstream.replyOnce([{ send: open(started) }, { until: seen.promise }, ...steps]);
       const body = new BodyReader(await payer.chat({ stream: true }));
@@ -131,7 +132,6 @@ describe("an upstream that dies in the middle of a stream is paid for what was d
     });
 
   test("by what it counted itself, where it had", async () => {
-    const payer = await openPayer(gateway);
     const usage = usageOf({ prompt: 20, completion: 6 });
     const counted = chatStream({ events: [chatChunk({ delta: { content: text }, usage })] });
     gateway.upstream.replyOnce(counted);
@@ -143,7 +143,6 @@ describe("an upstream that dies in the middle of a stream is paid for what was d
   });
 
   test("speech too, and the audio is broken off", async () => {
-    const payer = await openPayer(gateway);
     const { head, parts } = speechReplies.pcmWithLength({ seconds: 1, partBytes: 9_600 });
     const seen = Promise.withResolvers<void>();
     gateway.upstream.replyOnce([

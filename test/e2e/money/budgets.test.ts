@@ -7,10 +7,11 @@ import { toUsd } from "../../../src/base/money.ts";
 import { openLedgerReader } from "../../../src/store/sqlite/ledger/reader.ts";
 import { usageOf } from "../../fake/openai/chat-json.ts";
 import { chatJson } from "../../fake/recordings.ts";
-import { refusalOf } from "../../replies/refusal.ts";
+import { expectRefusal, refusalOf } from "../../replies/refusal.ts";
 import {
   clockAt,
   flash,
+  heldCall,
   hello,
   helloMost,
   ledgerProblems,
@@ -108,15 +109,10 @@ describe("a budget of one call", () => {
 
 describe("a budget that is set while calls run", () => {
   const running = 8;
-  /** Calls that wait in the upstream until the gate opens. */
-  const runCalls = async (payer: Payer, gate: Promise<void>) => {
-    const calls: Promise<Response>[] = [];
-    for (let call = 0; call < running; call++) {
-      const arrived = gateway.upstream.nextRequest();
-      gateway.upstream.replyOnce([{ until: gate }, { send: reply.bytes }]);
-      calls.push(payer.chat({ max_tokens: cap }));
-      await arrived;
-    }
+  const runCalls = async (payer: Payer) => {
+    const calls: Awaited<ReturnType<typeof heldCall>>[] = [];
+    for (let call = 0; call < running; call++)
+      calls.push(await heldCall(gateway, () => payer.chat({ max_tokens: cap }), reply));
     return calls;
   };
   const setBudget = (payer: Payer, owner: string, budget: string) =>
@@ -129,12 +125,10 @@ describe("a budget that is set while calls run", () => {
       test(`counts them: of the ${owner}, ${period === "" ? "in total" : `per ${period.slice(1)}`}`, async () => {
         const payer = await openPayer(gateway);
         expect(await ask(payer)).toBe("served");
-        const gate = Promise.withResolvers<void>();
-        const calls = await runCalls(payer, gate.promise);
+        const calls = await runCalls(payer);
         await setBudget(payer, owner, `${toUsd(3n * cost)}${period}`);
         expect(await ask(payer)).toBe("budget_exceeded");
-        gate.resolve();
-        for (const call of calls) expect((await call).status).toBe(200);
+        for (const call of calls) expect((await call.answer()).status).toBe(200);
         expect(await ask(payer)).toBe("budget_exceeded");
         const all = BigInt(running + 1);
         await setBudget(payer, owner, `${toUsd((all + 1n) * cost)}${period}`);
@@ -146,12 +140,10 @@ describe("a budget that is set while calls run", () => {
 
   test("counts each of them once, also when it changes its period, goes and comes back", async () => {
     const payer = await openPayer(gateway);
-    const gate = Promise.withResolvers<void>();
-    const calls = await runCalls(payer, gate.promise);
+    const calls = await runCalls(payer);
     for (const budget of ["1/day", "1/month", "none", "1", "2/day", "none", "1/day"])
       await setBudget(payer, "account", budget);
-    gate.resolve();
-    for (const call of calls) expect((await call).status).toBe(200);
+    for (const call of calls) expect((await call.answer()).status).toBe(200);
     await payer.settled(running);
     const { budget } = await gateway.server.operations.accounts.show({ account: payer.id });
     expect(budget?.spent_usd).toBe(toUsd(BigInt(running) * cost));
@@ -200,17 +192,12 @@ describe("a budget that is set while calls run", () => {
 
 test("a call that began before midnight is charged to the day it was let in", async () => {
   const payer = await openPayer(gateway, { budget: `${toUsd(cost)}/day` });
-  const gate = Promise.withResolvers<void>();
-  const arrived = gateway.upstream.nextRequest();
-  gateway.upstream.replyOnce([{ until: gate.promise }, { send: reply.bytes }]);
-  const running = payer.chat({ max_tokens: cap });
-  await arrived;
+  const running = await heldCall(gateway, () => payer.chat({ max_tokens: cap }), reply);
   clock.set(at("02-29T00:00:00.001Z"));
   // Nothing of the new day is held or spent.
   expect(await ask(payer)).toBe("served");
   expect(await ask(payer)).toBe("budget_exceeded");
-  gate.resolve();
-  expect((await running).status).toBe(200);
+  expect((await running.answer()).status).toBe(200);
   await payer.settled(2);
   expect(await ask(payer)).toBe("budget_exceeded");
   clock.set(at("03-01T00:00:00Z"));
@@ -265,10 +252,10 @@ describe("while the body of a request is on its way", () => {
     expect(await ledgerProblems(gateway)).toEqual([]);
   });
 
-  test("the key is revoked: it is refused", async () => {
+  test.each(["revoke", "pause"] as const)("the key is ended (%s): it is refused", async (end) => {
     const payer = await openPayer(gateway);
     const call = await beginSlowly(payer.key);
-    await gateway.server.operations.keys.revoke({ id: payer.keyId });
+    await gateway.server.operations.keys[end]({ id: payer.keyId });
     expect(await call.finish()).toContain("invalid_api_key");
     expect(gateway.upstream.requests).toBeEmpty();
   });
@@ -295,7 +282,7 @@ describe("a suspended account", () => {
     for (const [path, body] of Object.entries(calls)) {
       const response = await payer.call(path, body);
       expect(response.headers.get("x-should-retry")).toBe("false");
-      expect(await refusalOf(response)).toMatchObject({ status: 402, code: "account_suspended" });
+      await expectRefusal(response, { status: 402, code: "account_suspended" });
     }
     expect((await refusalOf(payer.chat({ model: "svc-2-flash" }))).code).toBe("account_suspended");
     expect(gateway.upstream.requests).toEqual([]);
@@ -307,14 +294,9 @@ describe("a suspended account", () => {
 
   test("pays for the call that was running", async () => {
     const payer = await openPayer(gateway);
-    const gate = Promise.withResolvers<void>();
-    const arrived = gateway.upstream.nextRequest();
-    gateway.upstream.replyOnce([{ until: gate.promise }, { send: reply.bytes }]);
-    const running = payer.chat({ max_tokens: cap });
-    await arrived;
+    const running = await heldCall(gateway, () => payer.chat({ max_tokens: cap }), reply);
     await gateway.server.operations.accounts.suspend({ account: payer.id });
-    gate.resolve();
-    expect((await running).status).toBe(200);
+    expect((await running.answer()).status).toBe(200);
     expect((await payer.receipt()).charged).toBe(cost);
     expect((await payer.standing()).status).toBe("suspended");
   });

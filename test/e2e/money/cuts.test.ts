@@ -231,8 +231,6 @@ describe("images that nobody counted", () => {
   for (const [model, each] of [
     ["svc-3-flash", 16_384],
     ["small-images", 85],
-    ["usual-images", 1_000],
-    ["large-images", 1_500],
   ] as const)
     test(`count for ${each} tokens each with ${model}`, async () => {
       for (const count of [1, 3]) {

@@ -30,7 +30,6 @@ const manifest = `${standardManifest}${models
   .join("")}`;
 
 let gateway: TestGateway;
-let model = "";
 let modelsUsed = 0;
 
 // One for all: each thread that counts takes most of a second to start.
@@ -38,16 +37,14 @@ beforeAll(async () => {
   gateway = await startTestGateway({ manifest });
 });
 afterAll(() => gateway.stop());
-beforeEach(() => {
-  gateway.upstream.reset();
-  model = models[modelsUsed++] ?? "";
-});
-
 /** Calls the model of this test. */
-async function openThinker(): Promise<Payer> {
-  const payer = await openPayer(gateway);
-  return { ...payer, chat: (body = {}, init) => payer.chat({ model, ...body }, init) };
-}
+let payer: Payer;
+beforeEach(async () => {
+  gateway.upstream.reset();
+  const model = models[modelsUsed++] ?? "";
+  const opened = await openPayer(gateway);
+  payer = { ...opened, chat: (body = {}, init) => opened.chat({ model, ...body }, init) };
+});
 
 const words = Array.from({ length: 20 }, (_, at) => ` word${at}`);
 const said = words.join("");
@@ -64,14 +61,13 @@ const rest = () => {
 };
 
 /** One call that comes to its end: from then on it is known how much the model thinks. */
-async function learn(payer: Payer): Promise<void> {
+async function learn(): Promise<void> {
   gateway.upstream.replyOnce(streamOf(...spoken, ...ending));
   await (await payer.chat({ stream: true })).text();
 }
 
 /** Reads all that is said, then leaves. */
 async function leaveAfterTheWords(
-  payer: Payer,
   after: Script,
   body: Record<string, unknown> = {},
 ): Promise<RecordedRequest> {
@@ -86,20 +82,19 @@ async function leaveAfterTheWords(
   return arrived;
 }
 
-/** The upstream breaks off after the caller has gone. */
-async function leaveAndLose(payer: Payer, body: Record<string, unknown> = {}): Promise<void> {
+/** The upstream goes on like this after the caller has gone. */
+async function leaveThen(step: Script[number], body: Record<string, unknown> = {}): Promise<void> {
   const gate = Promise.withResolvers<void>();
-  await leaveAfterTheWords(payer, [{ until: gate.promise }, { close: true }], body);
+  await leaveAfterTheWords([{ until: gate.promise }, step], body);
   gate.resolve();
 }
 
 describe("a caller who leaves after the last word", () => {
   test("pays the reported usage, and keeps hold and place until it comes", async () => {
-    const payer = await openThinker();
-    await learn(payer);
+    await learn();
     await gateway.server.operations.keys.setLimits({ id: payer.keyId, concurrency: "1" });
     const gate = Promise.withResolvers<void>();
-    const request = await leaveAfterTheWords(payer, [{ until: gate.promise }, { send: rest() }]);
+    const request = await leaveAfterTheWords([{ until: gate.promise }, { send: rest() }]);
     expect((await payer.standing()).held > 0n).toBe(true);
     expect((await payer.chat()).status).toBe(429);
     expect(request.abortedByClient).toBe(false);
@@ -110,12 +105,11 @@ describe("a caller who leaves after the last word", () => {
   });
 
   test("pays it also when the count comes long after the finish", async () => {
-    const payer = await openThinker();
-    await learn(payer);
+    await learn();
     const gate = Promise.withResolvers<void>();
     const { parts } = streamOf(chatChunk({ finish: "stop" }));
     const counted = streamOf(chatChunk({ choices: [], usage }), DONE);
-    await leaveAfterTheWords(payer, [
+    await leaveAfterTheWords([
       { send: Buffer.concat([...parts]) },
       { until: gate.promise },
       { send: Buffer.concat([...counted.parts, counted.end]) },
@@ -129,9 +123,8 @@ describe("a caller who leaves after the last word", () => {
 
   test("pays an estimate with the mean of the model's thoughts if the count never comes", async () => {
     await warmCounter(gateway);
-    const payer = await openThinker();
-    await learn(payer);
-    await leaveAndLose(payer);
+    await learn();
+    await leaveThen({ close: true });
     const [, left] = await payer.settled(2);
     expect(left).toMatchObject({ outcome: "left", estimated: true, reasoningTokens: 7_900 });
     expect(left?.units.output).toBe(countTokens(said) + 7_900);
@@ -139,17 +132,15 @@ describe("a caller who leaves after the last word", () => {
 
   test("pays the estimate within the hold", async () => {
     await warmCounter(gateway);
-    const payer = await openThinker();
-    await learn(payer);
-    await leaveAndLose(payer, { max_tokens: 1_000 });
+    await learn();
+    await leaveThen({ close: true }, { max_tokens: 1_000 });
     const [, left] = await payer.settled(2);
     expect(left?.units.output).toBe(1_000);
     expect(left !== undefined && left.charged <= left.hold).toBe(true);
   });
 
   test("pays it before the model has spoken, too, once the upstream has taken the call", async () => {
-    const payer = await openThinker();
-    await learn(payer);
+    await learn();
     const gate = Promise.withResolvers<void>();
     const { signal, leave } = leaver();
     const { head, parts, end } = streamOf(...spoken, ...ending);
@@ -178,32 +169,24 @@ describe("nobody makes it cheap", () => {
   const textChunk = (content: string) => chatChunk({ delta: { content } });
 
   test("by many short calls without thoughts before it", async () => {
-    const payer = await openThinker();
-    await learn(payer);
+    await learn();
     for (let at = 0; at < 101; at++) {
       gateway.upstream.replyOnce(cheap());
       await (await payer.chat({ stream: true, max_tokens: 1 })).text();
     }
-    const gate = Promise.withResolvers<void>();
-    await leaveAfterTheWords(payer, [{ until: gate.promise }, { send: rest() }]);
-    gate.resolve();
+    await leaveThen({ send: rest() });
     expect((await payer.settled(103)).at(-1)).toMatchObject({ charged: full, estimated: false });
   });
 
   test("by asking a model to think that did not until now", async () => {
-    const payer = await openThinker();
     gateway.upstream.replyOnce(cheap());
     await (await payer.chat({ stream: true, max_tokens: 1 })).text();
-    const gate = Promise.withResolvers<void>();
-    const after = [{ until: gate.promise }, { send: rest() }];
-    await leaveAfterTheWords(payer, after, { reasoning_effort: "high" });
-    gate.resolve();
+    await leaveThen({ send: rest() }, { reasoning_effort: "high" });
     expect((await payer.settled(2)).at(-1)).toMatchObject({ charged: full, estimated: false });
   });
 
   test("by a summary of thoughts that stands for all of them", async () => {
-    const payer = await openThinker();
-    await learn(payer);
+    await learn();
     const { signal, leave } = leaver();
     const summary = chatChunk({ delta: { reasoning_content: "Thinking" } });
     const gate = Promise.withResolvers<void>();
@@ -228,15 +211,13 @@ describe("the upstream is aborted at once", () => {
   };
 
   test("where the model is known not to think", async () => {
-    const payer = await openThinker();
     const plain = usageOf({ prompt: 10, completion: 20 });
     gateway.upstream.replyOnce(streamOf(...spoken, chatChunk({ choices: [], usage: plain }), DONE));
     await (await payer.chat({ stream: true })).text();
-    expect(await isAborted(await leaveAfterTheWords(payer, [{ hang: true }]))).toBe(true);
+    expect(await isAborted(await leaveAfterTheWords([{ hang: true }]))).toBe(true);
   });
 
   test("where its thoughts were streamed", async () => {
-    const payer = await openThinker();
     const thoughts = chatChunk({ delta: { reasoning_content: "Let me think. ".repeat(2_500) } });
     gateway.upstream.replyOnce(streamOf(thoughts, ...spoken, ...ending));
     await (await payer.chat({ stream: true })).text();
@@ -251,12 +232,9 @@ describe("the upstream is aborted at once", () => {
   });
 
   test("where nothing is known of the model, but not forever", async () => {
-    const payer = await openThinker();
     for (let at = 0; at < 10; at++)
-      expect(await isAborted(await leaveAfterTheWords(payer, [{ hang: true }]))).toBe(true);
-    const gate = Promise.withResolvers<void>();
-    await leaveAfterTheWords(payer, [{ until: gate.promise }, { send: rest() }]);
-    gate.resolve();
+      expect(await isAborted(await leaveAfterTheWords([{ hang: true }]))).toBe(true);
+    await leaveThen({ send: rest() });
     const receipts = await payer.settled(11);
     expect(receipts.at(-1)).toMatchObject({ charged: full, estimated: false });
   });
@@ -264,9 +242,8 @@ describe("the upstream is aborted at once", () => {
 
 test("a caller who disconnects is charged the estimate at shutdown, without waiting for the count", async () => {
   await warmCounter(gateway);
-  const payer = await openThinker();
-  await learn(payer);
-  await leaveAfterTheWords(payer, [{ hang: true }]);
+  await learn();
+  await leaveAfterTheWords([{ hang: true }]);
   expect((await payer.standing()).held > 0n).toBe(true);
   await gateway.server.stop();
   const [, left] = await payer.receipts();

@@ -115,8 +115,10 @@ describe("once the upstream has taken the call,", () => {
     const second = gateway.upstream.nextRequest();
     const call = payer.chat({ model: "two", stream: true }, { signal });
     await first;
-    await second;
+    const request = await second;
     await leave(call);
+    await request.closed;
+    expect(request.abortedByClient).toBe(true);
     const { outcome, charged, attempts } = await payer.receipt();
     expect({ outcome, attempts }).toEqual({
       outcome: "left",
@@ -146,8 +148,7 @@ describe("a reply that is not streamed", () => {
       await fetch(`${gateway.origin}/healthz`);
       expect((await payer.standing()).held > 0n).toBe(true);
       gate.resolve();
-      const { outcome, charged, estimated } = await payer.receipt();
-      expect({ outcome, charged, estimated }).toEqual({
+      expect(await payer.receipt()).toMatchObject({
         outcome: "left",
         charged: 9n * 20n,
         estimated: false,
@@ -166,8 +167,7 @@ describe("a reply that is not streamed", () => {
     await leave(call);
     await fetch(`${gateway.origin}/healthz`);
     gate.resolve();
-    const { outcome, charged } = await payer.receipt();
-    expect({ outcome, charged }).toEqual({ outcome: "left", charged: 0n });
+    expect(await payer.receipt()).toMatchObject({ outcome: "left", charged: 0n });
     expect(gateway.upstream.requests.length).toBe(1);
   });
 
@@ -210,18 +210,6 @@ describe("in the middle of a stream", () => {
     expect(charged).toBe(10n * flash.input + 2n * flash.cached + 3n * flash.output);
     expect(estimated).toBe(false);
   });
-
-  test("the thoughts of a model count by their words, not by the JSON around them", async () => {
-    const thoughts = [" First", " I", " count", " the", " tokens", " that", " were", " said"];
-    const events = thoughts.map((piece) => chatChunk({ delta: { reasoning_content: piece } }));
-    const { payer } = await leaveWhen({
-      script: [{ send: open(streamOf(...events)) }, { hang: true }],
-      body: { stream: true },
-      until: async (call) => new BodyReader(await call).until(" said"),
-    });
-    const { units } = await payer.receipt();
-    expect(units.output).toBe(countTokens(thoughts.join("")));
-  });
 });
 
 describe("after the finish_reason", () => {
@@ -248,8 +236,7 @@ describe("after the finish_reason", () => {
     // A whole exchange later the gateway knows that the caller has gone.
     await fetch(`${gateway.origin}/healthz`);
     gate.resolve();
-    const { outcome, charged, estimated } = await payer.receipt();
-    expect({ outcome, charged, estimated }).toEqual({
+    expect(await payer.receipt()).toMatchObject({
       outcome: "left",
       charged: 11n * flash.input + 7n * flash.output,
       estimated: false,
@@ -265,8 +252,7 @@ describe("after the finish_reason", () => {
         await wasRead(request);
       },
     });
-    const { outcome, charged, estimated } = await payer.receipt();
-    expect({ outcome, charged, estimated }).toEqual({
+    expect(await payer.receipt()).toMatchObject({
       outcome: "left",
       charged: inputCost + BigInt(countTokens("Hello")) * flash.output,
       estimated: true,
@@ -296,15 +282,4 @@ test("in the middle of speech, the audio that went out is paid for", async () =>
     audio: 3,
   });
   expect(charged).toBe(BigInt(countTokens(text)) * flashTts.input + 3n * flashTts.audio);
-});
-
-test("who leaves when everything was read has paid the whole, once", async () => {
-  const payer = await openPayer(gateway);
-  const { signal, leave } = leaver();
-  gateway.upstream.replyOnce(embeddingsReply({ vectors: [[1]] }));
-  const call = payer.call("/embeddings", { model: "svc-embedding-2", input: "x" }, { signal });
-  await (await call).text();
-  await leave(call);
-  const { outcome, charged } = await payer.receipt();
-  expect({ outcome, charged }).toEqual({ outcome: "ok", charged: 9n * 20n });
 });

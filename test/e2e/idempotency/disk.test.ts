@@ -12,7 +12,7 @@ import { openLedgerReader } from "../../../src/store/sqlite/ledger/reader.ts";
 import { chatJson, embeddingsReply } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
 import { FaultyStore } from "../../faults/disk/faulty-store.ts";
-import { refusalOf } from "../../replies/refusal.ts";
+import { expectRefusal } from "../../replies/refusal.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import { fromUsd, hello, waitUntil } from "../../setup/money-home.ts";
 
@@ -64,8 +64,8 @@ describe("a call with an Idempotency-Key whose receipt the disk refused", () => 
     goOn();
     const refused = await first;
     expect(refused.headers.get("retry-after")).toBe("1");
-    expect(await refusalOf(refused)).toMatchObject({ status: 503, code: "store_unavailable" });
-    expect(await refusalOf(send())).toMatchObject({ status: 503, code: "store_unavailable" });
+    await expectRefusal(refused, { status: 503, code: "store_unavailable" });
+    await expectRefusal(send(), { status: 503, code: "store_unavailable" });
     expect(gateway.upstream.requests.length).toBe(1);
     disk.setReadOnly(false);
     await waitUntil("the disk to be back", () => hasLogged("ledger is writable again"));

@@ -13,7 +13,15 @@ import { chatJson, chatStreams, speechReplies } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
 import { BodyReader, type ErrorBody } from "../../replies/event-stream.ts";
 import { aroundCommits } from "../../setup/commits.ts";
-import { clockAt, hello, leaver, openPayer, type TestClock } from "../../setup/money-home.ts";
+import {
+  clockAt,
+  heldCall,
+  hello,
+  leaver,
+  openPayer,
+  type Payer,
+  type TestClock,
+} from "../../setup/money-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
 /** Every commit of the ledger, as it begins; `before` may keep it waiting. */
@@ -37,6 +45,11 @@ beforeEach(() => {
   before = () => {};
 });
 
+let payer: Payer;
+beforeEach(async () => {
+  payer = await openPayer(gateway);
+});
+
 const keyed = (key: string) => ({ headers: { "idempotency-key": key } });
 const isClaim = ({ type }: LedgerWrite) => type === "claim";
 
@@ -52,7 +65,6 @@ async function afterwards(call: () => Promise<Response>): Promise<Response> {
 
 describe("what is written", () => {
   test("nothing reaches an upstream before the claim is durable", async () => {
-    const payer = await openPayer(gateway);
     const begun = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
     before = (writes) => {
@@ -82,7 +94,6 @@ describe("what is written", () => {
   });
 
   test("the receipt, the reply and the end of the claim are one write", async () => {
-    const payer = await openPayer(gateway);
     gateway.upstream.replyOnce(chatJson());
     const { headers } = await payer.chat({}, keyed("together"));
     const id = headers.get("x-request-id") ?? "";
@@ -103,7 +114,6 @@ describe("what is written", () => {
   });
 
   test("a request without the header claims nothing", async () => {
-    const payer = await openPayer(gateway);
     gateway.upstream.replyOnce(chatJson());
     await (await payer.chat()).json();
     expect(commits.flat().map((write) => [write.type, "claim" in write && write.claim])).toEqual([
@@ -114,7 +124,6 @@ describe("what is written", () => {
 
 describe("a caller who leaves", () => {
   test("a whole reply: the call goes on, and who asks again gets it, paid once", async () => {
-    const payer = await openPayer(gateway);
     const gate = Promise.withResolvers<void>();
     gateway.upstream.replyOnce([
       { until: gate.promise },
@@ -139,7 +148,6 @@ describe("a caller who leaves", () => {
   });
 
   test("a stream that has not begun: the call ends, free, and the key may be used again", async () => {
-    const payer = await openPayer(gateway);
     gateway.upstream.replyOnce([{ hang: true }]);
     const { signal, leave } = leaver();
     const arrived = gateway.upstream.nextRequest();
@@ -148,8 +156,7 @@ describe("a caller who leaves", () => {
     await leave(call);
     await request.closed;
     expect(request.abortedByClient).toBe(true);
-    const { charged, outcome } = await payer.receipt();
-    expect({ outcome, charged }).toEqual({ outcome: "left", charged: 0n });
+    expect(await payer.receipt()).toMatchObject({ outcome: "left", charged: 0n });
     gateway.upstream.replyOnce(chatStreams.openai());
     const again = await afterwards(() => payer.chat({ stream: true }, keyed("early")));
     expect(await again.text()).toEndWith("data: [DONE]\n\n");
@@ -165,7 +172,6 @@ describe("a caller who leaves", () => {
     ],
   ] as const)
     test(`${what}: pays for what was sent, and the key is used up`, async () => {
-      const payer = await openPayer(gateway);
       const until = new Promise<never>(() => {});
       gateway.upstream.replyOnce(pausedAfter({ recording, parts: 3, until }));
       const { signal, leave } = leaver();
@@ -222,7 +228,6 @@ describe("another server on the same data", () => {
     });
 
   test("gives the reply that is kept again", async () => {
-    const payer = await openPayer(gateway);
     gateway.upstream.replyOnce(chatJson({ text: "from before" }));
     const first = await payer.chat({}, keyed("restart"));
     const text = await first.text();
@@ -236,24 +241,17 @@ describe("another server on the same data", () => {
   });
 
   test("makes a call anew that was under way when the other died", async () => {
-    const payer = await openPayer(gateway);
-    const gate = Promise.withResolvers<void>();
-    gateway.upstream.replyOnce([{ until: gate.promise }, { send: chatJson().bytes }]);
-    const arrived = gateway.upstream.nextRequest();
-    const first = payer.chat({}, keyed("died"));
-    await arrived;
+    const first = await heldCall(gateway, () => payer.chat({}, keyed("died")));
     await onCopy(async (baseUrl) => {
       gateway.upstream.replyOnce(chatJson({ text: "second try" }));
       const again = await post(baseUrl, payer.key, "died");
       expect(again.headers.get("idempotent-replayed")).toBeNull();
       expect(await again.text()).toContain("second try");
     });
-    gate.resolve();
-    await (await first).json();
+    await (await first.answer()).json();
   });
 
   test("erases what has been kept for a day, from the file, too", async () => {
-    const payer = await openPayer(gateway);
     gateway.upstream.replyOnce(chatJson());
     await (await payer.chat({}, keyed("erased"))).json();
     const written = commits.flat().find(({ type }) => type === "receipt");

@@ -7,7 +7,7 @@ import { errorReply } from "../../fake/openai/error-replies.ts";
 import { chatJson, chatStream, chatStreams } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
 import { FaultyStore } from "../../faults/disk/faulty-store.ts";
-import { refusalOf } from "../../replies/refusal.ts";
+import { expectRefusal, refusalOf } from "../../replies/refusal.ts";
 import { aroundCommits } from "../../setup/commits.ts";
 import { startTestGateway } from "../../setup/harness.ts";
 import { hello, openPayer, type Payer, waitUntil } from "../../setup/money-home.ts";
@@ -98,7 +98,7 @@ test("a key that was revoked meanwhile is refused", async () => {
   await turns();
   await gateway.server.operations.keys.revoke({ id: payer.keyId });
   goOn();
-  expect(await refusalOf(second)).toMatchObject({ status: 401, code: "invalid_api_key" });
+  await expectRefusal(second, { status: 401, code: "invalid_api_key" });
   expect(gateway.upstream.requests).toHaveLength(1);
 });
 
@@ -159,7 +159,7 @@ test("a gateway that shuts down begins no call for who waits", async () => {
     ),
   );
   goOn();
-  expect(await refusalOf(second)).toMatchObject({ status: 503, code: "shutting_down" });
+  await expectRefusal(second, { status: 503, code: "shutting_down" });
   await stopped;
   expect(gateway.upstream.requests).toHaveLength(1);
 });

@@ -86,20 +86,6 @@ describe("a key that is", () => {
       expect((await stateOf("main"))?.status).toBe("failing");
       expect((await pool()).status).toBe("failing");
     });
-
-  test("limited (429) rests alone, as long as it asks", async () => {
-    replyBy({ main: rateLimits.seconds(50) });
-    for (let call = 0; call < 12; call++) expect((await ask()).status).toBe(200);
-    expect(asked().filter((key) => key === "main")).toHaveLength(1);
-    expect(await stateOf("main")).toMatchObject({ state: "resting", reason: "limited" });
-  });
-});
-
-test("where every key is limited, the caller hears it with the time to wait", async () => {
-  replyBy({ main: rateLimits.seconds(50), spare: rateLimits.seconds(40) });
-  const response = await ask();
-  expect(response.status).toBe(429);
-  expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(30);
 });
 
 test("the receipt names the key of each attempt, for the operator alone", async () => {

@@ -18,7 +18,7 @@ import type { RecordedRequest } from "../../fake/upstream.ts";
 import { anthropicEvents } from "../../fake/vendors/anthropic-messages.ts";
 import { geminiEvent, geminiReply } from "../../fake/vendors/gemini-replies.ts";
 import { BodyReader, parseStream, textOf } from "../../replies/event-stream.ts";
-import { flash, leaver, openPayer } from "../../setup/money-home.ts";
+import { flash, leaver, openPayer, type Payer } from "../../setup/money-home.ts";
 import { callsTo, type ServingHome, startServing } from "../../setup/serving-home.ts";
 
 const price = `price: { input: "0.30", output: "2.50" }`;
@@ -41,7 +41,11 @@ beforeAll(async () => {
   });
 });
 afterAll(() => home.stop());
-beforeEach(() => home.reset());
+let payer: Payer;
+beforeEach(async () => {
+  await home.reset();
+  payer = await openPayer(home.gateway);
+});
 
 const usage = usageOf({ prompt: 20, completion: 7 });
 const cost = 20n * flash.input + 7n * flash.output;
@@ -106,7 +110,6 @@ describe("a target that sends nothing but comments within its answer", () => {
     ["lively-as-well", "bridged/m4", anthropic],
   ] as const)
     test(`is alive, for longer than the limit of its silence: ${target}`, async () => {
-      const payer = await openPayer(home.gateway);
       const call = Promise.withResolvers<Response>();
       const heard = ping(call.promise, recording, { isSilentAtLast: false });
       call.resolve(payer.chat({ model, stream: true }));
@@ -116,7 +119,6 @@ describe("a target that sends nothing but comments within its answer", () => {
     });
 
   test("and then nothing at all is silent from then on", async () => {
-    const payer = await openPayer(home.gateway);
     const call = Promise.withResolvers<Response>();
     const heard = ping(call.promise, openai, { isSilentAtLast: true });
     call.resolve(payer.chat({ model: "lively", stream: true }));
@@ -127,7 +129,6 @@ describe("a target that sends nothing but comments within its answer", () => {
 });
 
 test("a target that said no more than a comment leaves half of the whole time to the second", async () => {
-  const payer = await openPayer(home.gateway);
   const { head } = chatStreams.openai();
   home.first.replyWith([{ send: head }, { send: httpChunk(": wait\n\n") }, { hang: true }]);
   home.second.replyWith(chatStreams.openai({ pieces: ["from the second"], usage }));
@@ -204,7 +205,6 @@ describe("a caller who leaves in the pause behind an answer that began with a fa
   };
   for (const [name, { reply, path, body }] of Object.entries(kinds))
     test(`pays nothing, though it had been taken: ${name}`, async () => {
-      const payer = await openPayer(home.gateway);
       const { signal, leave } = leaver();
       home.first.replyWith(reply);
       const call = payer.call(path, body, { signal });
@@ -224,7 +224,6 @@ describe("a caller who leaves in the pause behind an answer that began with a fa
     });
 
   test("and one who leaves when the second attempt has been taken pays for that one", async () => {
-    const payer = await openPayer(home.gateway);
     const { signal, leave } = leaver();
     const soon = { ...error, details: [{ retryDelay: "0.05s" }] };
     home.first.replyOnce(chatStream({ events: [{ error: soon }] }));

@@ -10,10 +10,10 @@ import {
   setSystemTime,
   test,
 } from "bun:test";
-import { chatAnswers, chatStreams, speechReplies } from "../../fake/recordings.ts";
+import { chatAnswers, chatStreams } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
 import { BodyReader, parseStream, textOf } from "../../replies/event-stream.ts";
-import { refusalOf, thrownBy } from "../../replies/refusal.ts";
+import { expectRefusal, thrownBy } from "../../replies/refusal.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 const messages = [{ role: "user", content: "Hi" }];
@@ -73,73 +73,6 @@ describe("a deprecated model", () => {
   });
 });
 
-describe("a retired model", () => {
-  let own: TestGateway;
-
-  beforeAll(async () => {
-    own = await startTestGateway();
-    const { operations } = own.server;
-    for (const [id, replacement] of [
-      ["svc-2-flash", "svc-3-flash"],
-      ["svc-2.5-flash-tts", "svc-2.5-pro-tts"],
-    ] as const) {
-      // The model answers until the very moment of its retirement.
-      own.upstream.replyOnce(
-        id === "svc-2-flash" ? chatAnswers.plain() : speechReplies.pcmChunked(),
-      );
-      expect((await call(id)).status).toBe(200);
-      await operations.models.deprecate({ id, retires: "2999-01-01", replacement });
-      await operations.models.retire({ id });
-    }
-    own.upstream.reset();
-  });
-  afterAll(() => own.stop());
-
-  const call = (id: string) => {
-    const path = id === "svc-2-flash" ? "/chat/completions" : "/audio/speech";
-    const body = id === "svc-2-flash" ? { messages } : { input: "x", voice: "Kore" };
-    return own.call(path, { model: id, ...body });
-  };
-
-  test("is refused at once, 403 on chat and 400 elsewhere, with its successor's name", async () => {
-    const chat = await refusalOf(call("svc-2-flash"));
-    expect(chat).toMatchObject({ status: 403, code: "model_retired", param: "model" });
-    expect(chat.message).toContain("svc-3-flash");
-    const speech = await refusalOf(call("svc-2.5-flash-tts"));
-    expect(speech).toMatchObject({ status: 400, code: "model_retired" });
-    expect(speech.message).toContain("svc-2.5-pro-tts");
-    expect(own.upstream.requests).toBeEmpty();
-  });
-
-  test("is gone from the list, and 404 by its id", async () => {
-    const ids = (await own.client().models.list()).data.map(({ id }) => id);
-    expect(ids.toSorted()).toEqual([
-      "multimodal-embedding-1",
-      "svc-2.5-pro-tts",
-      "svc-3-flash",
-      "svc-embedding-2",
-      "vendor/with-slash",
-    ]);
-    expect(await thrownBy(own.client().models.retrieve("svc-2-flash"))).toMatchObject({
-      status: 404,
-      code: "model_not_found",
-    });
-  });
-
-  test("is not told to a key that may not call it", async () => {
-    const { key } = await own.server.operations.keys.create({
-      account: own.account,
-      models: ["svc-3-flash"],
-    });
-    const reply = own.call(
-      "/chat/completions",
-      { model: "svc-2-flash", messages },
-      { headers: { authorization: `Bearer ${key}` } },
-    );
-    expect(await refusalOf(reply)).toMatchObject({ status: 403, code: "model_not_allowed" });
-  });
-});
-
 describe("dates move a model, without a restart and without anybody's doing:", () => {
   let own: TestGateway;
   const nowMs = Date.now();
@@ -160,17 +93,22 @@ describe("dates move a model, without a restart and without anybody's doing:", (
   const call = (model: string, fields: object = {}) =>
     own.call("/chat/completions", { model, messages, ...fields });
   const idsOf = async () => (await own.client().models.list()).data.map(({ id }) => id);
-  const deprecate = (id: string) =>
+  const deprecate = (id: string, replacement = "svc-3-flash") =>
     own.server.operations.models.deprecate({
       id,
       from: new Date(deprecatedAtMs).toISOString(),
       retires: new Date(retiresAtMs).toISOString(),
-      replacement: "svc-3-flash",
+      replacement,
     });
 
   test("active, then deprecated, then retired, each the moment its date has come", async () => {
-    const id = "svc-2-flash";
+    const [id, voice] = ["svc-2-flash", "svc-2.5-flash-tts"] as const;
+    const { key } = await own.server.operations.keys.create({
+      account: own.account,
+      models: ["svc-3-flash"],
+    });
     await deprecate(id);
+    await deprecate(voice, "svc-2.5-pro-tts");
     for (const atMs of [nowMs, deprecatedAtMs - 1]) {
       setSystemTime(atMs);
       const active = await call(id);
@@ -190,9 +128,21 @@ describe("dates move a model, without a restart and without anybody's doing:", (
 
     setSystemTime(retiresAtMs);
     own.upstream.reset();
-    const refusal = await refusalOf(call(id));
-    expect(refusal).toMatchObject({ status: 403, code: "model_retired", param: "model" });
+    const refusal = await expectRefusal(call(id), {
+      status: 403,
+      code: "model_retired",
+      param: "model",
+    });
     expect(refusal.message).toContain("svc-3-flash");
+    const spoken = own.call("/audio/speech", { model: voice, input: "x", voice: "Kore" });
+    const told = await expectRefusal(spoken, { status: 400, code: "model_retired" });
+    expect(told.message).toContain("svc-2.5-pro-tts");
+    // A key that may not call it is not told.
+    const headers = { authorization: `Bearer ${key}` };
+    const narrow = own.call("/chat/completions", { model: id, messages }, { headers });
+    await expectRefusal(narrow, { status: 403, code: "model_not_allowed" });
+    const gone = { status: 404, code: "model_not_found" };
+    expect(await thrownBy(own.client().models.retrieve(id))).toMatchObject(gone);
     expect(await idsOf()).not.toContain(id);
     expect(own.upstream.requests).toBeEmpty();
     await expect(own.server.operations.models.retire({ id })).rejects.toThrow("already retired");

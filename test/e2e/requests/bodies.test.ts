@@ -5,7 +5,9 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { chatAnswers, embeddingsReply } from "../../fake/recordings.ts";
-import { refusalOf } from "../../replies/refusal.ts";
+import { expectRefusal } from "../../replies/refusal.ts";
+import { startTestGateway } from "../../setup/harness.ts";
+import { waitUntil } from "../../setup/money-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const gateway = useTestGateway();
@@ -72,7 +74,7 @@ describe("on every endpoint, refused in the one shape, not to be retried, and ne
       const reply = await gateway.call(path, "", { body, ...init });
       expect(reply.headers.get("x-should-retry")).toBe("false");
       const type = "invalid_request_error";
-      expect(await refusalOf(reply)).toMatchObject({ type, ...expected });
+      await expectRefusal(reply, { type, ...expected });
       expect(gateway.upstream.requests).toBeEmpty();
     };
 
@@ -118,7 +120,7 @@ describe("on every endpoint, refused in the one shape, not to be retried, and ne
       await refused({ status: 405 }, "{}", { method: "PUT" });
       const reply = await gateway.call(`${path}/none`, "{}");
       expect(reply.headers.get("x-should-retry")).toBe("false");
-      expect(await refusalOf(reply)).toMatchObject({ status: 404, type: "invalid_request_error" });
+      await expectRefusal(reply, { status: 404, type: "invalid_request_error" });
     });
   }
 });
@@ -193,8 +195,11 @@ describe("a large body", () => {
     const bodies = ["[".repeat(size), `{"x":${"[],".repeat(size / 3)}`, '{"a":'.repeat(size / 5)];
     for (const body of bodies)
       for (const sent of [body, chunked(body)]) {
-        const refusal = await refusalOf(send(sent));
-        expect(refusal).toMatchObject({ status: 400, code: "invalid_request", param: null });
+        const refusal = await expectRefusal(send(sent), {
+          status: 400,
+          code: "invalid_request",
+          param: null,
+        });
         expect(refusal.message).toContain("1000 levels deep");
       }
   });
@@ -202,7 +207,7 @@ describe("a large body", () => {
   test("that is no JSON is told so", async () => {
     const body = withContent("x".repeat(200_000)).slice(0, -1);
     for (const sent of [body, chunked(body)])
-      expect(await refusalOf(send(sent))).toMatchObject({ status: 400, code: "invalid_json" });
+      await expectRefusal(send(sent), { status: 400, code: "invalid_json" });
   });
 });
 
@@ -215,15 +220,17 @@ test("a byte order mark before the JSON is passed over, however the body comes",
 
 test("a packed body is refused in words, not as bad JSON", async () => {
   const packed = gzipSync(JSON.stringify(hello));
-  const refusal = await refusalOf(send(packed, { "content-encoding": "gzip" }));
-  expect(refusal).toMatchObject({ status: 415, code: "unsupported_media_type" });
+  const refusal = await expectRefusal(send(packed, { "content-encoding": "gzip" }), {
+    status: 415,
+    code: "unsupported_media_type",
+  });
   expect(refusal.message).toContain("Content-Encoding");
 });
 
 test("a body that is said to be as it is, in whatever letters, is told of its bad JSON", async () => {
   for (const encoding of ["identity", "Identity", "IDENTITY"])
     for (const sent of ["{", chunked("{")])
-      expect(await refusalOf(send(sent, { "content-encoding": encoding }))).toMatchObject({
+      await expectRefusal(send(sent, { "content-encoding": encoding }), {
         status: 400,
         code: "invalid_json",
       });
@@ -231,7 +238,7 @@ test("a body that is said to be as it is, in whatever letters, is told of its ba
 
 test("text has a bound of its own below that of the body", async () => {
   gateway.upstream.replyWith(chatAnswers.plain());
-  expect(await refusalOf(send(withContent("x".repeat(17 * 1024 * 1024))))).toMatchObject({
+  await expectRefusal(send(withContent("x".repeat(17 * 1024 * 1024))), {
     status: 400,
     code: "context_length_exceeded",
     param: "messages",
@@ -249,17 +256,13 @@ test("text that is not ASCII is refused before it is parsed, and as much of it a
     if (bytes === 3) expect((await send(withContent(of(15)))).status).toBe(200);
     // The end is missing: whoever parses it says something else.
     const cut = withContent(of(24)).slice(0, -1);
-    expect(await refusalOf(send(cut))).toMatchObject({
-      status: 400,
-      code: "context_length_exceeded",
-      param: null,
-    });
+    await expectRefusal(send(cut), { status: 400, code: "context_length_exceeded", param: null });
   }
 });
 
 test("a small body that is nested deeply is refused where it would be written out again", async () => {
   const body = `{"model":"svc-3-flash","x":${"[".repeat(20_000)}${"]".repeat(20_000)},"messages":[]}`;
-  expect(await refusalOf(send(body, { "idempotency-key": "nested" }))).toMatchObject({
+  await expectRefusal(send(body, { "idempotency-key": "nested" }), {
     status: 400,
     code: "invalid_request",
   });
@@ -267,9 +270,10 @@ test("a small body that is nested deeply is refused where it would be written ou
 
 test("a body with fields without end is refused before anything is done with them", async () => {
   const fields = Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [`x${at}`, null]));
-  expect(await refusalOf(gateway.call("/chat/completions", { ...hello, ...fields }))).toMatchObject(
-    { status: 400, code: "invalid_request" },
-  );
+  await expectRefusal(gateway.call("/chat/completions", { ...hello, ...fields }), {
+    status: 400,
+    code: "invalid_request",
+  });
 });
 
 test("runs of combining marks cost no more than other text", async () => {
@@ -281,4 +285,100 @@ test("runs of combining marks cost no more than other text", async () => {
   gateway.upstream.replyWith(embeddingsReply({ vectors: [[1]] }));
   const body = { model: "svc-embedding-2", input: marks };
   expect((await gateway.call("/embeddings", body)).status).toBe(200);
+});
+
+describe("many bodies at once", () => {
+  /** Sends headers and so many bytes of a body of 31 MB, and then nothing more. */
+  function sendPart(bytes: number) {
+    const opened = Promise.withResolvers<Bun.Socket<undefined>>();
+    const replied = Promise.withResolvers<string>();
+    let left = Buffer.alloc(bytes, " ");
+    const push = (socket: Bun.Socket<undefined>) => {
+      while (left.length > 0) {
+        const written = socket.write(left);
+        left = left.subarray(written);
+        if (written === 0) return;
+      }
+    };
+    const url = new URL(gateway.baseUrl);
+    void Bun.connect({
+      hostname: url.hostname,
+      port: Number(url.port),
+      socket: {
+        open(socket) {
+          socket.write(
+            `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${gateway.key}\r\ncontent-type: application/json\r\ncontent-length: ${31 * 1024 * 1024}\r\n\r\n`,
+          );
+          push(socket);
+          opened.resolve(socket);
+        },
+        drain: push,
+        data: (_, data) => replied.resolve(data.toString()),
+        close: () => replied.resolve(""),
+      },
+    });
+    return { opened: opened.promise, replied: replied.promise };
+  }
+
+  test("of one key are refused when they are too many, and served when those have gone", async () => {
+    const open = Array.from({ length: 3 }, () => sendPart(30 * 1024 * 1024));
+    // Two of 31 MiB fit into what a key may send at once; the third does not.
+    const reply = await Promise.race(open.map(({ replied }) => replied));
+    expect(reply).toStartWith("HTTP/1.1 429 ");
+    expect(reply).toContain("rate_limit_exceeded");
+    expect(reply.toLowerCase()).toContain("retry-after");
+    // A small one of the same key is served beside them.
+    gateway.upstream.replyOnce(chatAnswers.plain());
+    expect((await send(JSON.stringify(hello))).status).toBe(200);
+    for (const { opened } of open) (await opened).end();
+    await Promise.all(open.map(({ replied }) => replied));
+    gateway.upstream.replyWith(chatAnswers.plain());
+    const large = withImage(30 * 1024 * 1024);
+    await waitUntil("a large one to be served", async () => (await send(large)).status === 200);
+  });
+
+  test("leave nothing behind when their calls have ended", async () => {
+    const small = await startTestGateway({ environment: { SVC_MAX_BODIES_MB: "64" } });
+    try {
+      small.upstream.replyWith(chatAnswers.plain());
+      const body = withImage(20 * 1024 * 1024);
+      // Four of them one after the other are more than the gateway may hold at once.
+      for (let at = 0; at < 4; at++)
+        expect((await small.call("/chat/completions", body)).status).toBe(200);
+    } finally {
+      await small.stop();
+    }
+  });
+
+  test("of one key that are admitted leave room for more of the same key", async () => {
+    const gate = Promise.withResolvers<void>();
+    const { bytes } = chatAnswers.plain();
+    gateway.upstream.replyWith([{ until: gate.promise }, { send: bytes }]);
+    const body = withImage(28 * 1024 * 1024);
+    const calls: Promise<Response>[] = [];
+    for (let at = 0; at < 3; at++) {
+      const arrived = gateway.upstream.nextRequest();
+      calls.push(send(body));
+      await arrived;
+    }
+    gate.resolve();
+    for (const call of calls) expect((await call).status).toBe(200);
+  });
+
+  test("in single bytes are gathered as they come", async () => {
+    gateway.upstream.replyOnce(chatAnswers.plain());
+    const bytes = new TextEncoder().encode(withContent("Grüße ".repeat(500)));
+    let at = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (at === bytes.length) return controller.close();
+        controller.enqueue(bytes.subarray(at, ++at));
+      },
+    });
+    expect((await send(body)).status).toBe(200);
+    const [request] = gateway.upstream.requests;
+    expect(request?.json).toMatchObject({
+      messages: JSON.parse(new TextDecoder().decode(bytes)).messages,
+    });
+  });
 });

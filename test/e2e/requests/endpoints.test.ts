@@ -10,7 +10,7 @@ import {
   rateLimits,
   speechReplies,
 } from "../../fake/recordings.ts";
-import { refusalOf } from "../../replies/refusal.ts";
+import { expectRefusal } from "../../replies/refusal.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const gateway = useTestGateway();
@@ -158,14 +158,11 @@ describe("an upstream's refusal of the operator never looks like the caller's fa
     test(kind, async () => {
       for (const record of Object.values(operatorErrors)) {
         const reply = await send({ ...ask, record });
-        expect(await refusalOf(reply)).toMatchObject({ status: 502, type: "upstream_error" });
+        await expectRefusal(reply, { status: 502, type: "upstream_error" });
       }
       const limited = await send({ ...ask, record: () => rateLimits.seconds(7) });
       expect(limited.headers.get("retry-after")).toBe("7");
       expect(limited.headers.get("retry-after-ms")).toBe("7000");
-      expect(await refusalOf(limited)).toMatchObject({
-        status: 429,
-        code: "upstream_rate_limited",
-      });
+      await expectRefusal(limited, { status: 429, code: "upstream_rate_limited" });
     });
 });

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { OpenAI } from "openai";
 import { chatAnswers, embeddingsReply, speechReplies } from "../../fake/recordings.ts";
-import { refusalOf } from "../../replies/refusal.ts";
+import { expectRefusal, refusalOf } from "../../replies/refusal.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const gateway = useTestGateway();
@@ -33,7 +33,7 @@ describe("a path", () => {
   test("that is unknown is 404, with or without a key", async () => {
     for (const path of ["/", "/v1", "/v1/batches", "/v2/models", "/v1/chat", "/admin", "/metrics"])
       for (const headers of [authorized(), {}])
-        expect(await refusalOf(fetch(`${gateway.origin}${path}`, { headers }))).toMatchObject({
+        await expectRefusal(fetch(`${gateway.origin}${path}`, { headers }), {
           status: 404,
           code: "not_found",
           type: "invalid_request_error",
@@ -43,7 +43,7 @@ describe("a path", () => {
   test("that is not served gets a hint which are", async () => {
     const refused = { status: 404, code: "not_found", type: "invalid_request_error" };
     const words = "/v1/chat/completions, /v1/responses, /v1/responses/{id}";
-    expect(await refusalOf(gateway.call("/batches", chat))).toMatchObject({
+    await expectRefusal(gateway.call("/batches", chat), {
       ...refused,
       message: expect.stringContaining(words),
     });
@@ -124,7 +124,7 @@ test("a wrong method is 405 and names the right ones", async () => {
   ] as const) {
     const reply = await fetch(`${gateway.origin}${path}`, { method, headers: authorized() });
     expect(reply.headers.get("allow")).toBe(allow);
-    expect(await refusalOf(reply)).toMatchObject({ status: 405, code: "method_not_allowed" });
+    await expectRefusal(reply, { status: 405, code: "method_not_allowed" });
   }
   const stored = `${gateway.origin}/v1/responses/resp_1`;
   const refusal = await refusalOf(await fetch(stored, { method: "PUT", headers: authorized() }));

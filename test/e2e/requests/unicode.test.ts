@@ -2,7 +2,7 @@
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { chatAnswers, embeddingsReply } from "../../fake/recordings.ts";
-import { refusalOf } from "../../replies/refusal.ts";
+import { expectRefusal } from "../../replies/refusal.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const gateway = useTestGateway();
@@ -39,7 +39,7 @@ describe("half of a surrogate pair is 400, and its field is named:", () => {
     test(`chat: ${param}`, async () => {
       const refused = gateway.call("/chat/completions", { model: "svc-3-flash", ...body });
       const told = { status: 400, code: "invalid_request", param };
-      expect(await refusalOf(refused)).toMatchObject(told);
+      await expectRefusal(refused, told);
     });
 
   for (const [input, param] of [
@@ -48,13 +48,13 @@ describe("half of a surrogate pair is 400, and its field is named:", () => {
   ] as const)
     test(`embeddings: ${param}`, async () => {
       const refused = gateway.call("/embeddings", { model: "svc-embedding-2", input });
-      expect(await refusalOf(refused)).toMatchObject({ status: 400, param });
+      await expectRefusal(refused, { status: 400, param });
     });
 
   test("speech: input", async () => {
     const body = { model: "svc-2.5-flash-tts", input: half, voice: "Kore" };
     const refused = gateway.call("/audio/speech", body);
-    expect(await refusalOf(refused)).toMatchObject({ status: 400, param: "input" });
+    await expectRefusal(refused, { status: 400, param: "input" });
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { modelEndpoint } from "../../../src/gateway/pipeline.ts";
 import { type ApiVersion, get, mount, post, v1 } from "../../../src/gateway/versions.ts";
 import { chatJson } from "../../fake/recordings.ts";
-import { refusalOf } from "../../replies/refusal.ts";
+import { expectRefusal } from "../../replies/refusal.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
 /** A next version that breaks: other paths, and another form of the same call. */
@@ -36,11 +36,9 @@ describe("a second major version", () => {
     expect(await reply.json()).toEqual({ version: 2, model: "svc-3-flash", asked: "why" });
     expect(reply.headers.get("x-request-id")).toMatch(/^req_/);
     const body = { model: "svc-3-flash" };
-    expect(await refusalOf(ask("/v2/answers", body, "sk-svc-wrong"))).toMatchObject({
-      status: 401,
-    });
-    expect(await refusalOf(ask("/v2/answers", { model: "none" }))).toMatchObject({ status: 403 });
-    expect(await refusalOf(ask("/v2/answers"))).toMatchObject({ status: 405 });
+    await expectRefusal(ask("/v2/answers", body, "sk-svc-wrong"), { status: 401 });
+    await expectRefusal(ask("/v2/answers", { model: "none" }), { status: 403 });
+    await expectRefusal(ask("/v2/answers"), { status: 405 });
     expect(await (await ask("//v2/models/a%2Fb/")).json()).toEqual({ version: 2, id: "a/b" });
   });
 
@@ -57,7 +55,7 @@ describe("a second major version", () => {
 
   test("shares no path with it", async () => {
     for (const path of ["/v1/answers", "/v2/chat/completions", "/v3/models", "/answers"])
-      expect(await refusalOf(ask(path))).toMatchObject({ status: 404, code: "not_found" });
+      await expectRefusal(ask(path), { status: 404, code: "not_found" });
   });
 
   test("cannot take a prefix that is taken", () => {

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from "../../../src/call/chat.ts";
 import { jsonReply } from "../../fake/http/reply.ts";
 import { badRequests, embeddingsReply } from "../../fake/recordings.ts";
 import type { ReplySource } from "../../fake/upstream.ts";
-import { refusalOf } from "../../replies/refusal.ts";
+import { expectRefusal, refusalOf } from "../../replies/refusal.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const model = (name: string, provider: string, upstream: string, more = "") =>
@@ -48,10 +48,7 @@ describe("on Bedrock", () => {
   });
 
   test("a length that Titan has not is refused by its field", async () => {
-    expect(await refusalOf(embed("titan", { dimensions: 768 }))).toMatchObject({
-      status: 400,
-      param: "dimensions",
-    });
+    await expectRefusal(embed("titan", { dimensions: 768 }), { status: 400, param: "dimensions" });
   });
 
   test("Cohere gives vectors of its own length", async () => {
@@ -130,7 +127,7 @@ describe("of a compatible server", () => {
 
     test("that is asked for the length the caller names passes the refusal on", async () => {
       gateway.upstream.replyWith(ofOneLength);
-      expect(await refusalOf(embed("fixed", { dimensions: 768 }))).toMatchObject({
+      await expectRefusal(embed("fixed", { dimensions: 768 }), {
         status: 400,
         code: "upstream_rejected",
       });

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { embeddingsReply, jsonReply } from "../../fake/recordings.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";
-import { refusalOf } from "../../replies/refusal.ts";
+import { expectRefusal, refusalOf } from "../../replies/refusal.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const model = "multimodal-embedding-1";
@@ -65,47 +65,19 @@ describe("images", () => {
     ]);
   });
 
-  test("one data URI may stand alone", async () => {
-    const { data, usage } = await embedWithSdk(png);
-    expect(data.length).toBe(1);
-    expect(usage as unknown).toEqual({ prompt_tokens: 0, total_tokens: 0, images: 1 });
-    expect(gateway.upstream.requests[0]?.json).toMatchObject({ input: [png] });
-  });
-
-  test("their usage is ours, whatever the upstream says it counted", async () => {
-    gateway.upstream.replyWith(
-      embeddingsReply({ vectors: [[1]], usage: { prompt_tokens: 258, total_tokens: 258 } }),
-    );
-    expect(await (await embed([png])).json()).toMatchObject({
-      usage: { prompt_tokens: 0, total_tokens: 0, images: 1 },
-    });
-  });
-
-  test("a ninth is refused", async () => {
-    await expectRefused({
-      input: Array(9).fill(png),
-      param: "input",
-      says: "1 to 8 image data URIs",
-    });
-  });
-
   test("what is not an image of the type it claims is refused by its place", async () => {
     const html = `data:text/html;base64,${Buffer.from("<p>hi</p>").toString("base64")}`;
     const noImage = `data:image/png;base64,${Buffer.from("<p>hi</p>").toString("base64")}`;
     const wrong: readonly (readonly [entry: unknown, says: string])[] = [
       [`${png.slice(0, 40)}!${png.slice(41)}`, "base64"],
-      ["data:image/png;base64,", "no base64 data"],
-      ["data:image/png,plain", "base64"],
       [image("tiny.jpg", "image/png"), "claims to be image/png but its content is image/jpeg"],
       [noImage, "is not a PNG"],
       [html, "data URI"],
-      [image("h264-1s.mp4", "image/mp4"), "is not a PNG"],
       [png.slice(0, 60), "truncated"],
       ["https://example.com/cat.png", "data URI"],
       ["a cat", "data URI"],
       ["", "data URI"],
       [null, "image data URI"],
-      [7, "image data URI"],
       [[png], "image data URI"],
     ];
     for (const [entry, says] of wrong)
@@ -130,48 +102,12 @@ describe("a video", () => {
     ]);
   });
 
-  test("of 6.006 s is inside the grace, and its sixth second is the last one billed", async () => {
-    const { usage } = await embedWithSdk(video(base64Of("h264-6s-ntsc.mp4")));
-    expect(usage as unknown).toMatchObject({ video_seconds: 6 });
-  });
-
-  test("of 6.2 s is refused", async () => {
-    await expectRefused({
-      input: video(base64Of("h264-6.2s.mp4")),
-      param: "input.video.bytesBase64Encoded",
-      says: /6\.2.*6 s allowed/,
-    });
-  });
-
-  test("of 307,200 bytes passes the size limit and one of 307,201 does not", async () => {
-    const sized = (sizeBytes: number) => {
-      const bytes = fixtureBytes("h264-1s.mp4");
-      const free = Buffer.alloc(sizeBytes - bytes.length);
-      free.writeUInt32BE(free.length, 0);
-      free.write("free", 4, "latin1");
-      return video(Buffer.concat([bytes, free]).toString("base64"));
-    };
-    expect((await embed(sized(307_200))).status).toBe(200);
-    gateway.upstream.reset();
-    await expectRefused({
-      input: sized(307_201),
-      param: "input.video.bytesBase64Encoded",
-      says: /307201 bytes.*307200/,
-    });
-  });
-
   test("cut short, of another kind or not base64 is refused", async () => {
     const whole = fixtureBytes("h264-3s.mp4");
     const cut = Buffer.from(whole.subarray(0, whole.length - 100)).toString("base64");
-    const half = Buffer.from(whole.subarray(0, whole.length / 2)).toString("base64");
-    const webm = Buffer.from(fixtureBytes("vp9-2s.webm").subarray(0, -2_000)).toString("base64");
     const wrong: readonly (readonly [base64: string, says: string])[] = [
       [cut, "truncated"],
-      [half, "truncated"],
-      [webm, "truncated"],
-      [base64Of("quicktime.mov"), "neither an MP4 nor a WebM"],
-      [base64Of("matroska.mkv"), "neither an MP4 nor a WebM"],
-      [base64Of("audio-only.mp4"), "video"],
+      [base64Of("h264-6.2s.mp4"), "6 s allowed"],
       [base64Of("tiny.png"), "neither an MP4 nor a WebM"],
       ["not base64!", "base64"],
       ["", "no base64 data"],
@@ -193,15 +129,11 @@ describe("a video", () => {
   });
 });
 
-test("a second video, and any mix of images and a video, is refused", async () => {
-  await expectRefused({ input: [clip, clip], param: "input[1]", says: "one video per request" });
-  await expectRefused({ input: [clip, png], param: "input[1]", says: "no other input" });
-  await expectRefused({ input: [png, clip], param: "input[1]", says: "cannot be mixed" });
-});
-
 test("dimensions are refused: they are for text only", async () => {
-  const refusal = await refusalOf(embed([png], { dimensions: 768 }));
-  expect(refusal).toMatchObject({ status: 400, param: "dimensions" });
+  await expectRefusal(embed([png], { dimensions: 768 }), {
+    status: 400,
+    param: "dimensions",
+  });
   expect(gateway.upstream.requests).toBeEmpty();
   expect((await embed([png], { dimensions: null })).status).toBe(200);
   expect(gateway.upstream.requests[0]?.json).not.toHaveProperty("dimensions");
@@ -220,5 +152,5 @@ test("more vectors than images is a 502", async () => {
   gateway.upstream.replyWith(
     jsonReply({ body: { data: [{ embedding: [1] }, { embedding: [1] }] } }),
   );
-  expect(await refusalOf(embed(clip))).toMatchObject({ status: 502, code: "upstream_error" });
+  await expectRefusal(embed(clip), { status: 502, code: "upstream_error" });
 });

@@ -1,4 +1,4 @@
-/** The audio that callers get: WAV or PCM of 24 kHz, mono, 16 bit, as it comes. */
+/** What POST /v1/audio/speech accepts, and the audio that callers get: WAV or PCM, as it comes. */
 
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
@@ -9,8 +9,9 @@ import {
   Input,
 } from "../../../engine/test/mediabunny.ts";
 import { httpReply, speechReplies, tone } from "../../fake/recordings.ts";
-import { byteByByte, cutAfter, pausedAfter } from "../../fake/script.ts";
+import { cutAfter, pausedAfter } from "../../fake/script.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";
+import { expectRefusal, thrownBy } from "../../replies/refusal.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const flash = "svc-2.5-flash-tts";
@@ -96,12 +97,6 @@ describe("audio through the SDK", () => {
       expect(await audioOf(reply)).toEqual(pcm);
     }
   });
-
-  test("comes whole when the upstream sends it byte by byte", async () => {
-    const recording = speechReplies.pcmChunked({ seconds: 0.01, partBytes: 7 });
-    gateway.upstream.replyWith(byteByByte(recording));
-    expect(await audioOf(await create("pcm"))).toEqual(tone(0.01));
-  });
 });
 
 test("bare PCM is taken under every name that vendors have for it", async () => {
@@ -169,16 +164,6 @@ describe("an upstream that sends WAV all the same", () => {
     expect(parseWav(await audioOf(await speak()))).toEqual(exactly(samples));
   });
 
-  test("has what follows the samples left out, too: it is no sound", async () => {
-    const recording = speechReplies.wavInsteadOfPcm();
-    const tail = Buffer.concat([Buffer.from("LIST\x04\0\0\0", "latin1"), Buffer.from("INFO")]);
-    const wav = withoutFraming(recording.parts);
-    gateway.upstream.replyWith(wavReply([wav, ...Array<Buffer>(20).fill(tail)]));
-    expect(await audioOf(await speak({ response_format: "pcm" }))).toEqual(pcm);
-    gateway.upstream.replyWith(wavReply([Buffer.concat([wav, tail])]));
-    expect(parseWav(await audioOf(await speak()))).toEqual(exactly(pcm));
-  });
-
   test("may not know its length: a size that cannot be true counts as unknown", async () => {
     for (const size of [0xffff_ffff, 0x7fff_ffff, 0x7fff_ffdb, 0]) {
       const wav = withoutFraming(speechReplies.wavInsteadOfPcm().parts);
@@ -218,18 +203,6 @@ describe("streaming", () => {
     expect(request.abortedByClient).toBe(true);
   });
 
-  test("a caller who leaves before the first sound does, too", async () => {
-    gateway.upstream.replyWith([{ hang: true }]);
-    const arrival = gateway.upstream.nextRequest();
-    const caller = new AbortController();
-    const reply = speak({}, { signal: caller.signal }).catch(() => "left");
-    const request = await arrival;
-    caller.abort();
-    expect(await reply).toBe("left");
-    await request.closed;
-    expect(request.abortedByClient).toBe(true);
-  });
-
   for (const framing of ["chunked", "length"] as const)
     for (const by of ["reset", "close"] as const)
       test(`a ${framing} upstream that dies by ${by} breaks the caller's body off`, async () => {
@@ -259,3 +232,93 @@ function withoutFraming(parts: readonly Uint8Array[]): Buffer {
     }),
   );
 }
+
+const pro = "svc-2.5-pro-tts";
+const invalid = { code: "invalid_request", type: "invalid_request_error" };
+const voices = ["Kore", "Puck", "Charon", "Fenrir", "Aoede"] as const;
+
+test("the upstream is asked for PCM, by its own name of the model and with its own key", async () => {
+  gateway.upstream.replyWith(speechReplies.pcmChunked());
+  for (const response_format of ["wav", "pcm", undefined, null]) {
+    const usual = { speed: 1, instructions: "", stream_format: "audio" };
+    for (const fields of [{}, usual, { speed: null, instructions: null, stream_format: null }])
+      await (await speak({ response_format, ...fields })).arrayBuffer();
+    const request = gateway.upstream.requests.at(-1);
+    expect(request).toMatchObject({
+      path: "/v1/audio/speech",
+      headers: { authorization: "Bearer vendor-secret" },
+    });
+    for (const { json } of gateway.upstream.requests)
+      expect(json).toEqual({
+        model: "upstream-tts",
+        input: "Hello",
+        voice: "Kore",
+        response_format: "pcm",
+      });
+  }
+});
+
+describe("voices", () => {
+  test("go upstream as the route maps them, or by the same name", async () => {
+    gateway.upstream.replyWith(speechReplies.pcmChunked());
+    for (const model of [flash, pro])
+      for (const voice of voices) await (await speak({ model, voice })).arrayBuffer();
+    const sent = gateway.upstream.requests.map(({ json }) => (json as { voice: string }).voice);
+    expect(sent).toEqual([...voices, "a", "b", "c", "d", "e"]);
+  });
+
+  test("of other providers, misspelt, mapped or missing are refused with the list of ours", async () => {
+    for (const voice of [
+      "alloy",
+      "kore",
+      "KORE",
+      "Kore ",
+      "a",
+      "",
+      7,
+      ["Kore"],
+      { id: "voice_1234" },
+      null,
+      undefined,
+    ]) {
+      const refusal = await expectRefusal(speak({ model: pro, voice }), {
+        status: 400,
+        ...invalid,
+        param: "voice",
+      });
+      for (const ours of voices) expect(refusal.message).toContain(ours);
+    }
+    const thrown = await thrownBy(
+      gateway.client().audio.speech.create({ model: flash, input: "Hi", voice: "nova" }),
+    );
+    expect(thrown).toMatchObject({ status: 400, param: "voice" });
+    expect(gateway.upstream.requests).toBeEmpty();
+  });
+});
+
+describe("input", () => {
+  test("of 5000 emoji passes, because characters are code points", async () => {
+    gateway.upstream.replyWith(speechReplies.pcmChunked());
+    const input = "👋".repeat(5000);
+    expect((await speak({ input })).status).toBe(200);
+    expect(gateway.upstream.requests[0]?.json).toMatchObject({ input });
+    // A family is one character to the eye, and seven to the contract, which counts code points.
+    const families = "👩‍👩‍👧‍👦".repeat(714);
+    expect((await speak({ input: `${families}ab` })).status).toBe(200);
+  });
+
+  test("of 5001 characters, of none or of no text is refused by name", async () => {
+    const families = `${"👩‍👩‍👧‍👦".repeat(714)}abc`;
+    const texts = ["x".repeat(5001), "👋".repeat(5001), families];
+    const wrong = [...texts, "", 7, ["Hi"], null, undefined];
+    for (const input of wrong) {
+      const refusal = await expectRefusal(speak({ input }), {
+        status: 400,
+        ...invalid,
+        param: "input",
+      });
+      expect(refusal.message).toContain("5000");
+    }
+    expect(gateway.upstream.requests).toBeEmpty();
+  });
+});

@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { failures, speechReplies, tone } from "../../fake/recordings.ts";
 import { cutAfter, pausedAfter } from "../../fake/script.ts";
-import { refusalOf } from "../../replies/refusal.ts";
+import { expectRefusal } from "../../replies/refusal.ts";
 import { countTokens, flashTts, openPayer } from "../../setup/money-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
@@ -75,8 +75,11 @@ describe("speed and instructions", () => {
       ["speed", 2],
       ["instructions", "whisper"],
     ] as const) {
-      const refusal = await refusalOf(speak({ model: "google-tts", [field]: value }));
-      expect(refusal).toMatchObject({ status: 400, code: "invalid_request", param: field });
+      const refusal = await expectRefusal(speak({ model: "google-tts", [field]: value }), {
+        status: 400,
+        code: "invalid_request",
+        param: field,
+      });
       expect(refusal.message).toStartWith(`${field} `);
     }
     expect(gateway.upstream.requests).toBeEmpty();
@@ -84,7 +87,7 @@ describe("speed and instructions", () => {
 
   test("are taken as the vendor says of its models", async () => {
     for (const model of ["on-groq", "older"]) {
-      expect(await refusalOf(speak({ model, instructions: "whisper" }))).toMatchObject({
+      await expectRefusal(speak({ model, instructions: "whisper" }), {
         status: 400,
         param: "instructions",
       });
@@ -101,10 +104,7 @@ describe("speed and instructions", () => {
 
   test("that are longer than may be, or no text, are refused by name", async () => {
     for (const instructions of ["x".repeat(4097), "\ud800"])
-      expect(await refusalOf(speak({ instructions }))).toMatchObject({
-        status: 400,
-        param: "instructions",
-      });
+      await expectRefusal(speak({ instructions }), { status: 400, param: "instructions" });
     expect(gateway.upstream.requests).toBeEmpty();
   });
 
@@ -186,7 +186,7 @@ describe("stream_format sse", () => {
 
   test("that fails before the first sound has its real status", async () => {
     gateway.upstream.replyWith(failures.internal());
-    expect(await refusalOf(speak({ stream_format: "sse" }))).toMatchObject({ status: 502 });
+    await expectRefusal(speak({ stream_format: "sse" }), { status: 502 });
   });
 
   test("has one receipt, and the same price as plain audio", async () => {

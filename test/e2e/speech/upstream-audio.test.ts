@@ -5,7 +5,7 @@ import { httpReply, type Recording, tone } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";
-import { refusalOf } from "../../replies/refusal.ts";
+import { expectRefusal } from "../../replies/refusal.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const pcm = tone(0.25);
@@ -117,7 +117,7 @@ describe("a WAV of other samples than 24 kHz, mono, 16-bit whole numbers is a 50
   }))
     test(what, async () => {
       gateway.upstream.replyWith(audio([wav(options)]));
-      expect(await refusalOf(speak())).toMatchObject({ status: 502, code: "upstream_error" });
+      await expectRefusal(speak(), { status: 502, code: "upstream_error" });
     });
 
   test("another rate or layout", async () => {
@@ -125,7 +125,7 @@ describe("a WAV of other samples than 24 kHz, mono, 16-bit whole numbers is a 50
     stereo.writeUInt16LE(2, 22);
     for (const body of [fixtureBytes("sine-48khz-extensible.wav"), stereo]) {
       gateway.upstream.replyWith(audio([body]));
-      expect(await refusalOf(speak())).toMatchObject({ status: 502, code: "upstream_error" });
+      await expectRefusal(speak(), { status: 502, code: "upstream_error" });
     }
   });
 });
@@ -161,10 +161,7 @@ describe("what is not the audio that was asked for is a 502 with a JSON error:",
       for (const framing of ["chunked", "length"] as const) {
         gateway.upstream.replyWith(httpReply({ headers, body: [bytes], framing }));
         for (const format of ["wav", "pcm"] as const)
-          expect(await refusalOf(speak(format))).toMatchObject({
-            status: 502,
-            code: "upstream_error",
-          });
+          await expectRefusal(speak(format), { status: 502, code: "upstream_error" });
       }
     });
 });
@@ -174,7 +171,7 @@ test("a header is read up to 64 KiB, and one that is larger is a 502", async () 
   expect(described(await heard(await speak("pcm")))).toBe("the samples");
   for (const junkBytes of [66_000, 200_000]) {
     gateway.upstream.replyWith(audio([wav({ junkBytes })]));
-    expect(await refusalOf(speak("pcm"))).toMatchObject({ status: 502, code: "upstream_error" });
+    await expectRefusal(speak("pcm"), { status: 502, code: "upstream_error" });
   }
 });
 
@@ -199,7 +196,7 @@ describe("an upstream whose reply is refused is let go of, although it would tal
     test(what, async () => {
       gateway.upstream.replyWith([{ send: Buffer.concat([head, ...parts]) }, { hang: true }]);
       const arrival = gateway.upstream.nextRequest();
-      expect(await refusalOf(speak())).toMatchObject({ status: 502, code: "upstream_error" });
+      await expectRefusal(speak(), { status: 502, code: "upstream_error" });
       expect(await isLetGo(await arrival)).toBe(true);
     });
 });

@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { transcriptionReplies } from "../../fake/recordings.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";
-import { refusalOf } from "../../replies/refusal.ts";
+import { expectRefusal, refusalOf } from "../../replies/refusal.ts";
 import { openPayer, type Payer } from "../../setup/money-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 import { formOf, speechFile } from "./form.ts";
@@ -79,16 +79,13 @@ describe("bytes in flight", () => {
     }
     const [first] = payers;
     if (first === undefined) throw new Error("nobody pays");
-    expect(await refusalOf(send(first, largeFile()))).toMatchObject({
+    await expectRefusal(send(first, largeFile()), {
       status: 429,
       code: "rate_limit_exceeded",
       message: expect.stringContaining("32 MiB of request bodies in flight"),
     });
     const third = await openPayer(gateway);
-    expect(await refusalOf(send(third, largeFile()))).toMatchObject({
-      status: 503,
-      code: "gateway_overloaded",
-    });
+    await expectRefusal(send(third, largeFile()), { status: 503, code: "gateway_overloaded" });
     gate.resolve();
     for (const response of held) expect((await response).status).toBe(200);
     expect((await send(third, largeFile())).status).toBe(200);
@@ -99,7 +96,7 @@ describe("bytes in flight", () => {
     const payer = await openPayer(gateway);
     const noise = () => new File([new Uint8Array(22 * mebibyte)], "noise.wav");
     for (let round = 0; round < 4; round++)
-      expect(await refusalOf(send(payer, noise()))).toMatchObject({ status: 400, param: "file" });
+      await expectRefusal(send(payer, noise()), { status: 400, param: "file" });
     expect((await send(payer, largeFile())).status).toBe(200);
   });
 });
@@ -108,15 +105,9 @@ describe("an upload", () => {
   test("of an account without money, or without its budget, is 402 before it is measured", async () => {
     const poor = await openPayer(gateway, { credit: 50_000n });
     const noise = new File([new Uint8Array(1000)], "noise.wav");
-    expect(await refusalOf(send(poor, noise))).toMatchObject({
-      status: 402,
-      code: "insufficient_quota",
-    });
+    await expectRefusal(send(poor, noise), { status: 402, code: "insufficient_quota" });
     const limited = await openPayer(gateway, { budget: "0.00005/day" });
-    expect(await refusalOf(send(limited, noise))).toMatchObject({
-      status: 402,
-      code: "budget_exceeded",
-    });
+    await expectRefusal(send(limited, noise), { status: 402, code: "budget_exceeded" });
     expect(gateway.upstream.requests).toHaveLength(0);
   });
 
@@ -124,19 +115,10 @@ describe("an upload", () => {
     const payer = await openPayer(gateway);
     await gateway.server.operations.keys.setLimits({ id: payer.keyId, rpm: "1" });
     expect((await send(payer)).status).toBe(200);
-    expect(await refusalOf(send(payer))).toMatchObject({
-      status: 429,
-      code: "rate_limit_exceeded",
-    });
+    await expectRefusal(send(payer), { status: 429, code: "rate_limit_exceeded" });
     const announced = `content-length: ${20 * mebibyte}`;
     expect(await sendUnfinished(payer, announced)).toStartWith("HTTP/1.1 429 ");
     expect(gateway.upstream.requests).toHaveLength(1);
-  });
-
-  test("that the balance does not cover is 402, and no upstream gets it", async () => {
-    const poor = await openPayer(gateway, { credit: 1n });
-    expect(await refusalOf(send(poor))).toMatchObject({ status: 402, code: "insufficient_quota" });
-    expect(gateway.upstream.requests).toHaveLength(0);
   });
 
   test("larger than may be is 413: before it is read, or as soon as too much has come", async () => {

@@ -6,7 +6,7 @@ import { failures, TRANSCRIPT, transcriptionReplies } from "../../fake/recording
 import { cutAfter, pausedAfter } from "../../fake/script.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";
 import { replyProblems } from "../../replies/conformance.ts";
-import { refusalOf, thrownBy } from "../../replies/refusal.ts";
+import { expectRefusal, refusalOf, thrownBy } from "../../replies/refusal.ts";
 import { openPayer, type Payer } from "../../setup/money-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 import { type FormFields, formOf, speechFile } from "./form.ts";
@@ -145,8 +145,10 @@ describe("upstreams", () => {
 
   test("without timestamps are not asked for them", async () => {
     for (const response_format of ["srt", "vtt", "verbose_json"]) {
-      const refused = await refusalOf(send({ model: "plain", response_format }));
-      expect(refused).toMatchObject({ status: 400, param: "response_format" });
+      const refused = await expectRefusal(send({ model: "plain", response_format }), {
+        status: 400,
+        param: "response_format",
+      });
       expect(refused.message).toContain("json or text for plain");
     }
     expect(gateway.upstream.requests).toHaveLength(0);
@@ -155,8 +157,10 @@ describe("upstreams", () => {
     expect((await asked).body).toContain("whisper-1");
     // One that nobody knew of shows it by its reply.
     gateway.upstream.replyWith(transcriptionReplies.json());
-    const found = await refusalOf(send({ response_format: "vtt" }));
-    expect(found).toMatchObject({ status: 400, param: "response_format" });
+    await expectRefusal(send({ response_format: "vtt" }), {
+      status: 400,
+      param: "response_format",
+    });
   });
 
   test("that fail give their status, and nothing is charged", async () => {
@@ -220,10 +224,7 @@ describe("money", () => {
   test("what is not covered is refused before an upstream is asked", async () => {
     const poor = await openPayer(gateway, { credit: 4n * perSecond - 1n });
     const headers = { authorization: `Bearer ${poor.key}` };
-    expect(await refusalOf(send({}, { headers }))).toMatchObject({
-      status: 402,
-      code: "insufficient_quota",
-    });
+    await expectRefusal(send({}, { headers }), { status: 402, code: "insufficient_quota" });
     expect(gateway.upstream.requests).toHaveLength(0);
     const exact = await openPayer(gateway, { credit: 4n * perSecond });
     const response = await send({}, { headers: { authorization: `Bearer ${exact.key}` } });
@@ -241,9 +242,7 @@ describe("money", () => {
       expect(again.headers.get("content-type")).toBe(first.headers.get("content-type"));
       expect(await again.text()).toBe(await first.text());
       const other = { ...fields, file: new File([fixtureBytes("speech.flac")], "a.flac") };
-      expect(await refusalOf(send(other, { headers: key }))).toMatchObject({
-        code: "idempotency_key_reused",
-      });
+      await expectRefusal(send(other, { headers: key }), { code: "idempotency_key_reused" });
     }
     expect(gateway.upstream.requests).toHaveLength(3);
     expect(await payer.settled(3)).toHaveLength(3);

@@ -16,34 +16,37 @@ function reasonOf({ signal }: ActiveCall): string | undefined {
 const aborted = ({ signal }: ActiveCall) =>
   new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
 
-describe("a call", () => {
-  test("whose upstream does not begin ends at the first-byte limit, and not a moment before", () => {
-    const call = new ActiveCall(limits, 1_000);
-    call.tick(1_000 + limits.firstByteMs - 1);
-    expect(reasonOf(call)).toBeUndefined();
-    call.tick(1_000 + limits.firstByteMs);
-    expect(reasonOf(call)).toBe("upstream_timeout");
+/** Within which times the target was looked at, and found to be like this. */
+function looksAt(call: ActiveCall, found?: string): readonly number[] {
+  const looks: number[] = [];
+  call.onDial(async (withinMs) => {
+    looks.push(withinMs);
+    return found;
   });
+  return looks;
+}
 
-  test("that has begun ends when the upstream is silent for the idle limit", () => {
-    const call = new ActiveCall(limits, 0);
+describe("a call", () => {
+  const begun = (call: ActiveCall) => {
     call.waitForReader(10);
     call.waitForUpstream(20);
-    call.tick(20 + limits.idleMs - 1);
-    expect(reasonOf(call)).toBeUndefined();
-    call.tick(20 + limits.idleMs);
-    expect(reasonOf(call)).toBe("upstream_timeout");
-  });
-
-  test("that has sent no more than comments still has the first-byte limit, from its start", () => {
-    const call = new ActiveCall(limits, 0);
+  };
+  const commenting = (call: ActiveCall) => {
     for (let nowMs = 1_000; nowMs < limits.firstByteMs; nowMs += 100_000) {
       call.waitForReader(nowMs, true);
       call.waitForUpstream(nowMs);
     }
-    call.tick(limits.firstByteMs - 1);
+  };
+  test.each([
+    ["does not begin ends at the first-byte limit", () => {}, limits.firstByteMs],
+    ["has begun ends after the idle limit of silence", begun, 20 + limits.idleMs],
+    ["sent comments alone ends at the first-byte limit", commenting, limits.firstByteMs],
+  ] as const)("whose upstream %s, and not a moment before", (_, live, endMs) => {
+    const call = new ActiveCall(limits, 0);
+    live(call);
+    call.tick(endMs - 1);
     expect(reasonOf(call)).toBeUndefined();
-    call.tick(limits.firstByteMs);
+    call.tick(endMs);
     expect(reasonOf(call)).toBe("upstream_timeout");
   });
 
@@ -182,11 +185,7 @@ describe("an attempt", () => {
 
   test("without an answer at the connect limit has its target looked at, once", async () => {
     const { call, startMs } = begin();
-    const looks: number[] = [];
-    call.onDial(async (withinMs) => {
-      looks.push(withinMs);
-      return undefined;
-    });
+    const looks = looksAt(call);
     call.tick(startMs + limits.connectMs - 1);
     expect(looks).toEqual([]);
     call.tick(startMs + limits.connectMs);
@@ -212,15 +211,11 @@ describe("an attempt", () => {
 
   test("that was answered is not looked at", async () => {
     const { call, startMs } = begin();
-    let looks = 0;
-    call.onDial(async () => {
-      looks++;
-      return "no connection";
-    });
+    const looks = looksAt(call, "no connection");
     call.heard();
     call.tick(startMs + limits.connectMs);
     await settle();
-    expect([looks, call.signal.aborted]).toEqual([0, false]);
+    expect([looks, call.signal.aborted]).toEqual([[], false]);
   });
 
   test("is not failed by what was found of the target before it", async () => {
@@ -237,15 +232,11 @@ describe("an attempt", () => {
 
   test("is looked at for its own target only: the one before is no concern of it", async () => {
     const { call } = begin();
-    let looks = 0;
-    call.onDial(async () => {
-      looks++;
-      return "no connection";
-    });
+    const looks = looksAt(call, "no connection");
     call.beginAttempt();
     call.tick(monotonicMs() + limits.connectMs);
     await settle();
-    expect([looks, call.signal.aborted]).toEqual([0, false]);
+    expect([looks, call.signal.aborted]).toEqual([[], false]);
   });
 
   test("that has begun to answer is not failed by a late look", async () => {
@@ -305,11 +296,7 @@ describe("limits of a model's own", () => {
   test("a connection", async () => {
     const calls = new ActiveCalls(usual, () => 0);
     const call = calls.begin({ endpoint: "chat", timeouts: { connect: 2 } });
-    const looks: number[] = [];
-    call.onDial(async (withinMs) => {
-      looks.push(withinMs);
-      return undefined;
-    });
+    const looks = looksAt(call);
     call.tick(1_999);
     expect(looks).toEqual([]);
     call.tick(2_000);

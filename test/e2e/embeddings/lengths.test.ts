@@ -19,7 +19,6 @@ providers:
   plain: { kind: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
 models:
 ${model("titan", "cloud", "amazon.titan-embed-text-v2:0")}
-${model("cohere", "cloud", "cohere.embed-english-v3")}
 ${model("nova", "cloud", "amazon.nova-2-multimodal-embeddings-v1:0")}
 ${model("old-google", "google", "text-embedding-004")}
 ${model("new-google", "google", "gemini-embedding-001")}
@@ -49,12 +48,6 @@ describe("on Bedrock", () => {
 
   test("a length that Titan has not is refused by its field", async () => {
     await expectRefusal(embed("titan", { dimensions: 768 }), { status: 400, param: "dimensions" });
-  });
-
-  test("Cohere gives vectors of its own length", async () => {
-    gateway.upstream.replyWith(jsonReply({ body: { embeddings: [vector(1024)] } }));
-    expect(await lengthOf(await embed("cohere"))).toBe(1024);
-    expect(asked()[0]).not.toHaveProperty("output_dimension");
   });
 
   test("Nova, which can, gives 3,072 numbers", async () => {

@@ -103,15 +103,6 @@ describe("requests a minute", () => {
     expect(message).toContain("This account has reached its limit of 2 requests per minute");
   });
 
-  test("of one key are nothing to another of the same account", async () => {
-    const payer = await limited({ rpm: "1" });
-    const other = await secondKey(payer, { rpm: "1" });
-    await served(payer.chat());
-    await waitOf(payer.chat());
-    await served(other());
-    await waitOf(other());
-  });
-
   test("can be given with the account and with the key", async () => {
     const { operations } = gateway.server;
     const { id } = await operations.accounts.create({ name: "limited from birth", rpm: "9" });
@@ -221,21 +212,6 @@ describe("requests at a time", () => {
     const again = await holdMany(payer, 3);
     await expectFull(payer, 3);
     for (const call of again) await call.answer();
-  });
-
-  test("of an account are shared by its keys", async () => {
-    const payer = await openPayer(gateway);
-    const { operations } = gateway.server;
-    await operations.accounts.setLimits({ account: payer.id, concurrency: "2" });
-    const { key } = await operations.keys.create({ account: payer.id });
-    const headers = { authorization: `Bearer ${key}` };
-    const ours = await heldCall(gateway, () => payer.chat());
-    const theirs = await heldCall(gateway, () => payer.chat({}, { headers }));
-    await expectFull(payer, 2, "account");
-    expect((await payer.chat({}, { headers })).status).toBe(429);
-    await theirs.answer();
-    await served(payer.chat());
-    await ours.answer();
   });
 
   describe("a place is given back", () => {

@@ -50,32 +50,18 @@ async function expectFree(payer: Payer, outcome: string) {
 }
 
 describe("an upstream that fails before it has said a word costs nothing:", () => {
-  const { head } = started;
-  const failures: Readonly<Record<string, readonly [Reply, string]>> = {
-    "no head, by close": [[{ close: true }], "upstream_error"],
-    "no head, by reset": [[{ reset: true }], "upstream_error"],
-    "a head and nothing else": [[{ send: head }, { close: true }], "upstream_error"],
-    "a usage and no word": [
-      [
-        {
-          send: open(
-            chatStream({
-              events: [chatChunk({ choices: [], usage: usageOf({ prompt: 9, completion: 0 }) })],
-            }),
-          ),
-        },
-        { close: true },
-      ],
-      "upstream_error",
-    ],
-    "an error as the first event": [
-      chatStream({ events: [{ error: { message: "no" } }] }),
-      "upstream_error",
-    ],
-    "a limit": [vendorError(429, { message: "no" }), "upstream_rate_limited"],
-    "an empty stream": [chatStream({ events: [DONE] }), "upstream_error"],
-  };
-  for (const [name, [reply, outcome]] of Object.entries(failures))
+  const counted = chatChunk({ choices: [], usage: usageOf({ prompt: 9, completion: 0 }) });
+  const usageAlone = open(chatStream({ events: [counted] }));
+  const failures: readonly (readonly [string, Reply, string?])[] = [
+    ["no head, by close", [{ close: true }]],
+    ["no head, by reset", [{ reset: true }]],
+    ["a head and nothing else", [{ send: started.head }, { close: true }]],
+    ["a usage and no word", [{ send: usageAlone }, { close: true }]],
+    ["an error as the first event", chatStream({ events: [{ error: { message: "no" } }] })],
+    ["a limit", vendorError(429, { message: "no" }), "upstream_rate_limited"],
+    ["an empty stream", chatStream({ events: [DONE] })],
+  ];
+  for (const [name, reply, outcome = "upstream_error"] of failures)
     for (const stream of [false, true])
       test(`${name}, ${stream ? "streamed" : "whole"}`, async () => {
         gateway.upstream.replyOnce(reply);

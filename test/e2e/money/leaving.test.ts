@@ -215,6 +215,10 @@ describe("in the middle of a stream", () => {
 describe("after the finish_reason", () => {
   const usage = usageOf({ prompt: 11, completion: 7 });
   const finished = streamOf(textChunk("Hello"), chatChunk({ finish: "stop" }));
+  const heardAll = async (call: Promise<Response>, request: RecordedRequest) => {
+    await new BodyReader(await call).until("Hello");
+    await wasRead(request);
+  };
 
   test("a usage that comes within half a second is what is paid", async () => {
     const gate = Promise.withResolvers<void>();
@@ -228,10 +232,7 @@ describe("after the finish_reason", () => {
         { hang: true },
       ],
       body: { stream: true },
-      until: async (call, request) => {
-        await new BodyReader(await call).until("Hello");
-        await wasRead(request);
-      },
+      until: heardAll,
     });
     // A whole exchange later the gateway knows that the caller has gone.
     await fetch(`${gateway.origin}/healthz`);
@@ -247,10 +248,7 @@ describe("after the finish_reason", () => {
     const { payer, request } = await leaveWhen({
       script: [{ send: open(finished) }, comments, { hang: true }],
       body: { stream: true },
-      until: async (call, request) => {
-        await new BodyReader(await call).until("Hello");
-        await wasRead(request);
-      },
+      until: heardAll,
     });
     expect(await payer.receipt()).toMatchObject({
       outcome: "left",

@@ -8,6 +8,7 @@ import {
   chatJson,
   chatStream,
   embeddingsReply,
+  type Recording,
   speechReplies,
   vendorError,
 } from "../../fake/recordings.ts";
@@ -126,8 +127,10 @@ const drain = async (call: Promise<Response>) => {
   await response.bytes().catch(() => {});
   return response;
 };
-const said = (content: string) =>
-  chatStream({ events: [chatChunk({ delta: { role: "assistant", content } })] });
+const said = (content: string, ...after: Parameters<typeof chatStream>[0]["events"]) =>
+  chatStream({ events: [chatChunk({ delta: { role: "assistant", content } }), ...after] });
+const brokenOff = (recording: Recording, parts: number) =>
+  cutAfter({ recording, parts, by: "close", until: heard.promise });
 const vendorWords = { message: `${canary.vendor} ${canary.prompt} ${canary.vendorKey}` };
 
 interface Failure {
@@ -156,40 +159,22 @@ const upstreamFailures: Readonly<Record<string, Failure>> = {
     line: { ...ofChat, code: "upstream_timeout", status: 504 },
   },
   "breaks off a stream": {
-    reply: () =>
-      cutAfter({
-        recording: said(canary.answer),
-        parts: 1,
-        by: "close",
-        until: heard.promise,
-      }),
+    reply: () => brokenOff(said(canary.answer), 1),
     ask: stream,
     line: failed,
   },
   "puts an error into a stream": {
-    reply: () =>
-      chatStream({
-        events: [chatChunk({ delta: { content: canary.answer } }), { error: vendorWords }],
-      }),
+    reply: () => said(canary.answer, { error: vendorWords }),
     ask: stream,
     line: failed,
   },
   "puts what is no JSON into a stream": {
-    reply: () =>
-      chatStream({
-        events: [chatChunk({ delta: { content: canary.answer } }), `data: {"${canary.vendor}`],
-      }),
+    reply: () => said(canary.answer, `data: {"${canary.vendor}`),
     ask: stream,
     line: failed,
   },
   "breaks off a sound": {
-    reply: () =>
-      cutAfter({
-        recording: speechReplies.pcmChunked(),
-        parts: 2,
-        by: "close",
-        until: heard.promise,
-      }),
+    reply: () => brokenOff(speechReplies.pcmChunked(), 2),
     ask: speak,
     line: { ...failed, endpoint: "speech", model: "voice" },
   },

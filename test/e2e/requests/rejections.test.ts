@@ -77,10 +77,26 @@ describe("every refusal is recorded", () => {
     });
   });
 
-  test("400: the body is not JSON, and nothing of it is kept", async () => {
-    const reply = await payer.call("/chat/completions", '{"messages": "a private word');
-    const row = await recordOf(payer, reply);
-    expect(row).toMatchObject({ status: 400, model: null, code: "invalid_json" });
+  const ask = (path: string, method = "GET") =>
+    fetch(`${gateway.baseUrl}${path}`, { method, ...keyed(payer.key) });
+  const once = { headers: { "idempotency-key": "once" } };
+  const halfJson = '{"messages": "a private word';
+  const plain = { headers: { "content-type": "text/plain" } };
+  const large = { body: "x".repeat(33 * 1024 * 1024) };
+  test.each([
+    [400, "invalid_json", { model: null }, () => payer.call("/chat/completions", halfJson)],
+    [404, "not_found", { endpoint: null, model: null }, () => ask("/batches", "POST")],
+    [404, "model_not_found", { endpoint: "models" }, () => ask("/models/no-such-model")],
+    [405, "method_not_allowed", {}, () => ask("/chat/completions")],
+    [409, "idempotency_key_reused", {}, () => payer.chat({ temperature: 1 }, once)],
+    [413, "request_too_large", {}, () => payer.chat({}, large)],
+    [415, "unsupported_media_type", {}, () => payer.chat({}, plain)],
+    [429, "rate_limit_exceeded", {}, () => payer.chat()],
+  ] as const)("%d %s, and nothing of a body is kept", async (status, code, more, refused) => {
+    if (status === 429) await operations().keys.setLimits({ id: payer.keyId, rpm: "1" });
+    expect((await payer.chat({}, once)).status).toBe(200);
+    const row = await recordOf(payer, await refused());
+    expect(row).toMatchObject({ status, code, ...more });
     expect(JSON.stringify(row)).not.toContain("private");
   });
 
@@ -102,36 +118,6 @@ describe("every refusal is recorded", () => {
     const ofDialect = await rowsOf({ account: payer.id, dialect: "chat" });
     expect(ofDialect.map(({ id }) => id)).toEqual([row.id]);
     expect(await rowsOf({ account: payer.id, dialect: "responses" })).toEqual([]);
-  });
-
-  test("404 and 405: an unknown path or model, a wrong method", async () => {
-    const ask = (path: string, method = "GET") =>
-      fetch(`${gateway.baseUrl}${path}`, { method, ...keyed(payer.key) });
-    const path = await recordOf(payer, await ask("/batches", "POST"));
-    expect(path).toMatchObject({ status: 404, endpoint: null, model: null });
-    const model = await recordOf(payer, await ask("/models/no-such-model"));
-    expect(model).toMatchObject({ code: "model_not_found", endpoint: "models" });
-    expect((await recordOf(payer, await ask("/chat/completions"))).status).toBe(405);
-  });
-
-  test("409: an Idempotency-Key for another body", async () => {
-    const init = { headers: { "idempotency-key": "once" } };
-    expect((await payer.chat({}, init)).status).toBe(200);
-    const row = await recordOf(payer, await payer.chat({ temperature: 1 }, init));
-    expect(row.code).toBe("idempotency_key_reused");
-  });
-
-  test("413 and 415: too large, not JSON", async () => {
-    const large = await payer.chat({}, { body: "x".repeat(33 * 1024 * 1024) });
-    expect((await recordOf(payer, large)).status).toBe(413);
-    const typed = { headers: { "content-type": "text/plain" } };
-    expect((await recordOf(payer, await payer.chat({}, typed))).status).toBe(415);
-  });
-
-  test("429: over the limit of the key", async () => {
-    await operations().keys.setLimits({ id: payer.keyId, rpm: "1" });
-    expect((await payer.chat()).status).toBe(200);
-    expect((await recordOf(payer, await payer.chat())).code).toBe("rate_limit_exceeded");
   });
 
   test("401: a key that was revoked, has expired or was rotated", async () => {

@@ -13,17 +13,13 @@ import {
   openPayer,
   type Payer,
   type PayerOptions,
-  type TestClock,
   waitUntil,
 } from "../../setup/money-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
-const beginMs = Date.parse("2027-03-01T12:00:00Z");
-const clock: TestClock = clockAt(new Date(beginMs).toISOString());
-const gateway = useTestGateway({ clock });
-beforeEach(() => {
-  gateway.upstream.replyWith(chatJson({ usage: usageOf({ prompt: 19, completion: 10 }) }));
-});
+const gateway = useTestGateway({ clock: clockAt("2027-03-01T12:00:00Z") });
+const usual = chatJson({ usage: usageOf({ prompt: 19, completion: 10 }) });
+beforeEach(() => gateway.upstream.replyWith(usual));
 
 interface LimitTexts {
   readonly rpm?: string;
@@ -65,12 +61,8 @@ async function served(call: Promise<Response>): Promise<Response> {
 /** A 429 that may be tried again: how long it is told to wait. */
 async function waitOf(call: Promise<Response>): Promise<number> {
   const response = await call;
-  const { status, code, type } = await refusalOf(response.clone());
-  expect({ status, code, type }).toEqual({
-    status: 429,
-    code: "rate_limit_exceeded",
-    type: "rate_limit_error",
-  });
+  const limited = { status: 429, code: "rate_limit_exceeded", type: "rate_limit_error" };
+  await expectRefusal(response.clone(), limited);
   const { headers } = response;
   const waitMs = Number(headers.get("retry-after-ms"));
   expect(headers.get("retry-after")).toBe(String(Math.ceil(waitMs / 1_000)));

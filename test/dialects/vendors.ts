@@ -133,9 +133,6 @@ export const sceneName = ({ driver, vendor, isNative }: Pair) =>
 /** For calls that others must not have taught the gateway anything about. */
 export const twinOf = ({ name }: Pick<Vendor, "name">) => `${name}-twin`;
 
-/** Called by one case alone: whether it hides its thoughts stays unknown. */
-export const strangerOf = ({ name }: Pick<Vendor, "name">) => `${name}-stranger`;
-
 /** Reaches the end of its life in the tests of that. */
 export const oldOf = ({ name }: Pick<Vendor, "name">) => `${name}-old`;
 
@@ -149,7 +146,7 @@ const price = '{ input: "0.30", cached_input: "0.03", cache_write: "0.40", outpu
 function entriesOf(vendor: Vendor): readonly string[] {
   const routes = `[{ provider: ${vendor.name}, model: "${upstreamModel(vendor)}" }]`;
   const terms = `endpoint: chat, max_output_tokens: 8192, price: ${price}, routes: ${routes}`;
-  const ids = [vendor.name, twinOf(vendor), strangerOf(vendor), oldOf(vendor)];
+  const ids = [vendor.name, twinOf(vendor), oldOf(vendor)];
   return ids.map((id) => `  ${id}: { ${terms} }`);
 }
 

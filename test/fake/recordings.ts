@@ -3,14 +3,14 @@
  * OpenAI, Gemini's compatible face, vLLM, llama.cpp and TGI; ids, texts and counts are made up.
  */
 
-export { httpChunk, httpReply, jsonReply, type Recording } from "./http/reply.ts";
+export { eventReply, httpChunk, httpReply, jsonReply, type Recording } from "./http/reply.ts";
 export {
   CHAT_USAGE,
   chatAnswers,
   chatJson,
   TOOL_CALL,
 } from "./openai/chat-json.ts";
-export { chatChunk, chatStream, DONE, openaiEvents } from "./openai/chat-stream.ts";
+export { chatChunk, chatStream, DONE, deltaStream, openaiEvents } from "./openai/chat-stream.ts";
 export { chatStreams } from "./openai/chat-streams.ts";
 export { embeddingReplies, embeddingsReply, VECTORS } from "./openai/embedding-replies.ts";
 export {

@@ -8,7 +8,7 @@ import { framed, packetsUntil } from "../../providers/stage.ts";
 import { BodyReader } from "../../replies/event-stream.ts";
 import { leaver } from "../../setup/money-home.ts";
 import { forms, reply, type Stage } from "../stage.ts";
-import { type Pair, strangerOf } from "../vendors.ts";
+import type { Pair } from "../vendors.ts";
 
 export function failureCases(stage: Stage, pair: Pair): void {
   describe("what fails", () => {
@@ -108,24 +108,6 @@ function lateCases(stage: Stage, pair: Pair): void {
 }
 
 function leavingCases(stage: Stage, pair: Pair): void {
-  test("a disconnect in the middle of a stream reaches the upstream and is on the receipt", async () => {
-    const { said, parts } = begun(pair);
-    const caller = await stage.caller(pair);
-    stage.answer(pair, cutAfter({ recording: framed(said), parts, by: "hang" }));
-    const arrived = stage.nextCall();
-    const { signal, leave } = leaver();
-    // A model that is known to hide its thoughts would be read on for its count.
-    const call = caller.send({ model: strangerOf(pair.vendor) }, "streamed", { signal });
-    await new BodyReader(await call).until("Grüße");
-    await leave(call);
-    const request = await arrived;
-    await request.closed;
-    expect(request.abortedByClient).toBe(true);
-    const { outcome, charged } = await caller.payer.receipt();
-    expect(outcome).toBe("left");
-    expect(charged > 0n).toBe(true);
-  });
-
   test("a disconnect before the first byte of a stream is free", async () => {
     const caller = await stage.caller(pair);
     stage.answer(pair, [{ hang: true }]);

@@ -2,7 +2,6 @@
 
 import { describe, expect, test } from "bun:test";
 import { finishReasons } from "../../../src/call/chat.ts";
-import { pausedAfter } from "../../fake/script.ts";
 import {
   clockCall,
   clockTool,
@@ -14,8 +13,7 @@ import {
   weatherTool,
 } from "../../providers/calls.ts";
 import type { Answer, Counts } from "../../providers/dialect.ts";
-import { framed, packetsUntil } from "../../providers/stage.ts";
-import { BodyReader } from "../../replies/event-stream.ts";
+import { packetsUntil } from "../../providers/stage.ts";
 import { forms, reply, type Stage } from "../stage.ts";
 import { isScene, type Pair, prices } from "../vendors.ts";
 
@@ -86,7 +84,7 @@ function paidCases(stage: Stage, pair: Pair): void {
 }
 
 function textCases(stage: Stage, pair: Pair): void {
-  const { driver, wire } = pair;
+  const { wire } = pair;
   for (const form of forms) {
     test(`${form}: spaces and line ends are kept`, async () => {
       const texts = [" ", "\n\n", "  data: x\r\n", "\t", "\u2028", '\\"quoted\\"', "end "];
@@ -105,19 +103,6 @@ function textCases(stage: Stage, pair: Pair): void {
       expect(heard).toMatchObject({ text: "", calls: [], finish: "stop" });
     });
   }
-
-  test("a stream gives its words as they come, not at its end", async () => {
-    const said = wire.streamed(plainAnswer(wire.can));
-    const held = Promise.withResolvers<void>();
-    const parts = packetsUntil(said, "Grüße");
-    stage.answer(pair, pausedAfter({ recording: framed(said), parts, until: held.promise }));
-    const caller = await stage.caller(pair);
-    const body = new BodyReader(await caller.send({}, "streamed"));
-    await body.until("Grüße");
-    expect(body.text).not.toContain("you!");
-    held.resolve();
-    expect(driver.fromStream(await body.rest())).toMatchObject({ text: plainText, isDone: true });
-  });
 }
 
 function endCases(stage: Stage, pair: Pair): void {

@@ -45,7 +45,6 @@ models:
   plain: ${model("{ provider: plain, model: any }")}
   claude: ${model("{ provider: anthropic, model: claude-sonnet-4-5 }, { provider: spare, model: claude-sonnet-4-5, priority: 2 }", "aliases: [best],")}
   pro: ${model("{ provider: google, model: gemini-3-pro }")}
-  flash: ${model("{ provider: google, model: gemini-2.5-flash }")}
 `,
 });
 
@@ -168,14 +167,6 @@ const leftOut: readonly Way[] = [
   { from: "pro", to: "claude", drivers, signs: googleSigns, secrets: ofGoogle, says: claudeSays },
   // Chat completions have no place for the model: there the vendor decides.
   {
-    from: "pro",
-    to: "flash",
-    drivers: translating,
-    signs: googleSigns,
-    secrets: ofGoogle,
-    says: googleSays,
-  },
-  {
     from: "routed",
     to: "other-routed",
     drivers: translating,
@@ -205,6 +196,18 @@ describe("is left out for another model", () => {
           const sent = await handOver({ driver, form, from, signs, to, replies: [says()] });
           for (const secret of secrets) expect(sent).not.toContain(secret);
         });
+
+  test("and a model that must sign its thoughts does not think without them", async () => {
+    const exchange = {
+      driver: messagesDriver,
+      form: "whole",
+      from: "plain",
+      to: "claude",
+    } as const;
+    const sent = await handOver({ ...exchange, signs: unsigned, replies: [claudeSays()] });
+    expect(sent).not.toContain(thought);
+    expect(JSON.parse(sent)).toMatchObject({ thinking: { type: "disabled" } });
+  });
 
   test("what OpenAI encrypted itself, with its summary", async () => {
     const secret = String(reasoningItem["encrypted_content"]);
@@ -253,6 +256,12 @@ describe("goes back to the model that made it", () => {
           reasoning: thought,
           reasoning_details: [routedDetail],
         });
+      });
+
+      test(`${driver.name}, ${form}: without a signature`, async () => {
+        const exchange = { driver, form, from: "deepseek", signs: unsigned, to: "deepseek" };
+        const { messages } = JSON.parse(await handOver({ ...exchange, replies: [chatSays()] }));
+        expect(messages[1]).toMatchObject({ reasoning_content: thought });
       });
     }
 });

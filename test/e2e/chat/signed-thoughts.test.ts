@@ -1,8 +1,9 @@
 /** Signed thoughts in streams, as the helpers of the official SDKs put them together. */
 
 import { expect, test } from "bun:test";
-import { isJsonObject, type Json, type JsonObject } from "../../../src/call/chat.ts";
-import { httpReply } from "../../fake/http/reply.ts";
+import type { JsonObject } from "../../../src/call/chat.ts";
+import { chatDriver } from "../../dialects/drivers/chat.ts";
+import { eventReply } from "../../fake/http/reply.ts";
 import { type AnthropicBlock, anthropicEvents } from "../../fake/vendors/anthropic-messages.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
@@ -19,11 +20,7 @@ models:
 
 const usage = { input_tokens: 20, output_tokens: 30 };
 const saying = (blocks: readonly AnthropicBlock[], stopReason: string) =>
-  httpReply({
-    headers: { "content-type": "text/event-stream" },
-    body: anthropicEvents({ blocks, stopReason, usage }),
-    framing: "chunked",
-  });
+  eventReply(anthropicEvents({ blocks, stopReason, usage }));
 const thoughts: readonly AnthropicBlock[] = [
   { type: "thinking", thinking: "First I look.", signature: "c2lnbmVkIDE=" },
   { type: "redacted_thinking", data: "ZW5jcnlwdGVk" },
@@ -44,17 +41,7 @@ const expected = [
   { type: "reasoning.text", text: "Then I think.", signature: "c2lnbmVkIDI=", index: 2 },
 ];
 
-test("the stream helper of the Node SDK keeps every signed thought", async () => {
-  gateway.upstream.replyWith(saying([...thoughts, called], "tool_use"));
-  const stream = gateway.client().chat.completions.stream({
-    ...question,
-    tools: [{ type: "function", function: look }],
-  });
-  const [choice] = (await stream.finalChatCompletion()).choices;
-  expect(Reflect.get(choice?.message ?? {}, "reasoning_details")).toMatchObject(expected);
-});
-
-test("what the helper gives can be sent back, and the vendor gets every signed thought", async () => {
+test("the stream helper of the Node SDK keeps every signed thought, which can be sent back, and the vendor gets every signed thought", async () => {
   gateway.upstream.replyOnce(saying([...thoughts, called], "tool_use"));
   gateway.upstream.replyWith(saying([{ type: "text", text: "Rain." }], "end_turn"));
   const { completions } = gateway.client().chat;
@@ -62,6 +49,7 @@ test("what the helper gives can be sent back, and the vendor gets every signed t
   const first = completions.stream({ ...question, tools });
   const message = (await first.finalChatCompletion()).choices[0]?.message;
   if (message === undefined) throw new Error("no message");
+  expect(Reflect.get(message, "reasoning_details")).toMatchObject(expected);
   const result = { role: "tool" as const, tool_call_id: "toolu_1", content: "rain" };
   const messages = [...question.messages, message, result];
   const second = completions.stream({ ...question, tools, messages });
@@ -78,39 +66,13 @@ test("what the helper gives can be sent back, and the vendor gets every signed t
 
 test("deltas joined as the Python SDK joins them give every signed thought once", async () => {
   gateway.upstream.replyWith(saying([...thoughts, called], "tool_use"));
-  const stream = await gateway.client().chat.completions.create({ ...question, stream: true });
-  let message: JsonObject = {};
-  for await (const { choices } of stream)
-    for (const { delta } of choices) message = joined(message, delta as unknown as JsonObject);
-  expect(message["reasoning_details"]).toMatchObject(expected);
-  expect(message["reasoning_content"]).toBe("First I look.Then I think.");
+  const streamed = { stream: true, stream_options: { include_usage: true } };
+  const reply = await gateway.call("/chat/completions", { ...question, ...streamed });
+  expect(chatDriver.fromStream(await reply.text()).echo).toMatchObject({
+    reasoning_details: expected,
+    reasoning_content: "First I look.Then I think.",
+  });
 });
-
-/** Texts behind each other; lists by the `index` that each entry must have; `index` and `type` stay. */
-function joined(before: JsonObject, delta: JsonObject): JsonObject {
-  const after: Record<string, Json | undefined> = { ...before };
-  for (const [name, value] of Object.entries(delta)) {
-    const known = after[name];
-    if (known === undefined || known === null || name === "index" || name === "type")
-      after[name] = value;
-    else if (value === null || value === undefined) continue;
-    else if (typeof known === "string") after[name] = known + String(value);
-    else if (isJsonObject(known)) after[name] = joined(known, isJsonObject(value) ? value : {});
-    else if (Array.isArray(known) && Array.isArray(value)) after[name] = joinedLists(known, value);
-  }
-  return after;
-}
-
-function joinedLists(known: readonly Json[], added: readonly Json[]): readonly Json[] {
-  const list = [...known];
-  for (const entry of added) {
-    if (!isJsonObject(entry) || typeof entry["index"] !== "number")
-      throw new TypeError("an entry of a list has no index");
-    const before = list[entry["index"]];
-    list[entry["index"]] = isJsonObject(before) ? joined(before, entry) : entry;
-  }
-  return list;
-}
 
 test("a compatible vendor's pieces of signed thoughts are put together for the helper", async () => {
   const piece = (details: readonly object[], finish: string | null = null) => ({
@@ -128,13 +90,7 @@ test("a compatible vendor's pieces of signed thoughts are put together for the h
     { choices: [{ index: 0, delta: { content: "Rain." }, finish_reason: "stop" }] },
     { choices: [], usage: { prompt_tokens: 20, completion_tokens: 30, total_tokens: 50 } },
   ].map((event) => `data: ${JSON.stringify(event)}\n\n`);
-  gateway.upstream.replyWith(
-    httpReply({
-      headers: { "content-type": "text/event-stream" },
-      body: [...events, "data: [DONE]\n\n"],
-      framing: "chunked",
-    }),
-  );
+  gateway.upstream.replyWith(eventReply([...events, "data: [DONE]\n\n"]));
   const { completions } = gateway.client().chat;
   const messages = [{ role: "user" as const, content: "The weather?" }];
   const stream = completions.stream({ model: "routed", messages });

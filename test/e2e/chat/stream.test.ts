@@ -250,18 +250,6 @@ describe("quirks of deltas", () => {
     expect([reasoningOf(stream), textOf(stream)]).toEqual(["Six times seven.", "42"]);
   });
 
-  test("a vendor's own finish words become the contract's", async () => {
-    for (const [word, reason] of [
-      ["eos", "stop"],
-      ["length", "length"],
-      ["content_filter", "content_filter"],
-      ["function_call", "tool_calls"],
-    ] as const) {
-      const events = [chatChunk({ delta: { content: "x" } }), chatChunk({ finish: word }), DONE];
-      expect(finishOf(await relay(chatStream({ events })))).toBe(reason);
-    }
-  });
-
   test("logprobs stay with their token", async () => {
     const logprobs = { content: [{ token: "Hi", logprob: -0.1, bytes: null, top_logprobs: [] }] };
     const choice = { index: 0, delta: { content: "Hi" }, logprobs, finish_reason: null };

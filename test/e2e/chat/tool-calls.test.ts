@@ -51,14 +51,6 @@ describe("in a whole reply", () => {
     } as object as NonNullable<(typeof choices)[0]>["message"]);
   });
 
-  test("stay in their order", async () => {
-    const calls = [TOOL_CALL, { ...TOOL_CALL, id: "call_vendor_b2" }];
-    gateway.upstream.replyOnce(chatJson({ text: null, message: { tool_calls: calls } }));
-    const { choices } = await (await chat()).json();
-    expect(choices[0].message.tool_calls).toEqual(calls);
-    expect(choices[0].finish_reason).toBe("tool_calls");
-  });
-
   test("stay beside a function_call that says the same", async () => {
     const legacy = { name: "f", arguments: "{}" };
     const call = { id: "a", type: "function", function: legacy };
@@ -129,16 +121,6 @@ describe("in a stream", () => {
         function: { name: "get_weather", arguments: '{"city":"Zürich","unit":"celsius"}' },
       });
     });
-
-  test("each of two tool calls keeps its own identity", async () => {
-    const pieces = toolPiecesOf(await relay(chatStreams.twoToolCalls()));
-    expect(pieces.map(({ index, id }) => [index, id])).toEqual([
-      [0, "call_vendor_0"],
-      [0, undefined],
-      [1, "call_vendor_1"],
-      [1, undefined],
-    ]);
-  });
 
   test("empty or null tool_calls beside text do not make it a tool call", async () => {
     for (const tool_calls of [null, []]) {

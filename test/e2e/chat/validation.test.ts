@@ -29,6 +29,9 @@ describe("a place within a field that is wrong is named, and the message says wh
   afterEach(() => expect(gateway.upstream.requests).toEqual([]));
 
   const content = (message: object) => ({ messages: [message] });
+  const part = (one: object, role = "user") => content({ role, content: [one] });
+  const call = (one: object) => content({ role: "assistant", tool_calls: [{ id: "a", ...one }] });
+  const first = "messages[0].content[0]";
 
   type Case = readonly [given: object, param: string, right: string];
   const cases: readonly Case[] = [
@@ -43,48 +46,20 @@ describe("a place within a field that is wrong is named, and the message says wh
     [content({ role: "user", content: {} }), "messages[0].content", "text, or a list"],
     [content({ role: "user", content: [] }), "messages[0].content", "a list of one or more"],
     [content({ role: "user", content: ["x"] }), "messages[0].content[0]", "an object with a type"],
-    [
-      content({ role: "user", content: [{ type: "text" }] }),
-      "messages[0].content[0].text",
-      "is required and must be a string",
-    ],
-    [
-      content({ role: "user", content: [{ type: "audio", audio: "" }] }),
-      "messages[0].content[0].type",
-      "one of: text, image_url",
-    ],
-    [
-      content({ role: "user", content: [{ type: "image_url", image_url: "http://x" }] }),
-      "messages[0].content[0].image_url",
-      "an object with a url",
-    ],
-    [
-      content({ role: "user", content: [{ type: "image_url" }] }),
-      "messages[0].content[0].image_url",
-      "is required and must be an object with a url",
-    ],
-    [
-      content({ role: "user", content: [{ type: "image_url", image_url: {} }] }),
-      "messages[0].content[0].image_url.url",
-      "is required",
-    ],
-    [
-      content({ role: "system", content: [{ type: "image_url", image_url: { url: "x" } }] }),
-      "messages[0].content[0].type",
-      "one of: text",
-    ],
+    [part({ type: "text" }), `${first}.text`, "is required and must be a string"],
+    [part({ type: "audio", audio: "" }), `${first}.type`, "one of: text, image_url"],
+    [part({ type: "image_url", image_url: "x" }), `${first}.image_url`, "an object with a url"],
+    [part({ type: "image_url" }), `${first}.image_url`, "is required and must be an object"],
+    [part({ type: "image_url", image_url: {} }), `${first}.image_url.url`, "is required"],
+    [part({ type: "image_url", image_url: { url: "x" } }, "system"), `${first}.type`, "of: text"],
     [content({ role: "system" }), "messages[0].content", "is required"],
     [content({ role: "assistant" }), "messages[0].content", "unless the message has tool_calls"],
     [
-      content({ role: "assistant", content: null, tool_calls: [] }),
+      content({ role: "assistant", tool_calls: [] }),
       "messages[0].content",
-      "unless the message has tool_calls",
+      "unless the message has",
     ],
-    [
-      content({ role: "assistant", tool_calls: [{ id: "a", function: { name: "f" } }] }),
-      "messages[0].tool_calls[0].function.arguments",
-      "is required",
-    ],
+    [call({ function: { name: "f" } }), "messages[0].tool_calls[0].function.arguments", "required"],
     [content({ role: "tool", content: "4" }), "messages[0].tool_call_id", "is required"],
     [
       { stream_options: { include_usage: "yes" } },

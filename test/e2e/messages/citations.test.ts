@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import type { JsonObject } from "../../../src/call/chat.ts";
-import { chatChunk, chatJson, chatStream, DONE } from "../../fake/recordings.ts";
+import { chatJson, deltaStream } from "../../fake/recordings.ts";
 import { anthropicAt, ask, messagesManifest, nativeWhole } from "../../setup/messages-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
@@ -25,11 +25,6 @@ const citation = (name: string) => ({
   cited_text: `words of ${name}`,
   encrypted_index: "",
 });
-const streamOf = (deltas: readonly JsonObject[]) =>
-  chatStream({
-    events: [...deltas.map((delta) => chatChunk({ delta })), chatChunk({ finish: "stop" }), DONE],
-  });
-
 test("a whole reply cites the sources of its text", async () => {
   const annotations = [annotation("a"), { type: "file_citation", file_citation: {} }];
   gateway.upstream.replyOnce(chatJson({ message: { content: "So.", annotations } }));
@@ -39,7 +34,7 @@ test("a whole reply cites the sources of its text", async () => {
 
 test("a streamed reply cites them, also those that arrive before the text", async () => {
   gateway.upstream.replyOnce(
-    streamOf([
+    deltaStream([
       { annotations: [annotation("a")] },
       { content: "So" },
       { content: ".", annotations: [annotation("b"), annotation("c")] },
@@ -58,7 +53,7 @@ test("a streamed reply cites them, also those that arrive before the text", asyn
 });
 
 test("sources without text add no empty block", async () => {
-  gateway.upstream.replyOnce(streamOf([{ annotations: [annotation("a")] }]));
+  gateway.upstream.replyOnce(deltaStream([{ annotations: [annotation("a")] }]));
   const { content } = await anthropicAt(gateway).messages.stream(base).finalMessage();
   expect(content).toEqual([]);
 });

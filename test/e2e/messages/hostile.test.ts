@@ -1,7 +1,7 @@
 /** Callers who want something for nothing, and vendors that speak the Messages format badly. */
 
 import { describe, expect, test } from "bun:test";
-import { httpReply } from "../../fake/http/reply.ts";
+import { eventReply } from "../../fake/http/reply.ts";
 import { httpChunk } from "../../fake/recordings.ts";
 import { messagesManifest, nativeWhole } from "../../setup/messages-home.ts";
 import { openPayer } from "../../setup/money-home.ts";
@@ -124,11 +124,7 @@ describe("addresses of a private network are rejected", () => {
 });
 
 const events = (...datas: readonly object[]) =>
-  httpReply({
-    headers: { "content-type": "text/event-stream" },
-    body: [datas.map((data) => `data: ${JSON.stringify(data)}\n\n`).join("")],
-    framing: "chunked",
-  });
+  eventReply([datas.map((data) => `data: ${JSON.stringify(data)}\n\n`).join("")]);
 const begin = {
   type: "message_start",
   message: {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../src/call/chat.ts";
-import { chatChunk, chatStream, DONE } from "../../fake/recordings.ts";
+import { deltaStream } from "../../fake/recordings.ts";
 import { anthropicAt, ask, messagesManifest } from "../../setup/messages-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
@@ -21,10 +21,7 @@ const first = (text: string) => ({
 const next = (text: string) => ({ tool_calls: [{ index: 0, function: { arguments: text } }] });
 
 async function contentOf(deltas: readonly JsonObject[]) {
-  const chunks = deltas.map((delta) => chatChunk({ delta }));
-  gateway.upstream.replyOnce(
-    chatStream({ events: [...chunks, chatChunk({ finish: "tool_calls" }), DONE] }),
-  );
+  gateway.upstream.replyOnce(deltaStream(deltas, "tool_calls"));
   return anthropicAt(gateway).messages.stream(base).finalMessage();
 }
 

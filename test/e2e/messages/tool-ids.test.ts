@@ -2,14 +2,16 @@
 
 import { expect, test } from "bun:test";
 import { isJsonObject, type JsonObject } from "../../../src/call/chat.ts";
+import type { Driver } from "../../dialects/driver.ts";
+import { chatDriver } from "../../dialects/drivers/chat.ts";
+import { messagesDriver } from "../../dialects/drivers/messages.ts";
 import { httpReply } from "../../fake/http/reply.ts";
 import { bedrockReply } from "../../fake/vendors/bedrock-converse.ts";
-import { ask, messagesManifest, nativeWhole } from "../../setup/messages-home.ts";
+import { messagesManifest, nativeWhole } from "../../setup/messages-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const gateway = useTestGateway({ manifest: messagesManifest });
 const ids = ["functions.look:0", "functions.look.0", "toolu_1"];
-const tool = { name: "look", input_schema: { type: "object" } };
 
 /** The objects in a request, however deep. */
 function objectsIn(value: unknown): JsonObject[] {
@@ -30,7 +32,7 @@ function idsIn(body: unknown): readonly (readonly unknown[])[] {
   ];
 }
 
-async function sentIds(model: string, path: "/messages" | "/chat/completions") {
+async function sentIds(model: string, driver: Driver) {
   gateway.upstream.replyOnce(
     model === "claude"
       ? nativeWhole({ blocks: [{ type: "text", text: "Hi" }] })
@@ -46,49 +48,28 @@ async function sentIds(model: string, path: "/messages" | "/chat/completions") {
           framing: "length",
         }),
   );
-  const body =
-    path === "/messages"
-      ? {
-          tools: [tool],
-          messages: [
-            ask,
-            {
-              role: "assistant",
-              content: ids.map((id) => ({ type: "tool_use", id, name: "look", input: {} })),
-            },
-            {
-              role: "user",
-              content: ids.map((id) => ({ type: "tool_result", tool_use_id: id, content: "7" })),
-            },
-          ],
-        }
-      : {
-          tools: [{ type: "function", function: { name: "look", parameters: { type: "object" } } }],
-          messages: [
-            ask,
-            {
-              role: "assistant",
-              tool_calls: ids.map((id) => ({
-                id,
-                type: "function",
-                function: { name: "look", arguments: "{}" },
-              })),
-            },
-            ...ids.map((id) => ({ role: "tool", tool_call_id: id, content: "7" })),
-          ],
-        };
-  const reply = await gateway.call(path, { model, max_tokens: 100, ...body });
+  const body = driver.toBody({
+    model,
+    cap: 100,
+    tools: [{ name: "look", description: undefined, parameters: { type: "object" } }],
+    turns: [
+      { by: "user", content: ["Say hello"] },
+      { by: "assistant", calls: ids.map((id) => ({ id, name: "look", arguments: "{}" })) },
+      ...ids.map((id) => ({ by: "tool", id, content: ["7"] }) as const),
+    ],
+  });
+  const reply = await gateway.call(driver.path, body);
   expect(reply.status).toBe(200);
   return idsIn(gateway.upstream.requests.at(-1)?.json);
 }
 
-for (const [model, path] of [
-  ["claude", "/messages"],
-  ["claude", "/chat/completions"],
-  ["claude-cloud", "/messages"],
+for (const [model, driver] of [
+  ["claude", messagesDriver],
+  ["claude", chatDriver],
+  ["claude-cloud", messagesDriver],
 ] as const)
-  test(`${model} on ${path} gets ids that it accepts, the same in calls and results`, async () => {
-    const [calls = [], results] = await sentIds(model, path);
+  test(`${model} on ${driver.path} gets ids that it accepts, the same in calls and results`, async () => {
+    const [calls = [], results] = await sentIds(model, driver);
     expect(calls).toHaveLength(ids.length);
     expect(results).toEqual([...calls]);
     expect(calls.at(-1)).toBe("toolu_1");

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { isJsonObject, type Json, type JsonObject } from "../../../src/call/chat.ts";
 import { usageOf } from "../../fake/openai/chat-json.ts";
-import { chatChunk, chatJson, chatStream, DONE } from "../../fake/recordings.ts";
+import { chatChunk, chatJson, chatStream, DONE, deltaStream } from "../../fake/recordings.ts";
 import { anthropicAt, ask, messagesManifest } from "../../setup/messages-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
@@ -30,8 +30,6 @@ const whole: JsonObject = {
     {
       role: "user",
       content: [
-        { type: "text", text: "Look:" },
-        { type: "image", source },
         {
           type: "document",
           source: { type: "text", media_type: "text/plain", data: "Words." },
@@ -55,26 +53,10 @@ const whole: JsonObject = {
         { type: "thinking", thinking: "Not mine.", signature: "bmF0aXZl" },
         { type: "thinking", thinking: "Hm.", signature: "" },
         { type: "text", text: "Looking." },
-        { type: "tool_use", id: "toolu_1", name: "look", input: { city: "Oslo" } },
-        { type: "tool_use", id: "toolu_2", name: "look", input: {} },
       ],
     },
-    {
-      role: "user",
-      content: [
-        { type: "tool_result", tool_use_id: "toolu_1", content: "rain" },
-        { type: "tool_result", tool_use_id: "toolu_2", content: "no city", is_error: true },
-        { type: "text", text: "And?" },
-      ],
-    },
+    ask,
   ],
-  tools: [{ ...tools[0], strict: true }],
-  tool_choice: { type: "any", disable_parallel_tool_use: true },
-  stop_sequences: ["END"],
-  temperature: 0.5,
-  top_p: 0.9,
-  output_config: { effort: "low", format: { type: "json_schema", schema: { type: "object" } } },
-  metadata: { user_id: "u1" },
 };
 const translated: JsonObject = {
   model: "local-model",
@@ -90,8 +72,6 @@ const translated: JsonObject = {
     {
       role: "user",
       content: [
-        { type: "text", text: "Look:" },
-        image,
         { type: "text", text: "Notes\n\nWords." },
         {
           type: "file",
@@ -100,48 +80,13 @@ const translated: JsonObject = {
         { type: "text", text: "Found (https://example.org)\n\nthis" },
       ],
     },
-    {
-      role: "assistant",
-      content: "Looking.",
-      reasoning_content: "Hm.",
-      tool_calls: [
-        {
-          id: "toolu_1",
-          type: "function",
-          function: { name: "look", arguments: '{"city":"Oslo"}' },
-        },
-        { id: "toolu_2", type: "function", function: { name: "look", arguments: "{}" } },
-      ],
-    },
-    { role: "tool", tool_call_id: "toolu_1", content: "rain" },
-    { role: "tool", tool_call_id: "toolu_2", content: "Error: no city" },
-    { role: "user", content: [{ type: "text", text: "And?" }] },
+    { role: "assistant", content: "Looking.", reasoning_content: "Hm." },
+    ask,
   ],
-  temperature: 0.5,
-  top_p: 0.9,
-  stop: ["END"],
-  tools: [
-    {
-      type: "function",
-      function: {
-        name: "look",
-        description: "Looks.",
-        parameters: tools[0]?.input_schema,
-        strict: true,
-      },
-    },
-  ],
-  tool_choice: "required",
-  parallel_tool_calls: false,
-  reasoning_effort: "low",
-  response_format: {
-    type: "json_schema",
-    json_schema: { name: "output", schema: { type: "object" }, strict: true },
-  },
-  user: "u1",
 };
 
-test("the request in the vocabulary of chat completions", async () => {
+// What chat completions say in the same words is round-trip.test.ts's.
+test("what only Messages have reaches a chat completions server in its own words", async () => {
   gateway.upstream.replyOnce(chatJson());
   expect((await gateway.call("/messages", whole)).status).toBe(200);
   expect(sent()).toEqual(translated);
@@ -149,7 +94,6 @@ test("the request in the vocabulary of chat completions", async () => {
 
 test("images in a tool result follow it as a message, for servers that accept only text there", async () => {
   gateway.upstream.replyOnce(chatJson({ message: { role: "assistant", content: "Hi" } }));
-  const source = { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" };
   const result = (id: string, content: Json) => ({ type: "tool_result", tool_use_id: id, content });
   const call = (id: string) => ({ type: "tool_use", id, name: "look", input: {} });
   await gateway.call("/messages", {
@@ -168,7 +112,6 @@ test("images in a tool result follow it as a message, for servers that accept on
       },
     ],
   });
-  const image = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
   expect((sent()["messages"] as Json[]).slice(2)).toEqual([
     { role: "tool", tool_call_id: "a", content: "See the attachment below." },
     { role: "tool", tool_call_id: "b", content: "fog" },
@@ -267,16 +210,7 @@ test("a stream has every event in order, a ping after the first, and usage at th
 });
 
 test("reasoning that is not requested is left out, but still signed", async () => {
-  gateway.upstream.replyOnce(
-    chatStream({
-      events: [
-        chatChunk({ delta: { reasoning_content: "Hm." } }),
-        chatChunk({ delta: { content: "Hi" } }),
-        chatChunk({ finish: "stop" }),
-        DONE,
-      ],
-    }),
-  );
+  gateway.upstream.replyOnce(deltaStream([{ reasoning_content: "Hm." }, { content: "Hi" }]));
   const thinking = { type: "adaptive" as const, display: "omitted" as const };
   const message = await anthropicAt(gateway)
     .messages.stream({ ...base, thinking })

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../src/call/chat.ts";
-import { httpReply } from "../../fake/http/reply.ts";
+import { eventReply } from "../../fake/http/reply.ts";
 import {
   messageItem,
   RESPONSE_USAGE,
@@ -47,29 +47,10 @@ const screenshot = (output: object) => [
   },
 ];
 
+// Each place of a request by itself is native-holds.test.ts's.
 describe("the hold covers what only the vendor reads", () => {
   const cases: Readonly<Record<string, object>> = {
-    "the description of a namespace": {
-      tools: [{ type: "namespace", name: "n", description: long, tools: [tool("f")] }],
-    },
-    "tools that the choice leaves out": {
-      tools: [tool("f"), tool("g", { description: long })],
-      tool_choice: {
-        type: "allowed_tools",
-        mode: "auto",
-        tools: [{ type: "function", name: "f" }],
-      },
-    },
     "a tool that is declared twice": { tools: [tool("f"), tool("f", { description: long })] },
-    "fields of a tool that no function has": {
-      tools: [tool("f", { output_schema: { description: long } })],
-    },
-    "the settings of a vendor's own tool": {
-      tools: [{ type: "shell", environment: { type: "local", skills: [{ description: long }] } }],
-    },
-    "a custom tool's format that is not a grammar": {
-      tools: [{ type: "custom", name: "c", format: { type: "text", definition: long } }],
-    },
     "a thought that leads to nothing": {
       input: [
         user,
@@ -79,39 +60,6 @@ describe("the hold covers what only the vendor reads", () => {
           encrypted_content: "x",
         },
       ],
-    },
-    "a summary beside the thought itself": {
-      input: [
-        user,
-        {
-          type: "reasoning",
-          summary: [{ type: "summary_text", text: long }],
-          content: [{ type: "reasoning_text", text: "x" }],
-          encrypted_content: "x",
-        },
-        { role: "assistant", content: "Hi" },
-        user,
-      ],
-    },
-    "notes beside the words of an answer": {
-      input: [
-        {
-          role: "assistant",
-          content: [{ type: "output_text", text: "Hi", annotations: [{ title: long }] }],
-        },
-        user,
-      ],
-    },
-    "fields of a call that no chat has": {
-      input: [
-        user,
-        { type: "function_call", call_id: "c", name: "f", arguments: "{}", caller: { id: long } },
-        { type: "function_call_output", call_id: "c", output: "x" },
-      ],
-    },
-    "the choice of a tool": {
-      tools: [tool("f")],
-      tool_choice: { type: "function", name: "f", description: long },
     },
   };
   for (const [name, fields] of Object.entries(cases))
@@ -175,11 +123,7 @@ describe("references to what the caller does not own are refused", () => {
 });
 
 const events = (...datas: readonly string[]) =>
-  httpReply({
-    headers: { "content-type": "text/event-stream" },
-    body: [datas.map((data) => `data: ${data}\n\n`).join("")],
-    framing: "chunked",
-  });
+  eventReply([datas.map((data) => `data: ${data}\n\n`).join("")]);
 const delta = '{"type":"response.output_text.delta","item_id":"m","delta":"Hi"}';
 const completed = JSON.stringify({
   type: "response.completed",

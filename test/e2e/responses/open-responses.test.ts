@@ -3,7 +3,13 @@
 import { expect, test } from "bun:test";
 import { jsonReply } from "../../fake/http/reply.ts";
 import { reasoningItem, responseObject } from "../../fake/openai/responses.ts";
-import { chatAnswers, chatChunk, chatJson, chatStream, DONE } from "../../fake/recordings.ts";
+import {
+  chatAnswers,
+  chatChunk,
+  chatJson,
+  chatStream,
+  deltaStream,
+} from "../../fake/recordings.ts";
 import { lastResponse, readResponseEvents, typesOf } from "../../replies/response-events.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
@@ -95,11 +101,7 @@ test("a whole reply has every required field", async () => {
 });
 
 test("the response in every event of a stream has them, and is complete only at its end", async () => {
-  gateway.upstream.replyOnce(
-    chatStream({
-      events: [chatChunk({ delta: { content: "Hi" } }), chatChunk({ finish: "stop" }), DONE],
-    }),
-  );
+  gateway.upstream.replyOnce(deltaStream([{ content: "Hi" }]));
   gateway.upstream.replyOnce(chatStream({ events: [chatChunk({ delta: { content: "Hi" } })] }));
   const complete = await events();
   const broken = await events();
@@ -139,15 +141,11 @@ test("functions and schemas have their required fields, and are otherwise as the
 
 const thoughts = ["Let me ", "think."];
 const said = (details?: object) =>
-  chatStream({
-    events: [
-      ...thoughts.map((reasoning_content) => chatChunk({ delta: { reasoning_content } })),
-      ...(details === undefined ? [] : [chatChunk({ delta: { reasoning_details: [details] } })]),
-      chatChunk({ delta: { content: "42" } }),
-      chatChunk({ finish: "stop" }),
-      DONE,
-    ],
-  });
+  deltaStream([
+    ...thoughts.map((reasoning_content) => ({ reasoning_content })),
+    ...(details === undefined ? [] : [{ reasoning_details: [details] }]),
+    { content: "42" },
+  ]);
 const raw = [{ type: "reasoning_text", text: "Let me think." }];
 const summary = [{ type: "summary_text", text: "Let me think." }];
 

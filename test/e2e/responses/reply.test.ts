@@ -1,15 +1,8 @@
 /** Replies of POST /v1/responses, whole and streamed, from a server that speaks chat completions. */
 
 import { describe, expect, test } from "bun:test";
-import {
-  chatAnswers,
-  chatChunk,
-  chatJson,
-  chatStream,
-  chatStreams,
-  DONE,
-} from "../../fake/recordings.ts";
-import { lastResponse, readResponseEvents, typesOf } from "../../replies/response-events.ts";
+import { chatAnswers, chatJson, deltaStream } from "../../fake/recordings.ts";
+import { lastResponse, readResponseEvents } from "../../replies/response-events.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const gateway = useTestGateway();
@@ -72,55 +65,9 @@ describe("a whole reply", () => {
       });
     }
   });
-
-  test("has a refusal as a part of its own", async () => {
-    gateway.upstream.replyOnce(chatJson({ text: null, message: { refusal: "I cannot." } }));
-    const { output } = await (await ask()).json();
-    expect(output).toMatchObject([{ content: [{ type: "refusal", refusal: "I cannot." }] }]);
-  });
-
-  test("has sources as annotations", async () => {
-    const url = { url: "https://example.com", title: "Example", start_index: 0, end_index: 5 };
-    const annotations = [{ type: "url_citation", url_citation: url }];
-    gateway.upstream.replyOnce(chatJson({ text: "Hello", message: { annotations } }));
-    const { output } = await (await ask()).json();
-    expect(output[0].content[0].annotations).toEqual([{ type: "url_citation", ...url }]);
-  });
 });
 
 describe("a stream", () => {
-  test("has the events of a text in OpenAI's order", async () => {
-    gateway.upstream.replyOnce(chatStreams.reasoning());
-    const all = await events();
-    expect(typesOf(all)).toEqual([
-      "response.created",
-      "response.in_progress",
-      "response.output_item.added",
-      "response.reasoning_summary_part.added",
-      "response.reasoning_summary_text.delta",
-      "response.reasoning_summary_text.delta",
-      "response.reasoning_summary_text.done",
-      "response.reasoning_summary_part.done",
-      "response.content_part.added",
-      "response.content_part.done",
-      "response.output_item.done",
-      "response.output_item.added",
-      "response.content_part.added",
-      "response.output_text.delta",
-      "response.output_text.done",
-      "response.content_part.done",
-      "response.output_item.done",
-      "response.completed",
-    ]);
-    const { output, usage, status } = lastResponse(all);
-    expect({ status, usage }).toMatchObject({ status: "completed", usage: { input_tokens: 19 } });
-    expect(output).toEqual(
-      all.flatMap((event) =>
-        event.type === "response.output_item.done" ? [event["item"] as never] : [],
-      ),
-    );
-  });
-
   test("has calls one after another, even if the upstream interleaves them with each other and with text", async () => {
     const piece = (index: number, text: string, more: object = {}) => ({
       index,
@@ -134,10 +81,7 @@ describe("a stream", () => {
       { tool_calls: [piece(0, '"y":2')] },
       { tool_calls: [piece(1, "}"), piece(0, "}")] },
     ];
-    const pieces = deltas.map((delta) => chatChunk({ delta }));
-    gateway.upstream.replyOnce(
-      chatStream({ events: [...pieces, chatChunk({ finish: "tool_calls" }), DONE] }),
-    );
+    gateway.upstream.replyOnce(deltaStream(deltas, "tool_calls"));
     const all = await events({ tools: [weather] });
     const ends = all.filter(({ type }) => type.startsWith("response.output_item."));
     expect(ends.map(({ type, output_index: at }) => `${at} ${type.slice(21)}`)).toEqual([
@@ -155,43 +99,9 @@ describe("a stream", () => {
     ]);
   });
 
-  test("has a refusal in events of its own", async () => {
-    const pieces = ["I can", "not."].map((refusal) => chatChunk({ delta: { refusal } }));
-    gateway.upstream.replyOnce(
-      chatStream({ events: [...pieces, chatChunk({ finish: "stop" }), DONE] }),
-    );
-    const all = await events();
-    expect(typesOf(all)).toContain("response.refusal.done");
-    expect(all.filter(({ type }) => type === "response.refusal.delta")).toHaveLength(2);
-    expect(lastResponse(all).output).toMatchObject([
-      { content: [{ type: "refusal", refusal: "I cannot." }] },
-    ]);
-  });
-
-  test("has each part at the index that was announced, also if text follows a refusal", async () => {
-    const deltas = [{ refusal: "I cannot." }, { content: "Ask me another." }];
-    const pieces = deltas.map((delta) => chatChunk({ delta }));
-    gateway.upstream.replyOnce(
-      chatStream({ events: [...pieces, chatChunk({ finish: "stop" }), DONE] }),
-    );
-    const all = await events();
-    const content: unknown[] = [];
-    for (const event of all)
-      if (event.type === "response.content_part.done")
-        content[Number(event["content_index"])] = event["part"];
-    expect(content).toMatchObject([
-      { type: "refusal", refusal: "I cannot." },
-      { type: "output_text", text: "Ask me another." },
-    ]);
-    expect(lastResponse(all).output).toMatchObject([{ content }]);
-  });
-
   test("ends each part before the next one begins", async () => {
     const deltas = [{ content: "I could." }, { refusal: "I will not." }, { content: "Sorry." }];
-    const pieces = deltas.map((delta) => chatChunk({ delta }));
-    gateway.upstream.replyOnce(
-      chatStream({ events: [...pieces, chatChunk({ finish: "stop" }), DONE] }),
-    );
+    gateway.upstream.replyOnce(deltaStream(deltas));
     const all = await events();
     const parts = all.filter(({ type }) => type.startsWith("response.content_part."));
     expect(
@@ -206,20 +116,6 @@ describe("a stream", () => {
         ],
       },
     ]);
-  });
-
-  test("has log probabilities when they were requested", async () => {
-    const content = [{ token: "Hi", logprob: -0.1, bytes: [72, 105], top_logprobs: [] }];
-    const choices = [{ index: 0, delta: { content: "Hi" }, logprobs: { content } }];
-    gateway.upstream.replyOnce(
-      chatStream({ events: [chatChunk({ choices }), chatChunk({ finish: "stop" }), DONE] }),
-    );
-    const all = await events({ include: ["message.output_text.logprobs"], top_logprobs: 2 });
-    expect(gateway.upstream.requests.at(-1)?.json).toMatchObject({
-      logprobs: true,
-      top_logprobs: 2,
-    });
-    expect(lastResponse(all).output).toMatchObject([{ content: [{ logprobs: content }] }]);
   });
 });
 
@@ -266,10 +162,7 @@ describe("tools that chat completions do not have", () => {
   });
 
   test("are the same in a stream", async () => {
-    const delta = { tool_calls: called };
-    gateway.upstream.replyOnce(
-      chatStream({ events: [chatChunk({ delta }), chatChunk({ finish: "tool_calls" }), DONE] }),
-    );
+    gateway.upstream.replyOnce(deltaStream([{ tool_calls: called }], "tool_calls"));
     const all = await events({ tools });
     expect(lastResponse(all).output).toMatchObject(expected);
     const input = all.find(({ type }) => type === "response.custom_tool_call_input.done");

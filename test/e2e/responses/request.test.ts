@@ -19,24 +19,10 @@ async function sentFor(fields: object): Promise<Record<string, unknown>> {
 }
 
 describe("reach the model", () => {
-  test("with the conversation as messages", async () => {
+  test("with what only Responses say in words that chat completions have", async () => {
     const { messages } = await sentFor({
-      instructions: "Be brief.",
       input: [
-        { role: "developer", content: [{ type: "input_text", text: "Rules" }] },
-        {
-          type: "message",
-          role: "user",
-          content: [
-            { type: "input_text", text: "What is this?" },
-            { type: "input_image", image_url: png, detail: "original" },
-            {
-              type: "input_file",
-              file_data: "data:application/pdf;base64,JVBE",
-              filename: "a.pdf",
-            },
-          ],
-        },
+        { role: "user", content: [{ type: "input_image", image_url: png, detail: "original" }] },
         { role: "assistant", content: [{ type: "output_text", text: "A dot." }] },
         { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "gAAAA" },
         { role: "assistant", content: [{ type: "refusal", refusal: "No." }] },
@@ -48,76 +34,29 @@ describe("reach the model", () => {
         },
       ],
     });
+    const call = { id: "a", type: "function", function: { name: "get_weather", arguments: "{}" } };
+    const image = { type: "image_url", image_url: { url: png } };
     expect(messages).toEqual([
-      { role: "system", content: "Be brief." },
-      { role: "developer", content: "Rules" },
       {
         role: "user",
-        content: [
-          { type: "text", text: "What is this?" },
-          { type: "image_url", image_url: { url: png, detail: "high" } },
-          {
-            type: "file",
-            file: { file_data: "data:application/pdf;base64,JVBE", filename: "a.pdf" },
-          },
-        ],
+        content: [{ type: "image_url", image_url: { url: png, detail: "high" } }],
       },
       { role: "assistant", content: "A dot." },
-      {
-        role: "assistant",
-        content: null,
-        refusal: "No.",
-        tool_calls: [
-          { id: "a", type: "function", function: { name: "get_weather", arguments: "{}" } },
-        ],
-      },
+      { role: "assistant", content: null, refusal: "No.", tool_calls: [call] },
       { role: "tool", tool_call_id: "a", content: "See the attachment below." },
-      {
-        role: "user",
-        content: [
-          { type: "text", text: "Attachment of tool result a:" },
-          { type: "image_url", image_url: { url: png } },
-        ],
-      },
+      { role: "user", content: [{ type: "text", text: "Attachment of tool result a:" }, image] },
     ]);
   });
 
-  test("with options under their names in chat completions", async () => {
-    const schema = { type: "object", properties: {} };
-    const format = { type: "json_schema", name: "place", schema, strict: true };
-    const body = await sentFor({
-      temperature: 0.5,
-      top_p: 0.9,
-      max_output_tokens: 77,
-      reasoning: { effort: "low", summary: "auto" },
-      text: { format, verbosity: "low" },
-      tools: [weather],
-      tool_choice: { type: "function", name: "get_weather" },
-      parallel_tool_calls: false,
-      user: "u",
-      metadata: { a: "b" },
-      truncation: "auto",
-      prompt_cache_retention: "24h",
-      client_metadata: { x: "y" },
-    });
-    const { messages: _messages, model: _model, ...options } = body;
-    expect(options).toEqual({
-      temperature: 0.5,
-      top_p: 0.9,
-      max_tokens: 77,
-      reasoning_effort: "low",
-      verbosity: "low",
-      response_format: {
-        type: "json_schema",
-        json_schema: { name: "place", schema, strict: true },
-      },
-      tools: [
-        { type: "function", function: { name: "get_weather", parameters: { type: "object" } } },
-      ],
-      tool_choice: { type: "function", function: { name: "get_weather" } },
-      parallel_tool_calls: false,
-      user: "u",
-    });
+  test("without options that chat completions do not have", async () => {
+    const ignored = { metadata: { a: "b" }, truncation: "auto", client_metadata: { x: "y" } };
+    const body = await sentFor({ ...ignored, prompt_cache_retention: "24h", temperature: 0.5 });
+    expect(Object.keys(body).toSorted()).toEqual([
+      "max_tokens",
+      "messages",
+      "model",
+      "temperature",
+    ]);
   });
 
   test("with only the allowed tools", async () => {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../src/call/chat.ts";
-import { chatChunk, chatJson, chatStream, DONE } from "../../fake/recordings.ts";
+import { chatJson, deltaStream } from "../../fake/recordings.ts";
 import { geminiJson, geminiReply } from "../../fake/vendors/gemini-replies.ts";
 import { lastResponse, readResponseEvents } from "../../replies/response-events.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
@@ -33,8 +33,7 @@ describe("thoughts that come as signed details alone", () => {
     const deltas = ["First ", "this."].map((text) => ({
       reasoning_details: [{ ...detail, text }],
     }));
-    const pieces = [...deltas, { content: "Rain." }].map((delta) => chatChunk({ delta }));
-    return chatStream({ events: [...pieces, chatChunk({ finish: "stop" }), DONE] });
+    return deltaStream([...deltas, { content: "Rain." }]);
   };
   const whole = () => {
     const details = [{ ...detail, text: "First this." }];

@@ -75,6 +75,10 @@ export function jsonReply(options: JsonReplyOptions): Recording {
   });
 }
 
+/** An event stream, each piece of it in a packet of its own. */
+export const eventReply = (body: readonly Bytes[]): Recording =>
+  httpReply({ headers: { "content-type": "text/event-stream" }, body, framing: "chunked" });
+
 /** One piece of a chunked body. */
 export function httpChunk(data: Bytes): Uint8Array {
   const bytes = toBuffer(data);

@@ -40,6 +40,15 @@ export function chatStream(options: ChatStreamOptions): Recording {
   });
 }
 
+/** An answer that says these deltas and ends well. */
+export const deltaStream = (
+  deltas: readonly Readonly<Record<string, unknown>>[],
+  finish = "stop",
+): Recording =>
+  chatStream({
+    events: [...deltas.map((delta) => chatChunk({ delta })), chatChunk({ finish }), DONE],
+  });
+
 interface ChunkOptions {
   readonly delta?: Readonly<Record<string, unknown>>;
   /** `null` until the last delta of a choice; some vendors send "". */

@@ -2,12 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { httpReply } from "../../../../test/fake/http/reply.ts";
 import {
   type AnthropicBlock,
-  anthropicEvents,
   anthropicMessage,
 } from "../../../../test/fake/vendors/anthropic-messages.ts";
 import { type BedrockBlock, bedrockReply } from "../../../../test/fake/vendors/bedrock-converse.ts";
 import { type Bridge, useBridge } from "../../../../test/providers/bridge.ts";
-import type { ChatPart, Json, JsonObject } from "../../../call/chat.ts";
+import type { Json, JsonObject } from "../../../call/chat.ts";
 
 const anthropic = useBridge({ kind: "anthropic" });
 const bedrock = useBridge({ kind: "bedrock" });
@@ -28,81 +27,6 @@ const blocks: readonly AnthropicBlock[] = [
   { type: "tool_use", id: "toolu_1", name: "look", input: { far: true } },
 ];
 const answer = { blocks, stopReason: "tool_use", usage: { input_tokens: 9, output_tokens: 5 } };
-
-/** What a client makes of a stream: texts joined, lists behind each other. */
-function joined(parts: readonly ChatPart[]): JsonObject {
-  let thought = "";
-  const details: Json[] = [];
-  const calls: { id: Json | undefined; name: string; text: string }[] = [];
-  for (const part of parts) {
-    if (part.type === "reasoning-detail") details.push(part.detail);
-    if (part.type !== "delta") continue;
-    const { reasoning_content: text, tool_calls: pieces } = part.delta;
-    if (typeof text === "string") thought += text;
-    for (const piece of (Array.isArray(pieces) ? pieces : []) as readonly JsonObject[]) {
-      const { name, arguments: given } = piece["function"] as JsonObject;
-      if (piece["id"] !== undefined) calls.push({ id: piece["id"], name: String(name), text: "" });
-      const call = calls.at(-1);
-      if (call !== undefined) call.text += String(given);
-    }
-  }
-  const tool_calls = calls.map(({ id = "", name, text }) => ({
-    id,
-    type: "function",
-    function: { name, arguments: text },
-  }));
-  const message = { role: "assistant", content: null, refusal: null };
-  return { ...message, reasoning_content: thought, reasoning_details: details, tool_calls };
-}
-
-for (const form of ["whole", "streamed"] as const)
-  test(`${form}: signed thoughts reach the caller, and go back as they were when a tool has answered`, async () => {
-    const { upstream, chat, hear } = anthropic;
-    upstream.replyOnce(
-      form === "whole"
-        ? reply("application/json", [anthropicMessage(answer)])
-        : reply("text/event-stream", anthropicEvents(answer)),
-    );
-    const message =
-      form === "whole" ? (await chat(first)).choices[0]?.message : joined(await hear(first));
-    const format = formatOf(message);
-    expect(message).toEqual({
-      role: "assistant",
-      content: null,
-      refusal: null,
-      reasoning_content: "I look outside.",
-      reasoning_details: [
-        {
-          type: "reasoning.text",
-          format,
-          text: "I look outside.",
-          signature: "c2lnbmF0dXJl",
-          index: 0,
-        },
-        { type: "reasoning.encrypted", format, data: "ZW5jcnlwdGVk", index: 1 },
-      ],
-      tool_calls: [
-        { id: "toolu_1", type: "function", function: { name: "look", arguments: '{"far":true}' } },
-      ],
-    });
-    upstream.replyOnce(reply("application/json", [anthropicMessage(answer)]));
-    await chat({ ...first, messages: [user, message ?? {}, result] });
-    expect(anthropic.asked).toMatchObject({
-      thinking: { type: "enabled" },
-      messages: [
-        { role: "user" },
-        {
-          role: "assistant",
-          content: [
-            { type: "thinking", thinking: "I look outside.", signature: "c2lnbmF0dXJl" },
-            { type: "redacted_thinking", data: "ZW5jcnlwdGVk" },
-            { type: "tool_use", id: "toolu_1", name: "look", input: { far: true } },
-          ],
-        },
-        { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1" }] },
-      ],
-    });
-  });
 
 /** A mark, which names nobody. */
 function formatOf(message: JsonObject = {}): string {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { inspectAudio } from "../../src/media/audio/audio.ts";
-import { withChecksums } from "../../test/fixtures/media/audio-bytes.ts";
+import { at, edited, join, withChecksums } from "../../test/fixtures/media/audio-bytes.ts";
 import { fixtureBytes } from "../../test/fixtures/media/fixture.ts";
 import { EngineError } from "../contract.ts";
 import { decodeAudio } from "./decode.ts";
@@ -16,15 +16,7 @@ const vorbis = fixtureBytes("speech-vorbis.ogg");
 const m4a = fixtureBytes("speech.m4a");
 const webm = fixtureBytes("speech-opus.webm");
 
-const join = (...pieces: readonly Uint8Array[]) => new Uint8Array(Buffer.concat(pieces));
-const at = (bytes: Uint8Array, text: string) => Buffer.from(bytes).indexOf(text, 0, "latin1");
 const most = [255, 255, 255, 255];
-
-function edited(bytes: Uint8Array, offset: number, values: readonly number[]): Uint8Array {
-  const copy = bytes.slice();
-  copy.set(values, offset);
-  return copy;
-}
 
 /** The seconds that come out, and the message of the refusal that ends them. */
 async function hear(audio: Uint8Array): Promise<{ seconds: number; refusal?: string }> {

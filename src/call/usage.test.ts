@@ -9,27 +9,19 @@ const usage = (fields: Partial<Usage> = {}): Usage => ({
 });
 
 describe("every token is in one class", () => {
-  const cases = [
-    { cached: undefined, written: undefined, units: [10, 0, 0] },
-    { cached: 4, written: undefined, units: [6, 4, 0] },
-    { cached: undefined, written: 4, units: [6, 0, 4] },
-    { cached: 3, written: 4, units: [3, 3, 4] },
-    { cached: 8, written: 9, units: [0, 8, 2] },
-    { cached: 50, written: 50, units: [0, 10, 0] },
-    { cached: 0, written: 50, units: [0, 0, 10] },
-  ] as const;
-  for (const { cached, written, units } of cases)
-    test(`of 10, ${cached} read from a cache and ${written} written to it are ${units.join("/")}`, () => {
-      const [input, fromCache, toCache] = units;
-      expect(toTokenUnits(usage({ cachedInputTokens: cached, cacheWriteTokens: written }))).toEqual(
-        {
-          input,
-          cached_input: fromCache,
-          cache_write: toCache,
-          output: 3,
-        },
-      );
-    });
+  test.each([
+    [undefined, undefined, 10, 0, 0],
+    [4, undefined, 6, 4, 0],
+    [undefined, 4, 6, 0, 4],
+    [3, 4, 3, 3, 4],
+    [8, 9, 0, 8, 2],
+    [50, 50, 0, 10, 0],
+    [0, 50, 0, 0, 10],
+  ])("of 10, %p read from a cache and %p written to it are %i/%i/%i", (...row) => {
+    const [cachedInputTokens, cacheWriteTokens, input, cached_input, cache_write] = row;
+    const units = { input, cached_input, cache_write, output: 3 };
+    expect(toTokenUnits(usage({ cachedInputTokens, cacheWriteTokens }))).toEqual(units);
+  });
 
   test("reasoning is part of the output, and no class of its own", () => {
     expect(toTokenUnits(usage({ outputTokens: 7, reasoningTokens: 5 }))).toMatchObject({
@@ -65,35 +57,26 @@ describe("of several counts", () => {
     expect(latestUsage(first, last)).toEqual(last);
   });
 
-  test("what the last one leaves open of a side that it counts is open", () => {
-    expect(latestUsage(first, usage({ inputTokens: 11, outputTokens: 5 }))).toEqual(
-      usage({
-        inputTokens: 11,
-        outputTokens: 5,
-        cachedInputTokens: undefined,
-        cacheWriteTokens: undefined,
-        reasoningTokens: undefined,
-      }),
-    );
-  });
-
-  test("an empty one behind another changes nothing", () => {
-    expect(latestUsage(first, usage({ inputTokens: 0, outputTokens: 0 }))).toEqual(first);
-  });
-
-  test("an output alone keeps the input that was told before, with its caches", () => {
-    const last = usage({ inputTokens: 0, outputTokens: 8, reasoningTokens: 6 });
-    expect(latestUsage(first, last)).toEqual({ ...first, outputTokens: 8, reasoningTokens: 6 });
-  });
-
-  test("an input alone keeps the output that was told before, with its reasoning", () => {
-    const last = usage({ inputTokens: 12, cachedInputTokens: 7, outputTokens: 0 });
-    expect(latestUsage(first, last)).toEqual({
-      ...first,
-      inputTokens: 12,
-      cachedInputTokens: 7,
-      cacheWriteTokens: undefined,
-    });
+  const open = { cacheWriteTokens: undefined, reasoningTokens: undefined };
+  test.each<[string, Partial<Usage>, Partial<Usage>]>([
+    [
+      "what the last one leaves open of a side that it counts is open",
+      { inputTokens: 11, outputTokens: 5 },
+      { inputTokens: 11, outputTokens: 5, cachedInputTokens: undefined, ...open },
+    ],
+    ["an empty one behind another changes nothing", { inputTokens: 0, outputTokens: 0 }, {}],
+    [
+      "an output alone keeps the input that was told before, with its caches",
+      { inputTokens: 0, outputTokens: 8, reasoningTokens: 6 },
+      { outputTokens: 8, reasoningTokens: 6 },
+    ],
+    [
+      "an input alone keeps the output that was told before, with its reasoning",
+      { inputTokens: 12, cachedInputTokens: 7, outputTokens: 0 },
+      { inputTokens: 12, cachedInputTokens: 7, cacheWriteTokens: undefined },
+    ],
+  ])("%s", (_, last, changes) => {
+    expect(latestUsage(first, usage(last))).toEqual({ ...first, ...changes });
   });
 
   test("an input first and an output last are one whole", () => {

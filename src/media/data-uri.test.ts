@@ -4,6 +4,8 @@ import { base64SizeBytes, readBase64, readImageDataUri } from "./data-uri.ts";
 
 const notADataUri = "is not a data URI of the form data:image/<type>;base64,<data>";
 
+const refused = (problem: string) => ({ ok: false, problem }) as const;
+
 describe("readImageDataUri", () => {
   test("gives the mime in lower case and the decoded bytes", () => {
     expect(readImageDataUri("data:image/png;base64,AQID")).toEqual({
@@ -38,21 +40,17 @@ describe("readImageDataUri", () => {
     "data:image/png; base64,AQID",
     `data:image/png;${"a=b;".repeat(100)}base64,AQID`,
   ])("refuses %p as no data URI of an image", (text) => {
-    expect(readImageDataUri(text)).toEqual({ ok: false, problem: notADataUri });
+    expect(readImageDataUri(text)).toEqual(refused(notADataUri));
   });
 
   test("refuses empty data", () => {
-    expect(readImageDataUri("data:image/png;base64,")).toEqual({
-      ok: false,
-      problem: "has no base64 data",
-    });
+    expect(readImageDataUri("data:image/png;base64,")).toEqual(refused("has no base64 data"));
   });
 
   test("counts the offset of a stray character from the start of the data", () => {
-    expect(readImageDataUri("data:image/png;base64,AQID AQID")).toEqual({
-      ok: false,
-      problem: "is not valid base64: unexpected character at offset 4",
-    });
+    expect(readImageDataUri("data:image/png;base64,AQID AQID")).toEqual(
+      refused("is not valid base64: unexpected character at offset 4"),
+    );
   });
 
   test("refuses 32 MiB of header without a comma", () => {
@@ -120,9 +118,8 @@ describe("readBase64", () => {
 
   test("finds one stray character at the end of 32 MiB", () => {
     const text = `${"A".repeat(32 * 1024 * 1024 - 1)}!`;
-    expect(readBase64(text)).toEqual({
-      ok: false,
-      problem: `is not valid base64: unexpected character at offset ${text.length - 1}`,
-    });
+    expect(readBase64(text)).toEqual(
+      refused(`is not valid base64: unexpected character at offset ${text.length - 1}`),
+    );
   });
 });

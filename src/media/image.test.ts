@@ -39,25 +39,20 @@ describe("inspectImage", () => {
   });
 
   test("names both types when the claim and the content differ", () => {
-    expect(inspectImage(dataUri("image/png", fixtureBytes("tiny.gif")))).toEqual({
-      ok: false,
-      problem: "claims to be image/png but its content is image/gif",
-    });
+    expect(inspectImage(dataUri("image/png", fixtureBytes("tiny.gif")))).toEqual(
+      refused("claims to be image/png but its content is image/gif"),
+    );
   });
 
   test("refuses content that is none of the four, whatever it claims", () => {
     const text = dataUri("image/png", Buffer.from("<svg/>"));
-    expect(inspectImage(text)).toEqual({
-      ok: false,
-      problem: "is not a PNG, JPEG, WebP or GIF image",
-    });
+    expect(inspectImage(text)).toEqual(refused("is not a PNG, JPEG, WebP or GIF image"));
   });
 
   test("passes the reason on when the data URI is broken", () => {
-    expect(inspectImage("data:image/png;base64,A?")).toEqual({
-      ok: false,
-      problem: "is not valid base64: unexpected character at offset 1",
-    });
+    expect(inspectImage("data:image/png;base64,A?")).toEqual(
+      refused("is not valid base64: unexpected character at offset 1"),
+    );
   });
 
   test.each([
@@ -67,10 +62,9 @@ describe("inspectImage", () => {
     ["tiny.gif", "image/gif", 13],
   ])("refuses %s (%s) cut to any length up to %i bytes", (name, mime, lengthBytes) => {
     for (let length = lengthBytes; length > 12; length -= 1) {
-      expect(inspectImage(dataUri(mime, fixtureBytes(name).subarray(0, length)))).toEqual({
-        ok: false,
-        problem: `is truncated: its ${mime} header is incomplete`,
-      });
+      expect(inspectImage(dataUri(mime, fixtureBytes(name).subarray(0, length)))).toEqual(
+        refused(`is truncated: its ${mime} header is incomplete`),
+      );
     }
   });
 
@@ -85,6 +79,8 @@ describe("inspectImage", () => {
     }
   });
 });
+
+const refused = (problem: string) => ({ ok: false, problem }) as const;
 
 function dataUri(mime: string, bytes: Uint8Array): string {
   return `data:${mime};base64,${Buffer.from(bytes).toString("base64")}`;

@@ -30,10 +30,9 @@ describe("inspectVideo", () => {
   );
 
   test("refuses a video longer than six seconds and says how long it is", () => {
-    expect(inspect(fixtureBytes("h264-6.2s.mp4"))).toEqual({
-      ok: false,
-      problem: "lasts 6.20 s, longer than the 6 s allowed",
-    });
+    expect(problemOf(fixtureBytes("h264-6.2s.mp4"))).toBe(
+      "lasts 6.20 s, longer than the 6 s allowed",
+    );
   });
 
   test("takes other limits from the caller", () => {
@@ -46,14 +45,10 @@ describe("inspectVideo", () => {
   });
 
   test("measures the limit in decoded bytes, to the byte", () => {
-    expect(inspect(new Uint8Array(maxVideoBytes + 1))).toEqual({
-      ok: false,
-      problem: "is 307201 bytes, more than the 307200 bytes allowed",
-    });
-    expect(inspect(new Uint8Array(maxVideoBytes))).toEqual({
-      ok: false,
-      problem: "is neither an MP4 nor a WebM video",
-    });
+    expect(problemOf(new Uint8Array(maxVideoBytes + 1))).toBe(
+      "is 307201 bytes, more than the 307200 bytes allowed",
+    );
+    expect(problemOf(new Uint8Array(maxVideoBytes))).toBe("is neither an MP4 nor a WebM video");
   });
 
   test("refuses 32 MiB of text by its length, before it looks at a character", () => {
@@ -73,18 +68,12 @@ describe("inspectVideo", () => {
   test.each(["quicktime.mov", "matroska.mkv", "tiny.gif", "sine-24khz-list-chunk.wav"])(
     "refuses %s as neither MP4 nor WebM",
     (name) => {
-      expect(inspect(fixtureBytes(name))).toEqual({
-        ok: false,
-        problem: "is neither an MP4 nor a WebM video",
-      });
+      expect(problemOf(fixtureBytes(name))).toBe("is neither an MP4 nor a WebM video");
     },
   );
 
   test("refuses an MP4 that has only sound", () => {
-    expect(inspect(fixtureBytes("audio-only.mp4"))).toEqual({
-      ok: false,
-      problem: "has no video track",
-    });
+    expect(problemOf(fixtureBytes("audio-only.mp4"))).toBe("has no video track");
   });
 });
 
@@ -108,10 +97,9 @@ describe("inspectVideo of a cut file", () => {
   test("refuses an MP4 whose moov is whole and whose mdat is gone altogether", () => {
     const whole = fixtureBytes("h264-3s-faststart.mp4");
     const mediaAt = Buffer.from(whole).indexOf("mdat") - 4;
-    expect(inspect(whole.subarray(0, mediaAt))).toEqual({
-      ok: false,
-      problem: "is truncated: the bytes of a frame are missing",
-    });
+    expect(problemOf(whole.subarray(0, mediaAt))).toBe(
+      "is truncated: the bytes of a frame are missing",
+    );
   });
 
   test("refuses an MP4 whose mdat was shortened to hide the cut", () => {
@@ -119,9 +107,7 @@ describe("inspectVideo of a cut file", () => {
     const mediaAt = Buffer.from(whole).indexOf("mdat") - 4;
     const cut = whole.slice(0, whole.length - 10);
     new DataView(cut.buffer).setUint32(mediaAt, cut.length - mediaAt);
-    expect(inspect(cut)).toMatchObject({
-      problem: "is truncated: the bytes of a frame are missing",
-    });
+    expect(problemOf(cut)).toBe("is truncated: the bytes of a frame are missing");
   });
 
   test("accepts a fragmented MP4 only where a fragment ends", () => {
@@ -192,20 +178,14 @@ describe("inspectVideo of hostile bytes", () => {
   test("refuses a table that counts a sample description which is not there", () => {
     const bytes = fixtureBytes("h264-1s.mp4");
     new DataView(bytes.buffer).setUint32(Buffer.from(bytes).indexOf("stsd") + 8, 2);
-    expect(inspect(bytes)).toEqual({
-      ok: false,
-      problem: "is a damaged MP4: its stsd table is longer than its box",
-    });
+    expect(problemOf(bytes)).toBe("is a damaged MP4: its stsd table is longer than its box");
   });
 
   test("refuses tables that list different numbers of frames", () => {
     const bytes = fixtureBytes("h264-1s.mp4");
     const entryAt = Buffer.from(bytes).indexOf("stts") + 12;
     new DataView(bytes.buffer).setUint32(entryAt, 1);
-    expect(inspect(bytes)).toEqual({
-      ok: false,
-      problem: "is a damaged MP4: its tables list different numbers of frames",
-    });
+    expect(problemOf(bytes)).toBe("is a damaged MP4: its tables list different numbers of frames");
   });
 
   test("counts the frames of a fragment behind those in the tables", () => {
@@ -219,10 +199,7 @@ describe("inspectVideo of hostile bytes", () => {
   test("refuses a second table of one kind", () => {
     const bytes = fixtureBytes("h264-1s.mp4");
     bytes.set(Buffer.from("stts"), Buffer.from(bytes).indexOf("stss"));
-    expect(inspect(bytes)).toEqual({
-      ok: false,
-      problem: "is a damaged MP4: it has a duplicate stts box",
-    });
+    expect(problemOf(bytes)).toBe("is a damaged MP4: it has a duplicate stts box");
   });
 
   test("measures the stored frames, not the few that an edit list leaves", () => {
@@ -231,9 +208,7 @@ describe("inspectVideo of hostile bytes", () => {
     const view = new DataView(bytes.buffer);
     view.setUint32(editAt + 8, 200); // 0.2 s of the movie
     view.setUint32(editAt + 12, 6 * 12_800); // from its sixth second
-    expect(inspect(bytes)).toMatchObject({
-      problem: "lasts 6.20 s, longer than the 6 s allowed",
-    });
+    expect(problemOf(bytes)).toBe("lasts 6.20 s, longer than the 6 s allowed");
   });
 
   test("does not follow seek heads that point at each other", () => {
@@ -279,6 +254,11 @@ describe("billedVideoSeconds", () => {
 
 function inspect(bytes: Uint8Array) {
   return inspectVideo(toBase64(bytes));
+}
+
+function problemOf(bytes: Uint8Array): string {
+  const inspection = inspect(bytes);
+  return inspection.ok ? "" : inspection.problem;
 }
 
 function toBase64(bytes: Uint8Array): string {

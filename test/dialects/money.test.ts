@@ -172,8 +172,9 @@ function chargeCases(pair: Pair): void {
       const caller = await stage.caller(pair);
       const text = "one two three four five six seven";
       stage.answer(pair, reply(pair, form, { pieces: [{ text }], finish: "stop" }));
-      await caller.hear({}, form);
+      const { usage } = await caller.hear({}, form);
       const { units, estimated } = await caller.payer.receipt();
+      expect(usage).toMatchObject({ input: units.input ?? 0, output: units.output ?? 0 });
       expect({ output: units.output, estimated }).toEqual({
         output: countTokens(text),
         estimated: true,

@@ -14,7 +14,7 @@ import { testCacheDir, weightsDir } from "../../engine/test/weights/weights-dir.
 import { weightSets } from "../../engine/weights/sets.ts";
 import { readyDir } from "../../engine/weights/state.ts";
 import { connectControl } from "../../src/platform/control-socket.ts";
-import { type ErrorBody, parseStream } from "../replies/event-stream.ts";
+import { BodyReader, type ErrorBody, parseStream } from "../replies/event-stream.ts";
 import { createHome } from "../setup/child.ts";
 import { type EngineHome, type EngineStatus, startEngineHome } from "../setup/engine-home.ts";
 
@@ -85,34 +85,22 @@ describe("an engine", () => {
   test("whose model is silent for longer than ten seconds within a reply breaks nothing", async () => {
     const pid = chatPid(await withChat(shared));
     const response = await shared.call("/chat/completions", { ...story, max_tokens: 12 });
-    const reader = response.body?.getReader();
-    const decoder = new TextDecoder();
-    let text = decoder.decode((await reader?.read())?.value);
+    const body = new BodyReader(response);
+    await body.more();
     process.kill(pid, "SIGSTOP");
     // The runtime's own limit, which nobody tells of before it has passed.
     await Bun.sleep(11_000);
     process.kill(pid, "SIGCONT");
-    for (;;) {
-      const { value, done } = (await reader?.read()) ?? { value: undefined, done: true };
-      if (done) break;
-      text += decoder.decode(value);
-    }
-    expect(parseStream(text)).toMatchObject({ isDone: true, error: undefined });
+    expect(parseStream(await body.rest())).toMatchObject({ isDone: true, error: undefined });
   });
 
   test("that dies ends a stream with an error event, and the next request works", async () => {
     const before = await withChat(shared);
     const response = await shared.call("/chat/completions", story);
-    const reader = response.body?.getReader();
-    const decoder = new TextDecoder();
-    let text = decoder.decode((await reader?.read())?.value);
+    const body = new BodyReader(response);
+    await body.more();
     process.kill(before.pid, "SIGKILL");
-    for (;;) {
-      const { value, done } = (await reader?.read()) ?? { value: undefined, done: true };
-      if (done) break;
-      text += decoder.decode(value);
-    }
-    const { error, isDone } = parseStream(text);
+    const { error, isDone } = parseStream(await body.rest());
     expect(isDone).toBe(false);
     expect(error).toMatchObject({ code: "upstream_error" });
     const next = await shared.call("/embeddings", { model: "svc-embedding-2", input: "hello" });

@@ -1,6 +1,6 @@
 /** A provider of the bridge in front of a fake vendor, for what is the bridge's own. */
 
-import { afterAll, beforeAll } from "bun:test";
+import { afterAll, beforeAll, expect } from "bun:test";
 import type { ChatCall, ChatPart, ChatResult, JsonObject } from "../../src/call/chat.ts";
 import type { Provider, ProviderCall } from "../../src/providers/contract.ts";
 import { ProviderRegistry, type ProviderSettings } from "../../src/providers/registry.ts";
@@ -9,6 +9,7 @@ import { type FakeUpstream, startFakeUpstream } from "../fake/upstream.ts";
 import { anthropicMessage } from "../fake/vendors/anthropic-messages.ts";
 import { bedrockReply } from "../fake/vendors/bedrock-converse.ts";
 import { operatorKey } from "./dialect.ts";
+import { apiErrorOf } from "./failure-of.ts";
 
 export interface Bridge {
   readonly upstream: FakeUpstream;
@@ -105,4 +106,12 @@ export async function openBridge(
       return upstream.requests.at(-1)?.json as JsonObject;
     },
   };
+}
+
+/** The call is refused by this field, before the vendor is asked. */
+export async function expectRefused(bridge: Bridge, call: ChatCall, param: string): Promise<void> {
+  const before = bridge.upstream.requests.length;
+  const error = await apiErrorOf(bridge.chat(call));
+  expect([error.code, error.param]).toEqual(["invalid_request", param]);
+  expect(bridge.upstream.requests.length).toBe(before);
 }

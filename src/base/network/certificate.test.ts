@@ -44,69 +44,24 @@ test("reads a certificate with its chain", () => {
 const encrypted = one.key.replaceAll("PRIVATE KEY", "ENCRYPTED PRIVATE KEY");
 const damaged = one.cert.replace(/\n.{64}\n/, "\n");
 
+const notItsKey =
+  "KEY: the key in /key.pem does not belong to the first certificate in /cert.pem. ";
+
 test.each([
-  [
-    "a key of another certificate",
-    one.cert,
-    two.key,
-    "SVC_TLS_KEY: the key in /key.pem does not belong to the first certificate in /cert.pem. Use the key with which the certificate was requested.",
-  ],
-  [
-    "a chain in the wrong order",
-    authority.cert + one.cert,
-    one.key,
-    "SVC_TLS_KEY: the key in /key.pem does not belong to the first certificate in /cert.pem. Put the server's own certificate first in that file.",
-  ],
-  [
-    "a certificate that is none",
-    "hello",
-    one.key,
-    "SVC_TLS_CERT: /cert.pem contains no PEM certificate. Set it to the PEM file.",
-  ],
-  [
-    "a key in place of the certificate",
-    one.key,
-    one.key,
-    "SVC_TLS_CERT: /cert.pem contains no PEM certificate. Set it to the PEM file.",
-  ],
-  [
-    "a damaged certificate",
-    damaged,
-    one.key,
-    "SVC_TLS_CERT: certificate 1 in /cert.pem is damaged or incomplete. Copy the file again.",
-  ],
-  [
-    "a damaged chain",
-    one.cert + damaged,
-    one.key,
-    "SVC_TLS_CERT: certificate 2 in /cert.pem is damaged or incomplete. Copy the file again.",
-  ],
-  [
-    "a file without a key",
-    one.cert,
-    one.cert,
-    "SVC_TLS_KEY: /key.pem contains no private key in PEM format. Set it to the PEM file of the certificate's key.",
-  ],
-  [
-    "an encrypted key",
-    one.cert,
-    encrypted,
-    "SVC_TLS_KEY: the key in /key.pem is encrypted. Store it without a passphrase, readable only for the user who runs the server.",
-  ],
-  [
-    "an empty certificate",
-    " ",
-    one.key,
-    "SVC_TLS_CERT: /cert.pem is empty. Set it to the path of a PEM file.",
-  ],
-  [
-    "an empty key",
-    one.cert,
-    "",
-    "SVC_TLS_KEY: /key.pem is empty. Set it to the path of a PEM file.",
-  ],
-])("refuses %s in one sentence that names the setting", (_, cert, key, message) => {
-  expect(messageOf(filesWith(cert, key))).toBe(message);
+  ["a key of another certificate", one.cert, two.key, `${notItsKey}Use the key`],
+  ["a wrong order", authority.cert + one.cert, one.key, `${notItsKey}Put the server's own`],
+  ["a certificate that is none", "hello", one.key, "CERT: /cert.pem contains no PEM certificate."],
+  ["a key in its place", one.key, one.key, "CERT: /cert.pem contains no PEM certificate."],
+  ["a damaged certificate", damaged, one.key, "CERT: certificate 1 in /cert.pem is damaged"],
+  ["a damaged chain", one.cert + damaged, one.key, "CERT: certificate 2 in /cert.pem is damaged"],
+  ["a file without a key", one.cert, one.cert, "KEY: /key.pem contains no private key in PEM"],
+  ["an encrypted key", one.cert, encrypted, "KEY: the key in /key.pem is encrypted."],
+  ["an empty certificate", " ", one.key, "CERT: /cert.pem is empty."],
+  ["an empty key", one.cert, "", "KEY: /key.pem is empty."],
+])("refuses %s with the name of the setting, and says what to do", (_, cert, key, problem) => {
+  const message = messageOf(filesWith(cert, key));
+  expect(message).toStartWith(`SVC_TLS_${problem}`);
+  expect(message).toMatch(/\. [A-Z][^.]+.*\.$/);
 });
 
 test("refuses files that are not there, and folders", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { withChecksums } from "../../../test/fixtures/media/audio-bytes.ts";
+import { at, edited } from "../../../test/fixtures/media/audio-bytes.ts";
 import { fixtureBytes, seededRandom } from "../../../test/fixtures/media/fixture.ts";
 import { billedAudioSeconds } from "../../call/transcribe.ts";
 import { inspectAudio } from "./audio.ts";
@@ -41,17 +41,7 @@ describe("inspectAudio", () => {
   });
 
   test("an hour costs an hour: what a file claims about its duration does not count", async () => {
-    // A frame that holds an index in place of sound: one frame follows, it says.
-    const mp3 = fixtureBytes("speech-cbr.mp3");
-    const head = mp3.slice(0, 108).fill(0, 4);
-    head.set([...Buffer.from("Xing"), 0, 0, 0, 1, 0, 0, 0, 1], 13);
-    const indexed = await inspectAudio(Buffer.concat([head, mp3]));
-    expect(indexed).toEqual(await inspectAudio(mp3));
-    // Behind the mark and the head of STREAMINFO: 36 bits of total samples.
-    const flac = edited(fixtureBytes("speech.flac"), 22, [0, 0, 0, 1]);
-    expect(await secondsOf(flac)).toBe(4);
-    for (const name of ["speech-opus.ogg", "speech-vorbis.ogg"])
-      expect(await secondsOf(withPositions(fixtureBytes(name), 1n))).toBe(4);
+    // The rest is decode.test.ts's, which hears the files as well.
     const m4a = fixtureBytes("speech.m4a");
     const lying = edited(m4a, at(m4a, "stts") + 16, [0, 0, 0, 2]);
     expect(await secondsOf(edited(lying, at(m4a, "mdhd") + 20, [0, 0, 0, 1]))).toBe(5);
@@ -133,9 +123,6 @@ describe("inspectAudio", () => {
     expect(await problemOf(edited(m4a, at(m4a, "stts") + 8, [0, 1, 0, 0]))).toContain(
       "longer than its box",
     );
-    for (const name of ["mvhd", "mdhd"])
-      for (const duration of [0, 255])
-        expect(await secondsOf(edited(m4a, at(m4a, name) + 20, Array(4).fill(duration)))).toBe(5);
   });
 
   test("an MP3 that is cut within the header of a frame plays up to that frame", async () => {
@@ -187,24 +174,8 @@ async function problemOf(bytes: Uint8Array): Promise<string> {
   return read.ok ? `lasts ${read.durationS} s` : read.problem;
 }
 
-const at = (bytes: Uint8Array, text: string) => Buffer.from(bytes).indexOf(text);
-
-function edited(bytes: Uint8Array, offset: number, values: readonly number[]): Uint8Array {
-  const copy = bytes.slice();
-  copy.set(values, offset);
-  return copy;
-}
-
 function withDataSize(wav: Uint8Array, size: number): Uint8Array {
   const copy = wav.slice();
   new DataView(copy.buffer).setUint32(40, size, true);
   return copy;
-}
-
-function withPositions(ogg: Uint8Array, position: bigint): Uint8Array {
-  const copy = ogg.slice();
-  const view = new DataView(copy.buffer);
-  for (let page = 0; page !== -1; page = Buffer.from(copy.buffer).indexOf("OggS", page + 1))
-    view.setBigInt64(page + 6, position, true);
-  return withChecksums(copy);
 }

@@ -2,9 +2,11 @@
 
 import { describe, expect, test } from "bun:test";
 import {
+  at,
   block,
   box,
   cluster,
+  edited,
   element,
   fixedLace,
   join,
@@ -13,6 +15,7 @@ import {
   oggVorbis,
   opusPacket,
   opusTracks,
+  secondsIn as read,
   repeated,
   vorbisSetup,
   webmOf,
@@ -20,22 +23,7 @@ import {
   withChecksums,
 } from "../../../test/fixtures/media/audio-bytes.ts";
 import { fixtureBytes } from "../../../test/fixtures/media/fixture.ts";
-import { inspectAudio } from "./audio.ts";
 import { webmAudioDurationS } from "./webm-audio.ts";
-
-const at = (bytes: Uint8Array, text: string) => Buffer.from(bytes).indexOf(text, 0, "latin1");
-
-function edited(bytes: Uint8Array, offset: number, values: readonly number[]): Uint8Array {
-  const copy = bytes.slice();
-  copy.set(values, offset);
-  return copy;
-}
-
-/** Seconds, or why there are none. */
-async function read(bytes: Uint8Array): Promise<number | string> {
-  const audio = await inspectAudio(bytes);
-  return audio.ok ? audio.durationS : audio.problem;
-}
 
 describe("WAV", () => {
   const wav = fixtureBytes("speech.wav");

@@ -10,16 +10,11 @@ import {
   oggPage,
   opusPacket,
   opusTracks,
+  secondsIn as read,
   repeated,
   webmOf,
 } from "../../../test/fixtures/media/audio-bytes.ts";
 import { fixtureBytes } from "../../../test/fixtures/media/fixture.ts";
-import { inspectAudio } from "./audio.ts";
-
-async function read(bytes: Uint8Array): Promise<number | string> {
-  const audio = await inspectAudio(bytes);
-  return audio.ok ? audio.durationS : audio.problem;
-}
 
 const text = (words: string) => Buffer.from(words, "latin1");
 const wav = fixtureBytes("speech.wav");

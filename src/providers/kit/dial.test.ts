@@ -34,7 +34,10 @@ afterAll(async () => {
 const dialerTo = (lookup: Lookup, allowPrivate = true) =>
   new Dialer({ provider: "acme", allowPrivate, lookup });
 
-function ask(dialer: Dialer, host: string) {
+/** A name with these addresses. */
+const atNames = (...addresses: readonly string[]) => dialerTo(async () => addresses);
+
+function ask(dialer: Dialer, host = "api.acme.example") {
   const pin = dialer.pin(`http://${host}:${vendor.port}/v1`);
   const { signal } = new AbortController();
   return send({ provider: "acme", pin, path: "/v1/models", headers: baseHeaders(pin), signal });
@@ -42,11 +45,7 @@ function ask(dialer: Dialer, host: string) {
 
 test("a name is called at the address that was looked at, and still by its name", async () => {
   served = [];
-  const response = await ask(
-    dialerTo(async () => ["127.0.0.1"]),
-    "api.acme.example",
-  );
-  expect(await readReply(response)).toEqual({ ok: true });
+  expect(await readReply(await ask(atNames("127.0.0.1")))).toEqual({ ok: true });
   expect(served).toEqual([{ host: `api.acme.example:${vendor.port}`, from: "127.0.0.1" }]);
 });
 
@@ -69,12 +68,8 @@ test("a name that leads to a private or forbidden address is refused, in every f
     "::127.0.0.1",
   ];
   for (const address of forbidden) {
-    const error = await apiErrorOf(
-      ask(
-        dialerTo(async () => ["93.184.216.34", address], false),
-        "api.acme.example",
-      ),
-    );
+    const dialer = dialerTo(async () => ["93.184.216.34", address], false);
+    const error = await apiErrorOf(ask(dialer));
     expect([address, error.code, error.upstream?.reason]).toEqual([
       address,
       "upstream_unavailable",
@@ -88,12 +83,7 @@ test("a name that leads to a private or forbidden address is refused, in every f
 
 test("the word of the operator lets private addresses through, and never link-local ones", async () => {
   for (const address of ["169.254.169.254", "fe80::1", "::ffff:169.254.169.254", "fd00:ec2::254"]) {
-    const error = await apiErrorOf(
-      ask(
-        dialerTo(async () => [address]),
-        "api.acme.example",
-      ),
-    );
+    const error = await apiErrorOf(ask(atNames(address)));
     expect([address, error.upstream?.reason]).toEqual([address, "unreachable"]);
   }
 });
@@ -106,7 +96,7 @@ test("a name that turns private later is not followed there", async () => {
     allowPrivate: true,
     lookup: async () => (allowed ? addresses : ["169.254.169.254"]),
   });
-  await readReply(await ask(dialer, "api.acme.example"));
+  await readReply(await ask(dialer));
   allowed = false;
   addresses = [];
   const pin = dialer.pin(`http://api.acme.example:${vendor.port}/v1`);
@@ -131,7 +121,7 @@ test("a name that cannot be found is told as such, and an old address is kept", 
     if (isThere) return ["127.0.0.1"];
     throw new Error("SERVFAIL");
   });
-  await readReply(await ask(dialer, "api.acme.example"));
+  await readReply(await ask(dialer));
   isThere = false;
   const pin = dialer.pin(`http://api.acme.example:${vendor.port}/v1`);
   await pin.dial(Date.now() + 60_000);
@@ -143,7 +133,7 @@ test("a name that cannot be found is told as such, and an old address is kept", 
 
 test("packages that fetch by themselves are pinned in the same way", async () => {
   served = [];
-  const fetchAt = createFetch(dialerTo(async () => ["127.0.0.1"]));
+  const fetchAt = createFetch(atNames("127.0.0.1"));
   const response = await fetchAt(`http://api.acme.example:${vendor.port}/v1/x?y=1`, {
     method: "POST",
     body: "{}",
@@ -160,7 +150,7 @@ test("a probe tells a listener from a closed port", async () => {
   await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
   const address = listener.address();
   const port = typeof address === "object" ? address?.port : 0;
-  const pin = dialerTo(async () => ["127.0.0.1"]).pin(`http://127.0.0.1:${port}`);
+  const pin = atNames("127.0.0.1").pin(`http://127.0.0.1:${port}`);
   expect(await pin.probe(5_000)).toBeUndefined();
   await new Promise((resolve) => listener.close(resolve));
   expect(await pin.probe(5_000)).toContain("refused");
@@ -228,13 +218,13 @@ test("an address that works is kept when the name is looked up anew, wherever it
 });
 
 test("an address in the settings itself has no other", async () => {
-  const pin = dialerTo(async () => [a, b]).pin("http://127.0.0.1:8080/v1");
+  const pin = atNames(a, b).pin("http://127.0.0.1:8080/v1");
   const dialled = await pin.dial();
   expect([pin.count, pin.next(dialled)]).toEqual([1, dialled]);
 });
 
 test("a look at an address that takes no connection leads the calls to come to the next one", async () => {
-  const dialer = dialerTo(async () => ["127.0.0.1", b]);
+  const dialer = atNames("127.0.0.1", b);
   const pin = dialer.pin(`http://api.acme.example:${deaf.port}/v1`);
   expect(await originOf(pin)).toBe(`http://127.0.0.1:${deaf.port}`);
   expect(await pin.probe(50)).toBe("the connection timed out");
@@ -242,7 +232,7 @@ test("a look at an address that takes no connection leads the calls to come to t
 });
 
 test("a look at an address that does leaves everything as it is", async () => {
-  const dialer = dialerTo(async () => ["127.0.0.1", b]);
+  const dialer = atNames("127.0.0.1", b);
   const pin = dialer.pin(`http://api.acme.example:${vendor.port}/v1`);
   const before = await originOf(pin);
   expect(await pin.probe(5_000)).toBeUndefined();
@@ -265,7 +255,7 @@ test("packages that fetch by themselves move on from address to address too", as
   const url = `http://api.acme.example:${vendor.port}/v1`;
   const response = await createFetch(dialerTo(lookup))(url, { method: "POST", body: "{}" });
   expect(await response.json()).toEqual({ ok: true });
-  const nowhere = createFetch(dialerTo(async () => [a, b]))(url, { method: "POST" });
+  const nowhere = createFetch(atNames(a, b))(url, { method: "POST" });
   await expect(nowhere).rejects.toThrow("connect");
 });
 

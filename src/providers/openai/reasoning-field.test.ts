@@ -7,53 +7,30 @@ describe("a wish for reasoning reaches a vendor in the one field that it takes",
   const sent = (field: ReasoningField, options: JsonObject) =>
     toOptions(options, { cap: 5_000, rules: [], reasoningField: field });
 
-  test("as an effort", () => {
-    const effort = (options: JsonObject) => sent("reasoning_effort", { seed: 1, ...options });
-    const plain = { seed: 1, reasoning_effort: "odd" };
-    expect(effort(plain)).toEqual(plain);
-    expect(effort({ reasoning: { effort: "high" } })).toEqual({
-      seed: 1,
-      reasoning_effort: "high",
-    });
-    expect(effort({ thinking: { type: "disabled" } })).toEqual({
-      seed: 1,
-      reasoning_effort: "none",
-    });
-    expect(effort({ thinking: { type: "enabled", budget_tokens: 2_000 } })).toEqual({
-      seed: 1,
-      reasoning_effort: "medium",
-    });
-    expect(JSON.stringify(effort({ enable_thinking: true }))).toBe('{"seed":1}');
-  });
-
-  test("as OpenRouter's object, within the cap of the answer", () => {
-    expect(sent("reasoning", { reasoning_effort: "low" })).toEqual({
-      reasoning: { effort: "low" },
-    });
-    expect(sent("reasoning", { thinking: { type: "enabled", budget_tokens: 9_000 } })).toEqual({
-      reasoning: { max_tokens: 5_000 },
-    });
-    expect(sent("reasoning", { reasoning: { effort: "high", exclude: true } })).toEqual({
-      reasoning: { effort: "high", exclude: true },
-    });
-    expect(sent("reasoning", { reasoning: { exclude: true } })).toEqual({
-      reasoning: { exclude: true },
-    });
-    expect(sent("reasoning", { reasoning: { max_tokens: 0 } })).toEqual({
-      reasoning: { effort: "none" },
-    });
-    expect(sent("reasoning", { enable_thinking: false })).toEqual({
-      reasoning: { effort: "none" },
-    });
-  });
-
-  test("as on or off", () => {
-    expect(sent("thinking", { reasoning_effort: "low" })).toEqual({
-      thinking: { type: "enabled" },
-    });
-    expect(sent("thinking", { reasoning_effort: "none" })).toEqual({
-      thinking: { type: "disabled" },
-    });
+  const budget = (budget_tokens: number) => ({ thinking: { type: "enabled", budget_tokens } });
+  const rows: readonly (readonly [ReasoningField, JsonObject, JsonObject])[] = [
+    ["reasoning_effort", { reasoning_effort: "odd" }, { reasoning_effort: "odd" }],
+    ["reasoning_effort", { reasoning: { effort: "high" } }, { reasoning_effort: "high" }],
+    ["reasoning_effort", { thinking: { type: "disabled" } }, { reasoning_effort: "none" }],
+    ["reasoning_effort", budget(2_000), { reasoning_effort: "medium" }],
+    ["reasoning_effort", { enable_thinking: true }, {}],
+    ["reasoning", { reasoning_effort: "low" }, { reasoning: { effort: "low" } }],
+    // No more than the cap of the answer.
+    ["reasoning", budget(9_000), { reasoning: { max_tokens: 5_000 } }],
+    [
+      "reasoning",
+      { reasoning: { effort: "high", exclude: true } },
+      { reasoning: { effort: "high", exclude: true } },
+    ],
+    ["reasoning", { reasoning: { exclude: true } }, { reasoning: { exclude: true } }],
+    ["reasoning", { reasoning: { max_tokens: 0 } }, { reasoning: { effort: "none" } }],
+    ["reasoning", { enable_thinking: false }, { reasoning: { effort: "none" } }],
+    ["thinking", { reasoning_effort: "low" }, { thinking: { type: "enabled" } }],
+    ["thinking", { reasoning_effort: "none" }, { thinking: { type: "disabled" } }],
+  ];
+  test.each(rows)("in %s: %j", (field, options, expected) => {
+    const body = JSON.stringify(sent(field, { seed: 1, ...options }));
+    expect(JSON.parse(body)).toEqual({ seed: 1, ...expected });
   });
 
   test("and a word that means nothing is the caller's mistake", () => {

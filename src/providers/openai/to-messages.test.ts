@@ -7,10 +7,14 @@ import { toMessages, toOptions } from "./to-messages.ts";
 
 const plain = { takesUrls: true };
 
-const refusalOf = (messages: readonly JsonObject[], options = plain) =>
-  apiErrorIn(() => toMessages(messages, options));
+function expectRefused(messages: readonly JsonObject[], param: string, options = plain) {
+  const error = apiErrorIn(() => toMessages(messages, options));
+  expect([error.code, error.param]).toEqual(["invalid_request", param]);
+  return error;
+}
 
 describe("an image", () => {
+  const place = "messages[1].content[1].image_url.url";
   const imageAt = (url: string) => [
     { role: "system", content: "Be short." },
     {
@@ -51,12 +55,8 @@ describe("an image", () => {
     "localtest.me",
   ])
     test(`inside the operator's network is not fetched for a caller: ${host}`, () => {
-      const error = refusalOf(imageAt(`http://${host}/a.png`));
-      expect([error.code, error.param]).toEqual([
-        "invalid_request",
-        "messages[1].content[1].image_url.url",
-      ]);
-      expect(error.message).not.toContain(host);
+      const { message } = expectRefused(imageAt(`http://${host}/a.png`), place);
+      expect(message).not.toContain(host);
     });
 
   for (const url of [
@@ -79,11 +79,7 @@ describe("an image", () => {
     `https://images.example/${"a".repeat(9_000)}`,
   ])
     test(`is named by http(s) or sent as data: ${url.slice(0, 40)}`, () => {
-      const error = refusalOf(imageAt(url));
-      expect([error.code, error.param]).toEqual([
-        "invalid_request",
-        "messages[1].content[1].image_url.url",
-      ]);
+      expectRefused(imageAt(url), place);
     });
 
   for (const [given, sent] of [
@@ -102,10 +98,7 @@ describe("an image", () => {
 
   test("goes to a server that may not fetch as data only", () => {
     const own = { ...plain, takesUrls: false };
-    expect(refusalOf(imageAt("https://images.example/a.png"), own)).toMatchObject({
-      code: "invalid_request",
-      param: "messages[1].content[1].image_url.url",
-    });
+    expectRefused(imageAt("https://images.example/a.png"), place, own);
     const messages = imageAt("data:image/png;base64,iVBORw0KGgo=");
     expect(toMessages(messages, own)).toBe(messages);
   });
@@ -119,13 +112,8 @@ describe("an image", () => {
     [{ type: "x", content: [{ image_url: { url: "file:///a" } }] }, "content[0].image_url.url"],
   ] as const)
     test(`is guarded in every kind of part, and in what tools gave back: ${param}`, () => {
-      for (const role of ["user", "tool", "assistant", "system"]) {
-        const error = refusalOf([{ role, content: [part] }]);
-        expect([error.code, error.param]).toEqual([
-          "invalid_request",
-          `messages[0].content[0].${param}`,
-        ]);
-      }
+      for (const role of ["user", "tool", "assistant", "system"])
+        expectRefused([{ role, content: [part] }], `messages[0].content[0].${param}`);
     });
 
   for (const url of [

@@ -1,24 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { fromOpenAiUsage } from "./usage.ts";
 
-test("counts are taken as they are, details where they are told", () => {
-  expect(
-    fromOpenAiUsage({
-      prompt_tokens: 19,
-      completion_tokens: 10,
-      total_tokens: 29,
-      prompt_tokens_details: { cached_tokens: 8 },
-      completion_tokens_details: { reasoning_tokens: 4 },
-    }),
-  ).toEqual({
-    inputTokens: 19,
-    outputTokens: 10,
-    cachedInputTokens: 8,
-    reasoningTokens: 4,
-    estimated: false,
-  });
-});
-
 test("output that is not told is what the total leaves", () => {
   expect(fromOpenAiUsage({ prompt_tokens: 5, total_tokens: 12 })?.outputTokens).toBe(7);
   // A total that is less than its part is none.

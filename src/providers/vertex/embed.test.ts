@@ -19,6 +19,10 @@ const images = (...data: readonly string[]): EmbedInput => ({
 });
 const texts = (...all: readonly string[]): EmbedInput => ({ kind: "texts", texts: all });
 const target = (model: string) => ({ target: { model } });
+const bothAxes = [
+  [1, 0],
+  [0, 1],
+];
 const bodies = () => scene.calls.map(({ json }) => json);
 
 function instancesOf({ json }: RecordedRequest): readonly unknown[] {
@@ -46,10 +50,7 @@ describe("images", () => {
       return [{ until: secondDone.promise }, { send: imagePrediction([1, 0]).bytes }];
     };
     const { vectors } = await embed(scene.provider(), images("AAAA", "BBBB"));
-    expect(vectors).toEqual([
-      [1, 0],
-      [0, 1],
-    ]);
+    expect(vectors).toEqual(bothAxes);
   });
 
   test("are given up together when one of them fails", async () => {
@@ -87,10 +88,7 @@ describe("a video", () => {
   });
 
   test("that comes in pieces all the same is the middle of them, of length one", async () => {
-    scene.api = videoPrediction([
-      [1, 0],
-      [0, 1],
-    ]);
+    scene.api = videoPrediction(bothAxes);
     const { vectors } = await embed(scene.provider(), video);
     expect(vectors).toEqual([[expect.closeTo(Math.SQRT1_2, 9), expect.closeTo(Math.SQRT1_2, 9)]]);
   });
@@ -153,10 +151,7 @@ describe("texts", () => {
       `${models}/gemini-embedding-001:predict`,
     ]);
     expect(result).toEqual({
-      vectors: [
-        [1, 0],
-        [0, 1],
-      ],
+      vectors: bothAxes,
       usage: { inputTokens: 5, outputTokens: 0, estimated: false },
     });
   });
@@ -198,10 +193,7 @@ describe("the second generation of embeddings", () => {
       outputDimensionality: 768,
     });
     expect(result).toEqual({
-      vectors: [
-        [1, 0],
-        [0, 1],
-      ],
+      vectors: bothAxes,
       usage: { inputTokens: 8, outputTokens: 0, estimated: false },
     });
   });

@@ -26,7 +26,6 @@ export function answerCases(stage: Stage, pair: Pair): void {
     if (!isScene(pair)) return;
     textCases(stage, pair);
     endCases(stage, pair);
-    usageCases(stage, pair);
     if (pair.driver.can.tools) toolCases(stage, pair);
     if (pair.driver.can.tools && pair.wire.can.mixedCalls) mixedCases(stage, pair);
     if (pair.driver.can.thinking) thoughtCases(stage, pair);
@@ -116,20 +115,6 @@ function endCases(stage: Stage, pair: Pair): void {
           expect(await caller.hear({}, form)).toMatchObject({ text: "Once", finish });
           expect((await caller.payer.receipt()).outcome).toBe("ok");
         });
-}
-
-function usageCases(stage: Stage, pair: Pair): void {
-  for (const form of forms)
-    test(`${form}: tokens that the vendor does not report are counted here, for reply and receipt alike`, async () => {
-      const caller = await stage.caller(pair);
-      stage.answer(pair, reply(pair, form, { pieces: [{ text: "Hi there" }], finish: "stop" }));
-      const { usage, text } = await caller.hear({}, form);
-      expect(text).toBe("Hi there");
-      const { units, estimated } = await caller.payer.receipt();
-      expect(estimated).toBe(true);
-      expect(usage).toMatchObject({ input: units.input ?? 0, output: units.output ?? 0 });
-      expect(usage?.output).toBeGreaterThan(0);
-    });
 }
 
 const weather = { name: "get_weather", arguments: { city: "Zürich", days: 2 } };

@@ -109,12 +109,19 @@ function toContent(content: Content): Json {
 }
 
 function fromReply(body: unknown): Heard {
+  return readWhole(body, "chat.completion");
+}
+
+/** Another format's choice as chat has it. */
+type ToChoice = (choice: JsonObject) => JsonObject;
+
+export function readWhole(body: unknown, named: string, toChoice: ToChoice = (one) => one): Heard {
   const { id, object, created, model, choices, usage } = objectOf(body);
-  check(object === "chat.completion", `object ${String(object)}`);
+  check(object === named, `object ${String(object)}`);
   countOf(created);
   const [choice, ...others] = listOf(choices);
   check(others.length === 0, "choice that was not asked for");
-  const { index, message, logprobs, finish_reason: finish } = objectOf(choice);
+  const { index, message, logprobs, finish_reason: finish } = toChoice(objectOf(choice));
   check(index === 0, "first choice with another index");
   return {
     id: textOf(id),
@@ -163,7 +170,7 @@ function toFinish(finish: unknown): FinishReason {
   return known;
 }
 
-export function toCounts(usage: unknown): Counts {
+function toCounts(usage: unknown): Counts {
   const told = objectOf(usage, "reply without usage");
   const { prompt_tokens: input, completion_tokens: output, total_tokens: total } = told;
   check(total === countOf(input) + countOf(output), "total that is not the sum");
@@ -197,8 +204,12 @@ export function countsOf(told: {
 }
 
 function fromStream(text: string): HeardStream {
+  return readChunks(text, "chat.completion.chunk");
+}
+
+export function readChunks(text: string, named: string, toChoice?: ToChoice): HeardStream {
   const { events, comments } = readEvents(text);
-  const reader = new ChunkReader();
+  const reader = new ChunkReader(named, toChoice);
   for (const { name, data } of events) {
     check(name === undefined, `event line ${name}`);
     if (data === "[DONE]") reader.end();
@@ -209,6 +220,8 @@ function fromStream(text: string): HeardStream {
 
 /** Joins chunks as the SDKs do. */
 class ChunkReader {
+  readonly #named: string;
+  readonly #toChoice: ToChoice;
   #envelope: { readonly id: string; readonly model: string } | undefined;
   #message: JsonObject = {};
   readonly #logprobs: Json[] = [];
@@ -217,6 +230,11 @@ class ChunkReader {
   #error: HeardStream["error"];
   #isDone = false;
 
+  constructor(named: string, toChoice: ToChoice = (choice) => choice) {
+    this.#named = named;
+    this.#toChoice = toChoice;
+  }
+
   take(chunk: JsonObject): void {
     check(!this.#isDone && this.#error === undefined, "event behind the end");
     if (chunk["error"] !== undefined) {
@@ -224,7 +242,7 @@ class ChunkReader {
       return;
     }
     const { id, object, model, choices, usage } = chunk;
-    check(object === "chat.completion.chunk", `object ${String(object)}`);
+    check(object === this.#named, `object ${String(object)}`);
     this.#envelope ??= { id: textOf(id), model: textOf(model) };
     check(id === this.#envelope.id && model === this.#envelope.model, "chunk of another reply");
     const [choice, ...others] = listOf(choices);
@@ -235,7 +253,7 @@ class ChunkReader {
       return;
     }
     check(usage === null, "usage beside a choice");
-    this.#takeChoice(objectOf(choice));
+    this.#takeChoice(this.#toChoice(objectOf(choice)));
   }
 
   end(): void {

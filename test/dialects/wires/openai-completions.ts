@@ -1,10 +1,11 @@
 /** Legacy completions, as OpenAI and compatible servers answer them. */
 
-import { isJsonObject, type Json, type JsonObject } from "../../../src/call/chat.ts";
+import type { Json, JsonObject } from "../../../src/call/chat.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
-import type { Answer, Asked, Counts } from "../../providers/dialect.ts";
+import type { Answer, Asked } from "../../providers/dialect.ts";
+import { bodyAt, numberOf, textsOf } from "../../providers/dialects/asked.ts";
 import { openAiErrors } from "../../providers/dialects/errors/openai.ts";
-import { openAiDialect } from "../../providers/dialects/openai.ts";
+import { openAiDialect, toOpenAiUsage } from "../../providers/dialects/openai.ts";
 import type { Wire } from "./wire.ts";
 
 const json = { "content-type": "application/json" };
@@ -45,43 +46,26 @@ const choice = (text: string, finish: string | null): JsonObject => ({
   finish_reason: finish,
 });
 
+const told = ({ usage }: Answer): { readonly usage?: Json } =>
+  usage === undefined ? {} : { usage: toOpenAiUsage(usage) };
+
 function toReply(answer: Answer): JsonObject {
   const choices = [choice(textOf(answer), answer.finishWord ?? answer.finish)];
-  return { ...envelope, choices, ...toUsage(answer.usage) };
-}
-
-function toUsage(counts: Counts | undefined): { readonly usage?: Json } {
-  if (counts === undefined) return {};
-  const { input, output, cached, written, reasoning } = counts;
-  return {
-    usage: {
-      prompt_tokens: input,
-      completion_tokens: output,
-      total_tokens: input + output,
-      prompt_tokens_details: {
-        ...(cached === undefined ? {} : { cached_tokens: cached }),
-        ...(written === undefined ? {} : { cache_write_tokens: written }),
-      },
-      completion_tokens_details: reasoning === undefined ? {} : { reasoning_tokens: reasoning },
-    },
-  };
+  return { ...envelope, choices, ...told(answer) };
 }
 
 function toChunks(answer: Answer): readonly JsonObject[] {
   const texts = answer.pieces.flatMap((piece) => ("text" in piece ? [piece.text] : []));
-  const told = toUsage(answer.usage);
   return [
     ...texts.map((text) => ({ ...envelope, choices: [choice(text, null)], usage: null })),
     { ...envelope, choices: [choice("", answer.finishWord ?? answer.finish)], usage: null },
-    ...(told.usage === undefined ? [] : [{ ...envelope, choices: [], ...told }]),
+    ...(answer.usage === undefined ? [] : [{ ...envelope, choices: [], ...told(answer) }]),
   ];
 }
 
 function toAsked(request: RecordedRequest): Asked {
-  if (request.method !== "POST" || request.path !== "/v1/completions")
-    throw new Error(`${request.method} ${request.path} is no completion`);
-  const body = isJsonObject(request.json) ? request.json : {};
-  const { prompt, stop, max_tokens: cap, temperature, top_p: topP } = body;
+  const body = bodyAt(request, "/v1/completions");
+  const { prompt, stop } = body;
   const texts = typeof prompt === "string" ? [prompt] : [];
   return {
     model: String(body["model"]),
@@ -90,10 +74,10 @@ function toAsked(request: RecordedRequest): Asked {
     pieces: texts.map((text) => ({ by: "user", text })),
     tools: [],
     toolChoice: undefined,
-    cap: typeof cap === "number" ? cap : undefined,
-    temperature: typeof temperature === "number" ? temperature : undefined,
-    topP: typeof topP === "number" ? topP : undefined,
-    stop: Array.isArray(stop) ? stop.map(String) : typeof stop === "string" ? [stop] : undefined,
+    cap: numberOf(body["max_tokens"]),
+    temperature: numberOf(body["temperature"]),
+    topP: numberOf(body["top_p"]),
+    stop: typeof stop === "string" ? [stop] : textsOf(stop),
     answerForm: undefined,
   };
 }

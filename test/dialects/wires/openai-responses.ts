@@ -3,6 +3,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../src/call/chat.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
 import type { Answer, Asked, AskedPiece, Counts, Piece } from "../../providers/dialect.ts";
+import { bodyAt, listOf, numberOf, objectOf, toTool } from "../../providers/dialects/asked.ts";
 import { openAiErrors } from "../../providers/dialects/errors/openai.ts";
 import { openAiDialect } from "../../providers/dialects/openai.ts";
 import type { Wire } from "./wire.ts";
@@ -233,9 +234,7 @@ function thoughtEvents(pieces: readonly Piece[], place: JsonObject): readonly Js
 }
 
 function toAsked(request: RecordedRequest): Asked {
-  if (request.method !== "POST" || request.path !== "/v1/responses")
-    throw new Error(`${request.method} ${request.path} is no response`);
-  const body = isJsonObject(request.json) ? request.json : {};
+  const body = bodyAt(request, "/v1/responses");
   if (body["store"] !== false) throw new Error("the vendor would keep it");
   const items = listOf(body["input"]);
   const instructions = items.filter(({ role }) => role === "developer");
@@ -254,11 +253,7 @@ function toAsked(request: RecordedRequest): Asked {
     pieces: items
       .filter((item) => !instructions.includes(item))
       .flatMap((item) => toPieces(item, items)),
-    tools: listOf(body["tools"]).map(({ name, description, parameters }) => ({
-      name: String(name),
-      description: typeof description === "string" ? description : undefined,
-      parameters: isJsonObject(parameters) ? parameters : undefined,
-    })),
+    tools: listOf(body["tools"]).map((tool) => toTool(tool, tool["parameters"])),
     toolChoice: toChoice(body["tool_choice"]),
     cap: numberOf(body["max_output_tokens"]),
     temperature: numberOf(body["temperature"]),
@@ -305,7 +300,3 @@ function toChoice(choice: unknown): Asked["toolChoice"] {
   if (choice === "auto" || choice === "none" || choice === "required") return choice;
   return isJsonObject(choice) ? { name: String(choice["name"]) } : undefined;
 }
-
-const numberOf = (value: unknown) => (typeof value === "number" ? value : undefined);
-const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
-const listOf = (value: unknown) => (Array.isArray(value) ? value.filter(isJsonObject) : []);

@@ -105,12 +105,13 @@ describe("a reply", () => {
     expect(headers.get("x-request-id")).not.toContain("vendor");
   });
   test("ends with tool_calls only if it has some", async () => {
-    for (const [calls, reason] of [
-      [[TOOL_CALL], "tool_calls"],
-      [[], "stop"],
+    for (const [calls, finishReason, reason] of [
+      [[TOOL_CALL], "stop", "tool_calls"],
+      [[], "stop", "stop"],
+      [[], "", "stop"],
     ] as const) {
       const message = { tool_calls: calls };
-      gateway.upstream.replyOnce(chatAnswers.plain({ finishReason: "stop", message }));
+      gateway.upstream.replyOnce(chatAnswers.plain({ finishReason, message }));
       expect((await ask()).choices[0]?.finish_reason).toBe(reason);
     }
   });

@@ -159,38 +159,3 @@ describe("upstream goes", () => {
     expect((await sentUpstream({ ...hello, messages: forms }))["messages"]).toEqual(forms);
   });
 });
-
-describe("a field that has more than one form goes upstream in each:", () => {
-  const named = { type: "function", function: { name: "f" } };
-  const forms: Readonly<Record<string, readonly unknown[]>> = {
-    tool_choice: ["none", "auto", "required", named],
-    response_format: [
-      { type: "text" },
-      { type: "json_object" },
-      {
-        type: "json_schema",
-        json_schema: { name: "s", strict: true, schema: { type: "object", properties: {} } },
-      },
-    ],
-    stop: ["\n", ["a"], ["a", "b", "c", "d"]],
-    parallel_tool_calls: [true, false],
-    logprobs: [true],
-    n: [1, 2, 128],
-    seed: [0, -1, 2 ** 53 - 1],
-    temperature: [0, 0.7, 2],
-    top_p: [0, 1],
-    presence_penalty: [-2, 0, 2],
-    frequency_penalty: [-2, 0, 2],
-    user: ["", "someone"],
-    reasoning_effort: ["none", "minimal", "high"],
-    tools: [[], [{ ...named, function: { name: "f", description: null, parameters: null } }]],
-  };
-  for (const [field, values] of Object.entries(forms))
-    test(field, async () => {
-      for (const value of values) {
-        const tools = value === named ? { tools: [named] } : {};
-        const sent = await sentUpstream({ ...hello, ...tools, [field]: value });
-        expect(sent[field]).toEqual(value);
-      }
-    });
-});

@@ -41,6 +41,8 @@ async function arrivalOf(stage: Stage, call: ChatCall): Promise<Asked> {
   return whole;
 }
 
+const asks = (stage: Stage, ...asked: Parameters<typeof ask>) => arrivalOf(stage, ask(...asked));
+
 function deepFrozen<T>(value: T): T {
   if (typeof value === "object" && value !== null) {
     Object.values(value).forEach(deepFrozen);
@@ -52,7 +54,7 @@ function deepFrozen<T>(value: T): T {
 function wordCases(stage: Stage): void {
   test("a question reaches the model that was named, word for word", async () => {
     const text = `Grüße an "${callersWords}" 👋\n\tund <mehr> & \\ \u2028`;
-    const asked = await arrivalOf(stage, ask(text));
+    const asked = await asks(stage, text);
     expect(asked.model).toBe(stage.dialect.model);
     expect(asked.pieces).toEqual([{ by: "user", text }]);
     expect(asked.system).toEqual([]);
@@ -60,16 +62,13 @@ function wordCases(stage: Stage): void {
   });
 
   test("a conversation of many turns keeps its speakers and its order", async () => {
-    const asked = await arrivalOf(
-      stage,
-      ask([
-        { role: "user", content: "One?" },
-        { role: "assistant", content: "One." },
-        { role: "user", content: "Two?" },
-        { role: "assistant", content: "Two." },
-        { role: "user", content: "Three?" },
-      ]),
-    );
+    const asked = await asks(stage, [
+      { role: "user", content: "One?" },
+      { role: "assistant", content: "One." },
+      { role: "user", content: "Two?" },
+      { role: "assistant", content: "Two." },
+      { role: "user", content: "Three?" },
+    ]);
     expect(asked.pieces).toEqual([
       { by: "user", text: "One?" },
       { by: "assistant", text: "One." },
@@ -84,7 +83,7 @@ function wordCases(stage: Stage): void {
       { type: "text", text: "First part." },
       { type: "text", text: "Second part." },
     ];
-    const asked = await arrivalOf(stage, ask([{ role: "user", content }]));
+    const asked = await asks(stage, [{ role: "user", content }]);
     expect(asked.pieces).toEqual([
       { by: "user", text: "First part." },
       { by: "user", text: "Second part." },
@@ -93,26 +92,20 @@ function wordCases(stage: Stage): void {
 
   for (const role of ["system", "developer"])
     test(`what a ${role} message says is told as such, and not as the user's`, async () => {
-      const asked = await arrivalOf(
-        stage,
-        ask([
-          { role, content: "Answer in French." },
-          { role: "user", content: "Hello?" },
-        ]),
-      );
+      const asked = await asks(stage, [
+        { role, content: "Answer in French." },
+        { role: "user", content: "Hello?" },
+      ]);
       expect(asked.system).toEqual(["Answer in French."]);
       expect(asked.pieces).toEqual([{ by: "user", text: "Hello?" }]);
     });
 
   test("several system messages are all told, in their order", async () => {
-    const asked = await arrivalOf(
-      stage,
-      ask([
-        { role: "system", content: [{ type: "text", text: "Be brief." }] },
-        { role: "developer", content: "Be kind." },
-        { role: "user", content: "Hello?" },
-      ]),
-    );
+    const asked = await asks(stage, [
+      { role: "system", content: [{ type: "text", text: "Be brief." }] },
+      { role: "developer", content: "Be kind." },
+      { role: "user", content: "Hello?" },
+    ]);
     expect(asked.system.join("\n")).toBe("Be brief.\nBe kind.");
     expect(asked.pieces).toEqual([{ by: "user", text: "Hello?" }]);
   });
@@ -120,18 +113,18 @@ function wordCases(stage: Stage): void {
 
 function settingCases(stage: Stage): void {
   test("the cap of the answer goes along", async () => {
-    expect((await arrivalOf(stage, ask("Hello?", { cap: 123 }))).cap).toBe(123);
+    expect((await asks(stage, "Hello?", { cap: 123 })).cap).toBe(123);
   });
 
   for (const temperature of [0, 0.5])
     test(`a temperature of ${temperature} goes along`, async () => {
-      const asked = await arrivalOf(stage, ask("Hello?", { temperature }));
+      const asked = await asks(stage, "Hello?", { temperature });
       expect(asked.temperature).toBe(temperature);
       expect(asked.topP).toBeUndefined();
     });
 
   test("top_p goes along", async () => {
-    const asked = await arrivalOf(stage, ask("Hello?", { top_p: 0.25 }));
+    const asked = await asks(stage, "Hello?", { top_p: 0.25 });
     expect(asked.topP).toBe(0.25);
     expect(asked.temperature).toBeUndefined();
   });
@@ -152,7 +145,7 @@ function settingCases(stage: Stage): void {
 function stopCases(stage: Stage): void {
   for (const stop of ["END", ["END", "HALT"]] as const)
     test(`${typeof stop === "string" ? "one stop word goes" : "several stop words go"} along`, async () => {
-      const asked = await arrivalOf(stage, ask("Hello?", { stop }));
+      const asked = await asks(stage, "Hello?", { stop });
       expect(asked.stop).toEqual(typeof stop === "string" ? [stop] : stop);
     });
 }
@@ -203,7 +196,7 @@ const askedWeather = {
 
 function toolCases(stage: Stage): void {
   test("tools go along with their names, descriptions and parameters", async () => {
-    const asked = await arrivalOf(stage, ask("Weather?", { tools: [weatherTool, clockTool] }));
+    const asked = await asks(stage, "Weather?", { tools: [weatherTool, clockTool] });
     const { name, description, parameters } = clockTool.function;
     expect(asked.tools).toEqual([askedWeather, { name, description, parameters }]);
   });
@@ -216,7 +209,7 @@ function toolCases(stage: Stage): void {
   ])
     test(`the choice of tools goes along: ${JSON.stringify(choice)}`, async () => {
       const tools = [weatherTool, clockTool];
-      const asked = await arrivalOf(stage, ask("Weather?", { tools, tool_choice: choice }));
+      const asked = await asks(stage, "Weather?", { tools, tool_choice: choice });
       expect(asked.toolChoice).toEqual(expected as Asked["toolChoice"]);
     });
 
@@ -239,21 +232,16 @@ const call = (id: string, name: string, city: string): JsonObject => ({
 function plainResultCases(stage: Stage): void {
   for (const options of [{}, { tools: [weatherTool], tool_choice: "none" }])
     test(`a tool's result reaches the model where no tool may be called: ${Object.keys(options).join() || "none named"}`, async () => {
-      const asked = await arrivalOf(
-        stage,
-        ask(
-          [
-            { role: "user", content: "Weather?" },
-            {
-              role: "assistant",
-              content: null,
-              tool_calls: [call("call_1", "get_weather", "Bern")],
-            },
-            { role: "tool", tool_call_id: "call_1", content: "7 degrees" },
-          ],
-          options,
-        ),
-      );
+      const messages = [
+        { role: "user", content: "Weather?" },
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [call("call_1", "get_weather", "Bern")],
+        },
+        { role: "tool", tool_call_id: "call_1", content: "7 degrees" },
+      ];
+      const asked = await asks(stage, messages, options);
       expect(JSON.stringify(asked.pieces)).toContain("Bern");
       expect(JSON.stringify(asked.pieces)).toContain("7 degrees");
     });
@@ -261,17 +249,12 @@ function plainResultCases(stage: Stage): void {
 
 function resultCases(stage: Stage): void {
   test("a tool's result goes back beside the call that it answers", async () => {
-    const asked = await arrivalOf(
-      stage,
-      ask(
-        [
-          { role: "user", content: "Weather?" },
-          { role: "assistant", content: null, tool_calls: [call("call_1", "get_weather", "Bern")] },
-          { role: "tool", tool_call_id: "call_1", content: "7 degrees" },
-        ],
-        { tools: [weatherTool] },
-      ),
-    );
+    const messages = [
+      { role: "user", content: "Weather?" },
+      { role: "assistant", content: null, tool_calls: [call("call_1", "get_weather", "Bern")] },
+      { role: "tool", tool_call_id: "call_1", content: "7 degrees" },
+    ];
+    const asked = await asks(stage, messages, { tools: [weatherTool] });
     expect(asked.pieces).toEqual([
       { by: "user", text: "Weather?" },
       { by: "assistant", call: { name: "get_weather", arguments: { city: "Bern" } } },
@@ -281,20 +264,15 @@ function resultCases(stage: Stage): void {
 
   test("results of several tools go back to their own calls, also in another order", async () => {
     const calls = [call("call_1", "get_weather", "Bern"), call("call_2", "get_time", "Oslo")];
-    const asked = await arrivalOf(
-      stage,
-      ask(
-        [
-          { role: "user", content: "Both?" },
-          { role: "assistant", content: "I look.", tool_calls: calls },
-          { role: "tool", tool_call_id: "call_2", content: "noon" },
-          { role: "tool", tool_call_id: "call_1", content: [{ type: "text", text: "7 degrees" }] },
-          { role: "assistant", content: "Seven, at noon." },
-          { role: "user", content: "Thanks." },
-        ],
-        { tools: [weatherTool, clockTool] },
-      ),
-    );
+    const messages = [
+      { role: "user", content: "Both?" },
+      { role: "assistant", content: "I look.", tool_calls: calls },
+      { role: "tool", tool_call_id: "call_2", content: "noon" },
+      { role: "tool", tool_call_id: "call_1", content: [{ type: "text", text: "7 degrees" }] },
+      { role: "assistant", content: "Seven, at noon." },
+      { role: "user", content: "Thanks." },
+    ];
+    const asked = await asks(stage, messages, { tools: [weatherTool, clockTool] });
     expect(asked.pieces.filter(({ by }) => by !== "tool")).toEqual([
       { by: "user", text: "Both?" },
       { by: "assistant", text: "I look." },
@@ -312,17 +290,12 @@ function resultCases(stage: Stage): void {
 
   test("a call without arguments goes back as one with none", async () => {
     const empty = { id: "call_1", type: "function", function: { name: "get_time", arguments: "" } };
-    const asked = await arrivalOf(
-      stage,
-      ask(
-        [
-          { role: "user", content: "Time?" },
-          { role: "assistant", content: "", tool_calls: [empty] },
-          { role: "tool", tool_call_id: "call_1", content: '{"hour":12}' },
-        ],
-        { tools: [clockTool] },
-      ),
-    );
+    const messages = [
+      { role: "user", content: "Time?" },
+      { role: "assistant", content: "", tool_calls: [empty] },
+      { role: "tool", tool_call_id: "call_1", content: '{"hour":12}' },
+    ];
+    const asked = await asks(stage, messages, { tools: [clockTool] });
     const [, sent, result] = asked.pieces;
     expect(sent).toEqual({ by: "assistant", call: { name: "get_time", arguments: {} } });
     expect(result?.by === "tool" && JSON.parse(result.result)).toEqual({ hour: 12 });
@@ -336,7 +309,7 @@ function imageCases(stage: Stage): void {
       { type: "image_url", image_url: { url: `data:image/png;base64,${pixel}` } },
       { type: "text", text: "Be brief." },
     ];
-    const asked = await arrivalOf(stage, ask([{ role: "user", content }]));
+    const asked = await asks(stage, [{ role: "user", content }]);
     expect(asked.pieces).toEqual([
       { by: "user", text: "What is this?" },
       { by: "user", image: { mediaType: "image/png", base64: pixel } },
@@ -349,14 +322,11 @@ function imageCases(stage: Stage): void {
       type: "image_url",
       image_url: { url: `data:${mediaType};base64,${pixel}`, detail: "low" },
     });
-    const asked = await arrivalOf(
-      stage,
-      ask([
-        { role: "user", content: [image("image/png"), image("image/jpeg")] },
-        { role: "assistant", content: "Two." },
-        { role: "user", content: [image("image/webp"), { type: "text", text: "And now?" }] },
-      ]),
-    );
+    const asked = await asks(stage, [
+      { role: "user", content: [image("image/png"), image("image/jpeg")] },
+      { role: "assistant", content: "Two." },
+      { role: "user", content: [image("image/webp"), { type: "text", text: "And now?" }] },
+    ]);
     expect(asked.pieces).toEqual([
       { by: "user", image: { mediaType: "image/png", base64: pixel } },
       { by: "user", image: { mediaType: "image/jpeg", base64: pixel } },
@@ -373,13 +343,13 @@ function formCases(stage: Stage): void {
     test("a schema for the answer goes along", async () => {
       const json_schema = { name: "place", strict: true, schema };
       const response_format = { type: "json_schema", json_schema };
-      const asked = await arrivalOf(stage, ask("Where?", { response_format }));
+      const asked = await asks(stage, "Where?", { response_format });
       expect(asked.answerForm).toEqual({ schema });
     });
   if (stage.dialect.can.anyJson)
     test("a wish for JSON of any form goes along", async () => {
       const response_format = { type: "json_object" };
-      const asked = await arrivalOf(stage, ask("Where? In JSON.", { response_format }));
+      const asked = await asks(stage, "Where? In JSON.", { response_format });
       expect(asked.answerForm).toBe("json");
     });
 }

@@ -22,6 +22,7 @@ import {
   operatorKey,
   type VendorStream,
 } from "../dialect.ts";
+import { bodyAt, listOf, numberOf, objectOf, textsOf, toTool } from "./asked.ts";
 import { anthropicErrors } from "./errors/anthropic.ts";
 
 const json = { "content-type": "application/json" };
@@ -204,33 +205,23 @@ function usagesOf(): Dialect["usages"] {
 }
 
 function toAsked(request: RecordedRequest): Asked {
-  if (request.method !== "POST" || request.path !== "/v1/messages")
-    throw new Error(`${request.method} ${request.path} is no chat`);
-  const body = isJsonObject(request.json) ? request.json : {};
+  const body = bodyAt(request, "/v1/messages");
   const messages = listOf(body["messages"]);
-  const config = isJsonObject(body["output_config"]) ? body["output_config"] : {};
-  const format = isJsonObject(config["format"]) ? config["format"] : {};
-  const { stop_sequences: stop, max_tokens: cap, temperature, top_p: topP } = body;
+  const format = objectOf(objectOf(body["output_config"])["format"]);
   return {
     model: String(body["model"]),
     streamed: body["stream"] === true,
     system: listOf(body["system"]).map(({ text }) => String(text)),
     pieces: messages.flatMap((message) => toPieces(message, messages)),
-    tools: listOf(body["tools"]).map(({ name, description, input_schema: parameters }) => ({
-      name: String(name),
-      description: typeof description === "string" ? description : undefined,
-      parameters: isJsonObject(parameters) ? parameters : undefined,
-    })),
+    tools: listOf(body["tools"]).map((tool) => toTool(tool, tool["input_schema"])),
     toolChoice: toChoice(body["tool_choice"]),
-    cap: typeof cap === "number" ? cap : undefined,
-    temperature: typeof temperature === "number" ? temperature : undefined,
-    topP: typeof topP === "number" ? topP : undefined,
-    stop: Array.isArray(stop) ? stop.map(String) : undefined,
+    cap: numberOf(body["max_tokens"]),
+    temperature: numberOf(body["temperature"]),
+    topP: numberOf(body["top_p"]),
+    stop: textsOf(body["stop_sequences"]),
     answerForm: isJsonObject(format["schema"]) ? { schema: format["schema"] } : undefined,
   };
 }
-
-const listOf = (value: unknown) => (Array.isArray(value) ? value.filter(isJsonObject) : []);
 
 function toPieces({ role, content }: JsonObject, all: readonly JsonObject[]): AskedPiece[] {
   if (role !== "user" && role !== "assistant") throw new Error(`no role ${String(role)}`);
@@ -258,7 +249,7 @@ function calledName(messages: readonly JsonObject[], id: unknown): string {
 }
 
 function toChoice(choice: unknown): Asked["toolChoice"] {
-  const { type, name } = isJsonObject(choice) ? choice : {};
+  const { type, name } = objectOf(choice);
   if (type === "auto" || type === "none") return type;
   if (type === "any") return "required";
   return type === "tool" ? { name: String(name) } : undefined;

@@ -23,6 +23,7 @@ import {
   operatorKey,
   type VendorStream,
 } from "../dialect.ts";
+import { listOf, numberOf, objectOf, textsOf, toTool } from "./asked.ts";
 import { bedrockErrors } from "./errors/bedrock.ts";
 
 const json = { "content-type": "application/json" };
@@ -206,7 +207,7 @@ function toAsked(request: RecordedRequest): Asked {
     /^\/model\/([^/]+)\/(converse(?:-stream)?)$/.exec(request.path) ?? [];
   if (request.method !== "POST" || verb === "")
     throw new Error(`${request.method} ${request.path} is no chat`);
-  const body = isJsonObject(request.json) ? request.json : {};
+  const body = objectOf(request.json);
   const messages = listOf(body["messages"]);
   const { temperature, topP, maxTokens, stopSequences: stop } = objectOf(body["inferenceConfig"]);
   const { tools, toolChoice } = objectOf(body["toolConfig"]);
@@ -217,25 +218,16 @@ function toAsked(request: RecordedRequest): Asked {
     streamed: verb === "converse-stream",
     system: listOf(body["system"]).map(({ text }) => String(text)),
     pieces: messages.flatMap((message) => toPieces(message, messages)),
-    tools: listOf(tools).map((tool) => toTool(objectOf(tool["toolSpec"]))),
+    tools: listOf(tools).map(({ toolSpec }) => {
+      const tool = objectOf(toolSpec);
+      return toTool(tool, objectOf(tool["inputSchema"])["json"]);
+    }),
     toolChoice: toChoice(objectOf(toolChoice)),
-    cap: typeof maxTokens === "number" ? maxTokens : undefined,
-    temperature: typeof temperature === "number" ? temperature : undefined,
-    topP: typeof topP === "number" ? topP : undefined,
-    stop: Array.isArray(stop) ? stop.map(String) : undefined,
+    cap: numberOf(maxTokens),
+    temperature: numberOf(temperature),
+    topP: numberOf(topP),
+    stop: textsOf(stop),
     answerForm: isJsonObject(schema) ? { schema } : undefined,
-  };
-}
-
-const listOf = (value: unknown) => (Array.isArray(value) ? value.filter(isJsonObject) : []);
-const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
-
-function toTool({ name, description, inputSchema }: JsonObject) {
-  const { json: parameters } = objectOf(inputSchema);
-  return {
-    name: String(name),
-    description: typeof description === "string" ? description : undefined,
-    parameters: isJsonObject(parameters) ? parameters : undefined,
   };
 }
 

@@ -16,6 +16,7 @@ import {
   type Piece,
   type VendorStream,
 } from "../dialect.ts";
+import { listOf, numberOf, objectOf, textsOf, toTool } from "./asked.ts";
 import { geminiErrors } from "./errors/gemini.ts";
 
 const model = "gemini-3-flash-preview";
@@ -238,7 +239,7 @@ function toAsked(request: RecordedRequest): Asked {
     ? query === "alt=sse"
     : method === "generateContent" && query === undefined;
   if (request.method !== "POST" || !isChat) throw new Error(`${request.path} is no chat`);
-  const body = isJsonObject(request.json) ? request.json : {};
+  const body = objectOf(request.json);
   const config = objectOf(body["generationConfig"]);
   const contents = listOf(body["contents"]);
   checkTurns(contents);
@@ -249,16 +250,12 @@ function toAsked(request: RecordedRequest): Asked {
     pieces: contents.flatMap(toPieces),
     tools: listOf(body["tools"])
       .flatMap(({ functionDeclarations }) => listOf(functionDeclarations))
-      .map(({ name, description, parametersJsonSchema: parameters }) => ({
-        name: String(name),
-        description: typeof description === "string" ? description : undefined,
-        parameters: isJsonObject(parameters) ? parameters : undefined,
-      })),
+      .map((tool) => toTool(tool, tool["parametersJsonSchema"])),
     toolChoice: toChoice(objectOf(body["toolConfig"])["functionCallingConfig"]),
     cap: numberOf(config["maxOutputTokens"]),
     temperature: numberOf(config["temperature"]),
     topP: numberOf(config["topP"]),
-    stop: Array.isArray(config["stopSequences"]) ? config["stopSequences"].map(String) : undefined,
+    stop: textsOf(config["stopSequences"]),
     answerForm: toForm(config),
   };
 }
@@ -304,20 +301,10 @@ function toPieces({ role, parts }: JsonObject): readonly AskedPiece[] {
 function toChoice(config: unknown): Asked["toolChoice"] {
   const { mode, allowedFunctionNames: names } = objectOf(config);
   if (Array.isArray(names)) return { name: String(names[0]) };
-  return mode === "AUTO"
-    ? "auto"
-    : mode === "NONE"
-      ? "none"
-      : mode === "ANY"
-        ? "required"
-        : undefined;
+  return { AUTO: "auto", NONE: "none", ANY: "required" }[String(mode)] as Asked["toolChoice"];
 }
 
 function toForm({ responseMimeType, responseJsonSchema }: JsonObject): Asked["answerForm"] {
   if (responseMimeType !== "application/json") return undefined;
   return isJsonObject(responseJsonSchema) ? { schema: responseJsonSchema } : "json";
 }
-
-const numberOf = (value: unknown) => (typeof value === "number" ? value : undefined);
-const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
-const listOf = (value: unknown) => (Array.isArray(value) ? value.filter(isJsonObject) : []);

@@ -17,6 +17,7 @@ import {
   type VendorReply,
   type VendorStream,
 } from "../dialect.ts";
+import { bodyAt, listOf, numberOf, objectOf, textsOf, toTool } from "./asked.ts";
 import { openAiErrors } from "./errors/openai.ts";
 
 const model = "gpt-4o-mini-2024-07-18";
@@ -66,7 +67,6 @@ export function openAiDialect({ name, quirks }: OpenAiHabits): Dialect {
       stop_sequence: "stop",
       eos: "stop",
       eos_token: "stop",
-      "": "stop",
       function_call: "tool_calls",
       tool_use: "tool_calls",
       model_length: "length",
@@ -98,7 +98,10 @@ export function openAiDialect({ name, quirks }: OpenAiHabits): Dialect {
 
 const envelope = { id: "chatcmpl-vendor0001", created: 1_791_968_400, model } as const;
 
-function toReply(answer: Answer, usage: unknown = toUsage(answer.usage)): JsonObject {
+function toReply(
+  answer: Answer,
+  usage: unknown = answer.usage && toOpenAiUsage(answer.usage),
+): JsonObject {
   const texts = answer.pieces.flatMap((piece) => ("text" in piece ? [piece.text] : []));
   const thoughts = answer.pieces.flatMap((piece) =>
     "reasoning" in piece ? [piece.reasoning] : [],
@@ -126,9 +129,7 @@ function toCall({ id, name, pieces }: SaidCall) {
 }
 
 /** The form of the newest replies: details always there. */
-function toUsage(counts: Counts | undefined): JsonObject | undefined {
-  if (counts === undefined) return undefined;
-  const { input, output, cached, written, reasoning } = counts;
+export function toOpenAiUsage({ input, output, cached, written, reasoning }: Counts): JsonObject {
   return {
     prompt_tokens: input,
     completion_tokens: output,
@@ -163,11 +164,10 @@ function toChunks({ pieces, finish, finishWord, usage }: Answer): readonly JsonO
     }
     place += 1;
   }
-  const told = toUsage(usage);
   return [
     ...deltas.map((delta) => toChunk(delta)),
     toChunk({}, finishWord ?? finish),
-    ...(told === undefined ? [] : [{ ...toChunk({}), choices: [], usage: told }]),
+    ...(usage === undefined ? [] : [{ ...toChunk({}), choices: [], usage: toOpenAiUsage(usage) }]),
   ];
 }
 
@@ -240,38 +240,35 @@ const oddUsages: Dialect["usages"] = [
 ];
 
 function toAsked(request: RecordedRequest, { capName }: Quirks): Asked {
-  const body = isJsonObject(request.json) ? request.json : {};
-  if (request.method !== "POST" || request.path !== "/v1/chat/completions")
-    throw new Error(`${request.method} ${request.path} is no chat`);
-  const messages = Array.isArray(body["messages"]) ? body["messages"].filter(isJsonObject) : [];
+  const body = bodyAt(request, "/v1/chat/completions");
+  const messages = listOf(body["messages"]);
   const isSystem = ({ role }: JsonObject) => role === "system" || role === "developer";
-  const tools = Array.isArray(body["tools"]) ? body["tools"].filter(isJsonObject) : [];
   const streamed = body["stream"] === true;
-  const usageAsked = isJsonObject(body["stream_options"]) && body["stream_options"];
-  if (streamed && (!usageAsked || usageAsked["include_usage"] !== true))
+  if (streamed && objectOf(body["stream_options"])["include_usage"] !== true)
     throw new Error("no usage was asked for");
   const other = capName === "max_tokens" ? "max_completion_tokens" : "max_tokens";
   if (body[other] !== undefined) throw new Error(`the server does not know ${other}`);
   return {
     model: String(body["model"]),
     streamed,
-    system: messages.filter(isSystem).map((message) => textsOf(message).join("\n")),
+    system: messages.filter(isSystem).map((message) => saidIn(message).join("\n")),
     pieces: messages
       .filter((message) => !isSystem(message))
       .flatMap((message) => toPieces(message, messages)),
-    tools: tools.map((tool) => toTool(tool["function"])),
+    tools: listOf(body["tools"]).map((tool) => {
+      const called = objectOf(tool["function"]);
+      return toTool(called, called["parameters"]);
+    }),
     toolChoice: toChoice(body["tool_choice"]),
     cap: numberOf(body[capName]),
     temperature: numberOf(body["temperature"]),
     topP: numberOf(body["top_p"]),
-    stop: toStop(body["stop"]),
+    stop: typeof body["stop"] === "string" ? [body["stop"]] : textsOf(body["stop"]),
     answerForm: toForm(body["response_format"]),
   };
 }
 
-const numberOf = (value: unknown) => (typeof value === "number" ? value : undefined);
-
-function textsOf({ content }: JsonObject): readonly string[] {
+function saidIn({ content }: JsonObject): readonly string[] {
   if (typeof content === "string") return content === "" ? [] : [content];
   if (!Array.isArray(content)) return [];
   return content.flatMap((part) =>
@@ -282,7 +279,7 @@ function textsOf({ content }: JsonObject): readonly string[] {
 function toPieces(message: JsonObject, all: readonly JsonObject[]): readonly AskedPiece[] {
   const { role, content, tool_calls: calls, tool_call_id: id } = message;
   if (role === "tool") {
-    const result = textsOf(message).join("\n");
+    const result = saidIn(message).join("\n");
     return [{ by: "tool", name: calledName(all, id), result }];
   }
   if (role !== "user" && role !== "assistant") throw new Error(`no role ${String(role)}`);
@@ -292,8 +289,7 @@ function toPieces(message: JsonObject, all: readonly JsonObject[]): readonly Ask
     if (isJsonObject(image)) return [{ by: "user", image: toImage(String(image["url"])) }];
     return text === "" ? [] : [{ by: role, text: String(text) }];
   });
-  const made = Array.isArray(calls) ? calls.filter(isJsonObject) : [];
-  return [...said, ...made.map(({ function: called }) => toAskedCall(called))];
+  return [...said, ...listOf(calls).map(({ function: called }) => toAskedCall(called))];
 }
 
 function toImage(url: string) {
@@ -302,7 +298,7 @@ function toImage(url: string) {
 }
 
 function toAskedCall(called: unknown): AskedPiece {
-  const { name, arguments: text } = isJsonObject(called) ? called : {};
+  const { name, arguments: text } = objectOf(called);
   // A server takes no arguments for an object of none.
   const parsed: unknown = text === "" ? {} : JSON.parse(String(text));
   return { by: "assistant", call: { name: String(name), arguments: parsed } };
@@ -310,19 +306,10 @@ function toAskedCall(called: unknown): AskedPiece {
 
 function calledName(messages: readonly JsonObject[], id: unknown): string {
   for (const { tool_calls: calls } of messages)
-    for (const call of Array.isArray(calls) ? calls.filter(isJsonObject) : [])
+    for (const call of listOf(calls))
       if (call["id"] === id && isJsonObject(call["function"]))
         return String(call["function"]["name"]);
   throw new Error(`no call has the id ${String(id)}`);
-}
-
-function toTool(given: unknown) {
-  const { name, description, parameters } = isJsonObject(given) ? given : {};
-  return {
-    name: String(name),
-    description: typeof description === "string" ? description : undefined,
-    parameters: isJsonObject(parameters) ? parameters : undefined,
-  };
 }
 
 function toChoice(choice: unknown): Asked["toolChoice"] {
@@ -331,14 +318,9 @@ function toChoice(choice: unknown): Asked["toolChoice"] {
   return isJsonObject(called) ? { name: String(called["name"]) } : undefined;
 }
 
-function toStop(stop: unknown): readonly string[] | undefined {
-  if (typeof stop === "string") return [stop];
-  return Array.isArray(stop) ? stop.map(String) : undefined;
-}
-
 function toForm(format: unknown): Asked["answerForm"] {
-  const { type, json_schema: named } = isJsonObject(format) ? format : {};
+  const { type, json_schema: named } = objectOf(format);
   if (type === "json_object") return "json";
-  const schema = isJsonObject(named) ? named["schema"] : undefined;
+  const { schema } = objectOf(named);
   return isJsonObject(schema) ? { schema } : undefined;
 }

@@ -21,6 +21,8 @@ async function askAnthropic({ model, cap, options = {}, messages = [user] }: Ask
   return { thinking, maxTokens, config };
 }
 
+const wish = (reasoning_effort: string) => ({ options: { reasoning_effort } });
+
 describe("a model that takes a budget", () => {
   const model = "claude-sonnet-4-5";
   for (const [effort, budget] of [
@@ -31,17 +33,13 @@ describe("a model that takes a budget", () => {
     ["xhigh", 8_976],
   ] as const)
     test(`thinks with ${budget} of 10,000 tokens at the effort ${effort}, and the cap stays`, async () => {
-      const asked = await askAnthropic({
-        model,
-        cap: 10_000,
-        options: { reasoning_effort: effort },
-      });
+      const asked = await askAnthropic({ model, cap: 10_000, ...wish(effort) });
       expect(asked.thinking).toEqual({ type: "enabled", budget_tokens: budget });
       expect(asked.maxTokens).toBe(10_000);
     });
 
   test("thinks with no more than 32,000 tokens", async () => {
-    const asked = await askAnthropic({ model, cap: 60_000, options: { reasoning_effort: "high" } });
+    const asked = await askAnthropic({ model, cap: 60_000, ...wish("high") });
     expect(asked).toMatchObject({ thinking: { budget_tokens: 32_000 }, maxTokens: 60_000 });
   });
 
@@ -64,12 +62,8 @@ describe("a model that takes a budget", () => {
     ],
   ] as const)
     test(`does not think where it ${what}, and the cap stays`, async () => {
-      const asked = await askAnthropic({
-        model,
-        cap,
-        options: { ...options, reasoning_effort: "high" },
-        messages,
-      });
+      const wished = { ...options, reasoning_effort: "high" };
+      const asked = await askAnthropic({ model, cap, options: wished, messages });
       expect(asked.thinking).toBeUndefined();
       expect(asked.maxTokens).toBe(cap);
     });
@@ -81,11 +75,7 @@ describe("a model that takes a budget", () => {
 
 test("a model that chooses by itself is told the effort, and the cap stays", async () => {
   for (const effort of ["low", "high"]) {
-    const asked = await askAnthropic({
-      model: "claude-opus-4-8",
-      cap: 500,
-      options: { reasoning_effort: effort },
-    });
+    const asked = await askAnthropic({ model: "claude-opus-4-8", cap: 500, ...wish(effort) });
     expect(asked).toEqual({
       thinking: { type: "adaptive", display: "summarized" },
       config: { effort },
@@ -130,7 +120,7 @@ describe("thinking in another vendor's words means the same", () => {
   });
 
   test("a word that means nothing is refused by its field", async () => {
-    const asking = askAnthropic({ model: older, options: { reasoning_effort: "a lot" } });
+    const asking = askAnthropic({ model: older, ...wish("a lot") });
     expect(await apiErrorOf(asking)).toMatchObject({ param: "reasoning_effort" });
   });
 });
@@ -157,19 +147,13 @@ describe("a budget that the caller names stays within the cap of the answer", ()
 });
 
 test("no effort switches thinking off", async () => {
-  const asked = await askAnthropic({
-    model: "claude-opus-4-8",
-    options: { reasoning_effort: "none" },
-  });
+  const asked = await askAnthropic({ model: "claude-opus-4-8", ...wish("none") });
   expect(asked.thinking).toEqual({ type: "disabled" });
 });
 
 test("a model from before there was thinking is not asked for it", async () => {
-  const asked = await askAnthropic({
-    model: "claude-3-5-haiku-20241022",
-    cap: 4_000,
-    options: { reasoning_effort: "high" },
-  });
+  const model = "claude-3-5-haiku-20241022";
+  const asked = await askAnthropic({ model, cap: 4_000, ...wish("high") });
   expect(asked).toEqual({ thinking: undefined, config: undefined, maxTokens: 4_000 });
 });
 
@@ -180,9 +164,8 @@ describe("in Amazon's cloud", () => {
   };
 
   test("a budget is part of the cap, too", async () => {
-    const asked = await ask("us.anthropic.claude-sonnet-4-5-20250929-v1:0", {
-      reasoning_effort: "medium",
-    });
+    const model = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
+    const asked = await ask(model, { reasoning_effort: "medium" });
     expect(asked).toMatchObject({
       inferenceConfig: { maxTokens: 10_000 },
       additionalModelRequestFields: { thinking: { type: "enabled", budget_tokens: 5_000 } },

@@ -3,22 +3,6 @@ import { fromAiSdkUsage } from "./usage.ts";
 
 const known = { estimated: false, cachedInputTokens: undefined, cacheWriteTokens: undefined };
 
-test("counts are read", () => {
-  expect(
-    fromAiSdkUsage({
-      inputTokens: { total: 30, noCache: 10, cacheRead: 15, cacheWrite: 5 },
-      outputTokens: { total: 9, text: 5, reasoning: 4 },
-    }),
-  ).toEqual({
-    inputTokens: 30,
-    outputTokens: 9,
-    cachedInputTokens: 15,
-    cacheWriteTokens: 5,
-    reasoningTokens: 4,
-    estimated: false,
-  });
-});
-
 test("half a count, or one of nothing, is none", () => {
   const half = (input: unknown, output: unknown) =>
     fromAiSdkUsage({ inputTokens: { total: input }, outputTokens: { total: output } });

@@ -101,24 +101,13 @@ describe("how long it may think", () => {
   const pro = "gemini-2.5-pro";
   const flash = "gemini-2.5-flash";
   const newer = "gemini-3-flash";
+  const budget = (budget_tokens: number) => ({ thinking: { type: "enabled", budget_tokens } });
   for (const [options, model, expected] of [
     [{ reasoning: { effort: "low" } }, flash, { thinkingBudget: 1_024 }],
     [{ reasoning: { effort: "low" } }, newer, { thinkingLevel: "low" }],
-    [
-      { thinking: { type: "enabled", budget_tokens: 4_000 } },
-      flash,
-      { thinkingBudget: 4_000, includeThoughts: true },
-    ],
-    [
-      { thinking: { type: "enabled", budget_tokens: 90_000 } },
-      pro,
-      { thinkingBudget: 32_768, includeThoughts: true },
-    ],
-    [
-      { thinking: { type: "enabled", budget_tokens: 4_000 } },
-      newer,
-      { thinkingLevel: "medium", includeThoughts: true },
-    ],
+    [budget(4_000), flash, { thinkingBudget: 4_000, includeThoughts: true }],
+    [budget(90_000), pro, { thinkingBudget: 32_768, includeThoughts: true }],
+    [budget(4_000), newer, { thinkingLevel: "medium", includeThoughts: true }],
     [{ thinking: { type: "adaptive" } }, flash, { thinkingBudget: -1, includeThoughts: true }],
     [{ thinking: { type: "adaptive" } }, newer, { includeThoughts: true }],
     [{ thinking: { type: "disabled" } }, flash, { thinkingBudget: 0 }],
@@ -130,8 +119,7 @@ describe("how long it may think", () => {
     });
 
   test("a budget that the caller names stays within the cap of the answer", () => {
-    const options = { thinking: { type: "enabled", budget_tokens: 9_000 } };
-    const call = { messages: [], maxOutputTokens: 2_000, options };
+    const call = { messages: [], maxOutputTokens: 2_000, options: budget(9_000) };
     expect(toGenerationConfig(call, flash)).toMatchObject({
       maxOutputTokens: 2_000,
       thinkingConfig: { thinkingBudget: 2_000 },

@@ -334,21 +334,15 @@ describe("an idle connection is closed", () => {
     await scene.server.connections[0]?.closed;
   });
 
-  test("well before the time that the server names", async () => {
-    const scene = poolOf(startAnswering(reply("hello", "keep-alive: timeout=5")));
-    expect(await usedAgainAfter(3_749, scene)).toBe(true);
-    expect(await usedAgainAfter(3_750, scene)).toBe(false);
-  });
-
-  test("even if the server names a second", async () => {
-    const scene = poolOf(startAnswering(reply("hello", "keep-alive: timeout=1")));
-    expect(await usedAgainAfter(749, scene)).toBe(true);
-    expect(await usedAgainAfter(750, scene)).toBe(false);
-  });
-
-  test("sooner than a minute, if the server names an hour", async () => {
-    const scene = poolOf(startAnswering(reply("hello", "keep-alive: timeout=3600")));
-    expect(await usedAgainAfter(60_000, scene)).toBe(false);
+  test.each([
+    ["well before the time that the server names", 5, 3_749, true],
+    ["from then on", 5, 3_750, false],
+    ["even if the server names a second", 1, 749, true],
+    ["and then", 1, 750, false],
+    ["sooner than a minute, if the server names an hour", 3_600, 60_000, false],
+  ])("%s: %i s", async (_, timeoutS, idleMs, isUsed) => {
+    const scene = poolOf(startAnswering(reply("hello", `keep-alive: timeout=${timeoutS}`)));
+    expect(await usedAgainAfter(idleMs, scene)).toBe(isUsed);
   });
 
   /** The server closes the connection that is idle now. */

@@ -122,6 +122,19 @@ export interface DriverAbilities {
   readonly reasoningTokens: boolean;
 }
 
+/** All of them. */
+export const fullAbilities: DriverAbilities = {
+  turns: true,
+  tools: true,
+  images: true,
+  schemas: true,
+  thinking: true,
+  stop: true,
+  cachedTokens: true,
+  writtenTokens: true,
+  reasoningTokens: true,
+};
+
 export interface Driver {
   readonly name: Dialect;
   /** Below /v1. */

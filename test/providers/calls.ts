@@ -1,8 +1,9 @@
 /** What the suite asks and hears, in neutral words. */
 
+import { expect } from "bun:test";
 import type { ChatCall, Json, JsonObject } from "../../src/call/chat.ts";
 import type { Usage } from "../../src/call/usage.ts";
-import type { Abilities, Answer, Counts, SaidCall } from "./dialect.ts";
+import type { Abilities, Answer, AskedPiece, Counts, SaidCall } from "./dialect.ts";
 
 /** Stands in every prompt: it must never be in an error, whoever reads that. */
 export const callersWords = "words-that-only-the-caller-knows";
@@ -86,6 +87,27 @@ export function plainAnswer(can: Abilities): Answer {
 }
 
 export const plainText = "Grüße, 👋 you!";
+
+/** What a vendor is asked where two tools have answered, whatever order their results are in. */
+export function expectBothResults(pieces: readonly AskedPiece[]): void {
+  expect(pieces.filter(({ by }) => by !== "tool")).toEqual([
+    { by: "user", text: "Both?" },
+    { by: "assistant", text: "I look." },
+    { by: "assistant", call: { name: "get_weather", arguments: { city: "Bern" } } },
+    { by: "assistant", call: { name: "get_time", arguments: { city: "Oslo" } } },
+    { by: "assistant", text: "Seven, at noon." },
+    { by: "user", text: "Thanks." },
+  ]);
+  const results = pieces.flatMap((piece) => (piece.by === "tool" ? [piece] : []));
+  expect(results.toSorted((one, other) => one.name.localeCompare(other.name))).toEqual([
+    { by: "tool", name: "get_time", result: "noon" },
+    { by: "tool", name: "get_weather", result: "7 degrees" },
+  ]);
+}
+
+/** A picture of one pixel. */
+export const pixelPng =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 export function toolAnswer(can: Abilities, calls: readonly SaidCall[]): Answer {
   return { pieces: calls.map((call) => ({ call })), finish: "tool_calls", usage: fullCounts(can) };

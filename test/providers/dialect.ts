@@ -187,6 +187,19 @@ export interface Abilities {
   readonly stops?: false;
 }
 
+/** All but what few vendors can. */
+export const fullAbilities = {
+  tools: true,
+  parallelTools: true,
+  images: true,
+  schemas: true,
+  anyJson: true,
+  reasoning: true,
+  cachedTokens: true,
+  writtenTokens: true,
+  reasoningTokens: true,
+} as const satisfies Abilities;
+
 export interface Dialect {
   /** Of the suite's cases, such as `gemini`. */
   readonly name: string;

@@ -3,6 +3,7 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "nod
 import { httpReply } from "../../../test/fake/http/reply.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../../test/fake/upstream.ts";
 import { apiErrorOf } from "../../../test/providers/failure-of.ts";
+import { expectLetGo } from "../../../test/providers/stage.ts";
 import { Dialer } from "./dial.ts";
 import { baseHeaders, send } from "./http.ts";
 import { FetchReply, readReply } from "./reply.ts";
@@ -107,7 +108,5 @@ test("an error whose body does not come is judged by its status, and its connect
   ) => startTimer(work, ms === 2_000 ? 0 : ms)) as typeof setTimeout);
   const error = await apiErrorOf(ask()).finally(() => timers.mockRestore());
   expect(error.code).toBe("upstream_overloaded");
-  const request = await arrived;
-  await request.closed;
-  expect(request.abortedByClient).toBe(true);
+  await expectLetGo(arrived);
 });

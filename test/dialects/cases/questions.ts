@@ -1,19 +1,14 @@
 /** What the vendor is asked: the same, in whichever dialect the caller asks. */
 
 import { describe, expect, test } from "bun:test";
-import { plainAnswer, weatherTool } from "../../providers/calls.ts";
+import { expectBothResults, pixelPng, plainAnswer, weatherTool } from "../../providers/calls.ts";
 import { type Asked, operatorKey } from "../../providers/dialect.ts";
 import type { CalledTool, Picture } from "../driver.ts";
 import { type Ask, forms, reply, type Stage } from "../stage.ts";
 import { isScene, type Pair, upstreamModel } from "../vendors.ts";
 import { tools } from "./words.ts";
 
-/** A picture of one pixel. */
-const pixel: Picture = {
-  mediaType: "image/png",
-  base64:
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
-};
+const pixel: Picture = { mediaType: "image/png", base64: pixelPng };
 
 export function questionCases(stage: Stage, pair: Pair): void {
   describe("what the vendor is asked", () => {
@@ -135,19 +130,7 @@ function resultCases(ask: Arrival): void {
         { by: "user", content: ["Thanks."] },
       ],
     });
-    expect(asked.pieces.filter(({ by }) => by !== "tool")).toEqual([
-      { by: "user", text: "Both?" },
-      { by: "assistant", text: "I look." },
-      { by: "assistant", call: { name: "get_weather", arguments: { city: "Bern" } } },
-      { by: "assistant", call: { name: "get_time", arguments: { city: "Oslo" } } },
-      { by: "assistant", text: "Seven, at noon." },
-      { by: "user", text: "Thanks." },
-    ]);
-    const results = asked.pieces.flatMap((piece) => (piece.by === "tool" ? [piece] : []));
-    expect(results.toSorted((one, other) => one.name.localeCompare(other.name))).toEqual([
-      { by: "tool", name: "get_time", result: "noon" },
-      { by: "tool", name: "get_weather", result: "7 degrees" },
-    ]);
+    expectBothResults(asked.pieces);
   });
 }
 

@@ -7,7 +7,15 @@ import {
   type JsonObject,
 } from "../../../src/call/chat.ts";
 import type { Counts } from "../../providers/dialect.ts";
-import type { Content, Driver, Heard, HeardStream, Question, Turn } from "../driver.ts";
+import {
+  type Content,
+  type Driver,
+  fullAbilities,
+  type Heard,
+  type HeardStream,
+  type Question,
+  type Turn,
+} from "../driver.ts";
 import {
   check,
   countOf,
@@ -23,17 +31,7 @@ import {
 export const chatDriver: Driver = {
   name: "chat",
   path: "/chat/completions",
-  can: {
-    turns: true,
-    tools: true,
-    images: true,
-    schemas: true,
-    thinking: true,
-    stop: true,
-    cachedTokens: true,
-    writtenTokens: false,
-    reasoningTokens: true,
-  },
+  can: { ...fullAbilities, writtenTokens: false },
   idForm: /^chatcmpl-[0-9a-f]{32}$/,
   capField: "max_tokens",
   endMark: "data: [DONE]\n\n",

@@ -1,7 +1,7 @@
 /** The Messages API, as Anthropic documents it. */
 
 import type { Json, JsonObject } from "../../../src/call/chat.ts";
-import type { Content, Driver, Question, Turn } from "../driver.ts";
+import { type Content, type Driver, fullAbilities, type Question, type Turn } from "../driver.ts";
 import { given, listOf, objectOf } from "./events.ts";
 import { fromError, fromMessage } from "./messages-reply.ts";
 import { fromMessageStream } from "./messages-stream.ts";
@@ -12,17 +12,7 @@ const usualCap = 4_096;
 export const messagesDriver: Driver = {
   name: "messages",
   path: "/messages",
-  can: {
-    turns: true,
-    tools: true,
-    images: true,
-    schemas: true,
-    thinking: true,
-    stop: true,
-    cachedTokens: true,
-    writtenTokens: true,
-    reasoningTokens: false,
-  },
+  can: { ...fullAbilities, reasoningTokens: false },
   idForm: /^msg_[0-9a-f]{32}$/,
   capField: "max_tokens",
   endMark: '"type":"message_stop"',

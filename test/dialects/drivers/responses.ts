@@ -1,7 +1,7 @@
 /** The Responses API, as OpenAI documents it. */
 
 import type { Json, JsonObject } from "../../../src/call/chat.ts";
-import type { Content, Driver, Question, Turn } from "../driver.ts";
+import { type Content, type Driver, fullAbilities, type Question, type Turn } from "../driver.ts";
 import { given, listOf, objectOf, openAiError } from "./events.ts";
 import { fromResponse } from "./responses-reply.ts";
 import { fromResponseStream } from "./responses-stream.ts";
@@ -9,17 +9,7 @@ import { fromResponseStream } from "./responses-stream.ts";
 export const responsesDriver: Driver = {
   name: "responses",
   path: "/responses",
-  can: {
-    turns: true,
-    tools: true,
-    images: true,
-    schemas: true,
-    thinking: true,
-    stop: false,
-    cachedTokens: true,
-    writtenTokens: false,
-    reasoningTokens: true,
-  },
+  can: { ...fullAbilities, stop: false, writtenTokens: false },
   idForm: /^resp_[0-9a-f]{32,}$/,
   capField: "max_output_tokens",
   endMark: '"type":"response.completed"',

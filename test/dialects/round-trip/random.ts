@@ -1,18 +1,16 @@
 /** Random questions in neutral words; the same seed and number give the same. */
 
 import type { Dice } from "../../fuzz/cases/dice.ts";
+import { pixelPng } from "../../providers/calls.ts";
 import type { CalledTool, Content, Question, Turn, WantedTool } from "../driver.ts";
 import { pastAnswer, type Spoken } from "./spoken.ts";
 import { called, text, toolNames } from "./words.ts";
-
-const pixel =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 const pdf = Buffer.from("%PDF-1.7\n%%EOF\n").toString("base64");
 
 const picture = (dice: Dice) => ({
   mediaType: "image/png",
-  base64: pixel,
+  base64: pixelPng,
   ...(dice.percent(50) ? { detail: dice.pick(["low", "high"] as const) } : {}),
 });
 

@@ -6,6 +6,7 @@ import { ActiveCalls } from "../../../src/gateway/active-calls.ts";
 import type { Bytes } from "../../fake/http/reply.ts";
 import { chatAnswers, chatStreams, failures } from "../../fake/recordings.ts";
 import { cutAfter, pausedAfter, type Reply, type Script, type Step } from "../../fake/script.ts";
+import { expectLetGo } from "../../providers/stage.ts";
 import { BodyReader, type ErrorBody, parseStream } from "../../replies/event-stream.ts";
 import { writesOfReply } from "../../replies/http-writes.ts";
 import { thrownBy } from "../../replies/refusal.ts";
@@ -75,9 +76,7 @@ describe("an upstream that says nothing at first", () => {
       const recording = failures.internal();
       gateway.upstream.replyOnce(cutAfter({ recording, parts: 0, by: "hang" }));
       expect(await failureOf(await call(gateway, {}, body))).toMatchObject(timedOut);
-      const request = await arrival;
-      await request.closed;
-      expect(request.abortedByClient).toBe(true);
+      await expectLetGo(arrival);
     });
 });
 
@@ -106,9 +105,7 @@ describe("an upstream that never falls silent", () => {
     expect(stream.chunks.length).toBeGreaterThan(0);
     expect(stream.error?.code).toBe("upstream_timeout");
     expect(stream.isDone).toBe(false);
-    const request = await arrival;
-    await request.closed;
-    expect(request.abortedByClient).toBe(true);
+    await expectLetGo(arrival);
   });
 });
 
@@ -166,9 +163,7 @@ describe("a caller who leaves aborts the upstream", () => {
     gateway.upstream.replyOnce(reply);
     const arrival = gateway.upstream.nextRequest();
     await leave(arrival);
-    const request = await arrival;
-    await request.closed;
-    expect(request.abortedByClient).toBe(true);
+    await expectLetGo(arrival);
   }
   const midStream = cutAfter({ recording: chatStreams.openai(), parts: 2, by: "hang" });
 

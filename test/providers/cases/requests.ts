@@ -1,13 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatCall, JsonObject } from "../../../src/call/chat.ts";
-import { ask, callersWords, clockTool, plainAnswer, plainCall, weatherTool } from "../calls.ts";
+import {
+  ask,
+  callersWords,
+  clockTool,
+  expectBothResults,
+  pixelPng as pixel,
+  plainAnswer,
+  plainCall,
+  weatherTool,
+} from "../calls.ts";
 import { type Asked, operatorKey } from "../dialect.ts";
 import { apiErrorOf } from "../failure-of.ts";
 import { type Stage } from "../stage.ts";
-
-/** A picture of one pixel. */
-const pixel =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 export function requestCases(stage: Stage): void {
   describe("what the vendor is asked", () => {
@@ -273,19 +278,7 @@ function resultCases(stage: Stage): void {
       { role: "user", content: "Thanks." },
     ];
     const asked = await asks(stage, messages, { tools: [weatherTool, clockTool] });
-    expect(asked.pieces.filter(({ by }) => by !== "tool")).toEqual([
-      { by: "user", text: "Both?" },
-      { by: "assistant", text: "I look." },
-      { by: "assistant", call: { name: "get_weather", arguments: { city: "Bern" } } },
-      { by: "assistant", call: { name: "get_time", arguments: { city: "Oslo" } } },
-      { by: "assistant", text: "Seven, at noon." },
-      { by: "user", text: "Thanks." },
-    ]);
-    const results = asked.pieces.flatMap((piece) => (piece.by === "tool" ? [piece] : []));
-    expect(results.toSorted((one, other) => one.name.localeCompare(other.name))).toEqual([
-      { by: "tool", name: "get_time", result: "noon" },
-      { by: "tool", name: "get_weather", result: "7 degrees" },
-    ]);
+    expectBothResults(asked.pieces);
   });
 
   test("a call without arguments goes back as one with none", async () => {

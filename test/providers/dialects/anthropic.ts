@@ -1,7 +1,6 @@
 /** Anthropic's Messages API, through its provider package. */
 
 import { isJsonObject, type JsonObject } from "../../../src/call/chat.ts";
-import { ProviderRegistry } from "../../../src/providers/registry.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
 import {
   type AnthropicAnswer,
@@ -12,17 +11,18 @@ import {
   anthropicMessage,
   anthropicModel,
 } from "../../fake/vendors/anthropic-messages.ts";
-import { callersWords } from "../calls.ts";
+import { callersWords, usageOf } from "../calls.ts";
 import {
   type Answer,
   type Asked,
   type AskedPiece,
   type Counts,
   type Dialect,
+  fullAbilities,
   operatorKey,
   type VendorStream,
 } from "../dialect.ts";
-import { bodyAt, listOf, numberOf, objectOf, textsOf, toTool } from "./asked.ts";
+import { bodyAt, built, listOf, numberOf, objectOf, textsOf, toTool } from "./asked.ts";
 import { anthropicErrors } from "./errors/anthropic.ts";
 
 const json = { "content-type": "application/json" };
@@ -31,28 +31,10 @@ const sse = { "content-type": "text/event-stream; charset=utf-8", "cache-control
 export const anthropicDialect: Dialect = {
   name: "anthropic",
   model: anthropicModel,
-  can: {
-    tools: true,
-    parallelTools: true,
-    images: true,
-    schemas: true,
-    anyJson: false,
-    reasoning: true,
-    cachedTokens: true,
-    writtenTokens: true,
-    reasoningTokens: true,
-  },
+  can: { ...fullAbilities, anyJson: false },
   vendorWords: ["anthropic", "claude"],
   headers: ["x-api-key", "anthropic-version", "anthropic-beta"],
-  create: ({ origin, name, network }) =>
-    new ProviderRegistry(network).build({
-      name,
-      kind: "anthropic",
-      baseUrl: `${origin}/v1`,
-      apiKey: operatorKey,
-      allowPrivate: true,
-      options: {},
-    }),
+  create: ({ origin, ...more }) => built({ ...more, kind: "anthropic", baseUrl: `${origin}/v1` }),
   whole: (answer) => ({ headers: json, packets: [anthropicMessage(toAnswer(answer))] }),
   streamed: (answer) => toStream(anthropicEvents(toAnswer(answer))),
   finishWords: {
@@ -154,13 +136,6 @@ function usagesOf(): Dialect["usages"] {
     streamed: toStream(anthropicEvents(said(usage))),
     expected,
   });
-  const known = {
-    outputTokens: 10,
-    estimated: false,
-    cachedInputTokens: undefined,
-    cacheWriteTokens: undefined,
-    reasoningTokens: undefined,
-  } as const;
   const growing = anthropicEvents(said({ input_tokens: 19, output_tokens: 10 }));
   const early = anthropicEvent({
     type: "message_delta",
@@ -171,10 +146,7 @@ function usagesOf(): Dialect["usages"] {
     both(
       "without caches leaves them unknown",
       { input_tokens: 19, output_tokens: 10 },
-      {
-        ...known,
-        inputTokens: 19,
-      },
+      usageOf({ input: 19, output: 10 }),
     ),
     both(
       "counts what was read from a cache and written to it as input",
@@ -184,7 +156,7 @@ function usagesOf(): Dialect["usages"] {
         cache_read_input_tokens: 100,
         cache_creation_input_tokens: 30,
       },
-      { ...known, inputTokens: 132, cachedInputTokens: 100, cacheWriteTokens: 30 },
+      usageOf({ input: 132, output: 10, cached: 100, written: 30 }),
     ),
     both(
       "with caches of null leaves them unknown",
@@ -194,12 +166,12 @@ function usagesOf(): Dialect["usages"] {
         cache_read_input_tokens: null,
         cache_creation_input_tokens: null,
       },
-      { ...known, inputTokens: 19 },
+      usageOf({ input: 19, output: 10 }),
     ),
     {
       name: "that grows is the last one, never the sum",
       streamed: toStream(growing.toSpliced(-2, 0, early)),
-      expected: { ...known, inputTokens: 19 },
+      expected: usageOf({ input: 19, output: 10 }),
     },
   ];
 }

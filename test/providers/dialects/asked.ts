@@ -1,8 +1,22 @@
-/** How dialects read the JSON of a request into neutral words. */
+/** How dialects are built, and read the JSON of a request into neutral words. */
 
 import { isJsonObject, type JsonObject } from "../../../src/call/chat.ts";
+import { ProviderRegistry, type ProviderSettings } from "../../../src/providers/registry.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
-import type { AskedTool } from "../dialect.ts";
+import { type AskedTool, type Dialect, operatorKey } from "../dialect.ts";
+
+type Network = Pick<Parameters<Dialect["create"]>[0], "network">;
+
+export const built = ({
+  network,
+  ...settings
+}: Network & Pick<ProviderSettings, "name" | "kind" | "baseUrl"> & Partial<ProviderSettings>) =>
+  new ProviderRegistry(network).build({
+    apiKey: operatorKey,
+    allowPrivate: true,
+    options: {},
+    ...settings,
+  });
 
 export const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 export const listOf = (value: unknown) => (Array.isArray(value) ? value.filter(isJsonObject) : []);

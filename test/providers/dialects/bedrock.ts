@@ -2,7 +2,6 @@
 
 import { isJsonObject, type JsonObject } from "../../../src/call/chat.ts";
 import type { ProviderSettings } from "../../../src/providers/registry.ts";
-import { ProviderRegistry } from "../../../src/providers/registry.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
 import {
   type BedrockAnswer,
@@ -13,17 +12,18 @@ import {
   bedrockReply,
 } from "../../fake/vendors/bedrock-converse.ts";
 import { bedrockEvent } from "../../fake/vendors/bedrock-frames.ts";
-import { callersWords } from "../calls.ts";
+import { callersWords, usageOf } from "../calls.ts";
 import {
   type Answer,
   type Asked,
   type AskedPiece,
   type Counts,
   type Dialect,
+  fullAbilities,
   operatorKey,
   type VendorStream,
 } from "../dialect.ts";
-import { listOf, numberOf, objectOf, textsOf, toTool } from "./asked.ts";
+import { built, listOf, numberOf, objectOf, textsOf, toTool } from "./asked.ts";
 import { bedrockErrors } from "./errors/bedrock.ts";
 
 const json = { "content-type": "application/json" };
@@ -70,27 +70,11 @@ function bedrockDialect({ name, settings, headers, credential }: BedrockHabits):
   return {
     name,
     model: bedrockModel,
-    can: {
-      tools: true,
-      parallelTools: true,
-      images: true,
-      schemas: true,
-      anyJson: false,
-      reasoning: true,
-      cachedTokens: true,
-      writtenTokens: true,
-      reasoningTokens: false,
-    },
+    can: { ...fullAbilities, anyJson: false, reasoningTokens: false },
     vendorWords: ["bedrock", "amazon", "aws", "anthropic", "claude"],
     headers,
-    create: ({ origin, name: providerName, network }) =>
-      new ProviderRegistry(network).build({
-        name: providerName,
-        kind: "bedrock",
-        baseUrl: origin,
-        allowPrivate: true,
-        ...settings,
-      }),
+    create: ({ origin, ...more }) =>
+      built({ ...more, kind: "bedrock", baseUrl: origin, ...settings }),
     whole: (answer) => ({ headers: json, packets: [bedrockReply(toAnswer(answer))] }),
     streamed: (answer) => toStream(bedrockEvents(toAnswer(answer))),
     finishWords: {
@@ -170,13 +154,6 @@ function toStream(packets: readonly Buffer[]): VendorStream {
 
 function usagesOf(): Dialect["usages"] {
   const usage = { inputTokens: 19, outputTokens: 10, totalTokens: 29 };
-  const known = {
-    outputTokens: 10,
-    estimated: false,
-    cachedInputTokens: undefined,
-    cacheWriteTokens: undefined,
-    reasoningTokens: undefined,
-  } as const;
   const said = (counts: BedrockUsage) => ({
     blocks: [{ text: ["Hi"] }],
     stopReason: "end_turn",
@@ -193,11 +170,11 @@ function usagesOf(): Dialect["usages"] {
     expected,
   });
   return [
-    both("without caches leaves them unknown", usage, { ...known, inputTokens: 19 }),
+    both("without caches leaves them unknown", usage, usageOf({ input: 19, output: 10 })),
     both(
       "counts what was read from a cache and written to it as input",
       { ...usage, cacheReadInputTokens: 100, cacheWriteInputTokens: 30 },
-      { ...known, inputTokens: 149, cachedInputTokens: 100, cacheWriteTokens: 30 },
+      usageOf({ input: 149, output: 10, cached: 100, written: 30 }),
     ),
   ];
 }

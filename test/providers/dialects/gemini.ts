@@ -2,21 +2,21 @@
 
 import { isJsonObject, type JsonObject } from "../../../src/call/chat.ts";
 import type { Usage } from "../../../src/call/usage.ts";
-import { ProviderRegistry } from "../../../src/providers/registry.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
 import { geminiEvent, geminiReply } from "../../fake/vendors/gemini-replies.ts";
+import { usageOf } from "../calls.ts";
 import {
   type Answer,
   type Asked,
   type AskedPiece,
   type Counts,
   type Dialect,
+  fullAbilities,
   type OddUsage,
-  operatorKey,
   type Piece,
   type VendorStream,
 } from "../dialect.ts";
-import { listOf, numberOf, objectOf, textsOf, toTool } from "./asked.ts";
+import { built, listOf, numberOf, objectOf, textsOf, toTool } from "./asked.ts";
 import { geminiErrors } from "./errors/gemini.ts";
 
 const model = "gemini-3-flash-preview";
@@ -34,40 +34,15 @@ const finishWords = {
 const hi: Answer = { pieces: [{ text: "Hi" }], finish: "stop" };
 
 const plainUsage = { promptTokenCount: 9, candidatesTokenCount: 4, totalTokenCount: 13 };
-const plainTold: Usage = {
-  inputTokens: 9,
-  outputTokens: 4,
-  cachedInputTokens: undefined,
-  cacheWriteTokens: undefined,
-  reasoningTokens: undefined,
-  estimated: false,
-};
+const plainTold = usageOf({ input: 9, output: 4 });
 
 export const geminiDialect: Dialect = {
   name: "gemini",
   model,
-  can: {
-    tools: true,
-    parallelTools: true,
-    images: true,
-    schemas: true,
-    anyJson: true,
-    reasoning: true,
-    cachedTokens: true,
-    writtenTokens: false,
-    reasoningTokens: true,
-  },
+  can: { ...fullAbilities, writtenTokens: false },
   vendorWords: ["gemini", "google", "generativelanguage", "ai studio"],
   headers: ["x-goog-api-key"],
-  create: ({ origin, name, network }) =>
-    new ProviderRegistry(network).build({
-      name,
-      kind: "gemini",
-      baseUrl: `${origin}/v1beta`,
-      apiKey: operatorKey,
-      allowPrivate: true,
-      options: {},
-    }),
+  create: ({ origin, ...more }) => built({ ...more, kind: "gemini", baseUrl: `${origin}/v1beta` }),
   whole: (answer) => ({ headers: json, packets: [JSON.stringify(toReply(answer), null, 2)] }),
   streamed: (answer) => toStream(toEvents(answer)),
   finishWords: {

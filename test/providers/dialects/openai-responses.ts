@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from "../../../src/call/chat.ts";
 import { quirksOf } from "../../../src/catalog/vendors.ts";
 import { openAiResponses } from "../../dialects/wires/openai-responses.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
-import { callersWords } from "../calls.ts";
+import { callersWords, usageOf } from "../calls.ts";
 import { type Answer, type Dialect, operatorKey, type VendorReply } from "../dialect.ts";
 import { openAiErrors } from "./errors/openai.ts";
 import { openAiDialect } from "./openai.ts";
@@ -41,14 +41,7 @@ function withPackets<T extends VendorReply>(reply: T, from: string, to: string):
 
 const inputDetails = '"input_tokens_details":{"cached_tokens":0},';
 const outputDetails = '"output_tokens_details":{"reasoning_tokens":0},';
-const known = {
-  inputTokens: 19,
-  outputTokens: 10,
-  cachedInputTokens: 0,
-  cacheWriteTokens: undefined,
-  reasoningTokens: 0,
-  estimated: false,
-} as const;
+const known = usageOf({ input: 19, output: 10, cached: 0, reasoning: 0 });
 
 export const responsesOnlyDialect: Dialect = {
   ...plain,

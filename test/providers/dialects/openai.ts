@@ -2,22 +2,22 @@
 
 import { isJsonObject, type JsonObject } from "../../../src/call/chat.ts";
 import type { Quirks } from "../../../src/call/quirks.ts";
-import { ProviderRegistry } from "../../../src/providers/registry.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
-import { callersWords } from "../calls.ts";
+import { callersWords, usageOf } from "../calls.ts";
 import {
   type Answer,
   type Asked,
   type AskedPiece,
   type Counts,
   type Dialect,
+  fullAbilities,
   operatorKey,
   type Piece,
   type SaidCall,
   type VendorReply,
   type VendorStream,
 } from "../dialect.ts";
-import { bodyAt, listOf, numberOf, objectOf, textsOf, toTool } from "./asked.ts";
+import { bodyAt, built, listOf, numberOf, objectOf, textsOf, toTool } from "./asked.ts";
 import { openAiErrors } from "./errors/openai.ts";
 
 const model = "gpt-4o-mini-2024-07-18";
@@ -34,30 +34,11 @@ export function openAiDialect({ name, quirks }: OpenAiHabits): Dialect {
   return {
     name,
     model,
-    can: {
-      tools: true,
-      parallelTools: true,
-      mixedCalls: true,
-      images: true,
-      schemas: true,
-      anyJson: true,
-      reasoning: true,
-      cachedTokens: true,
-      writtenTokens: true,
-      reasoningTokens: true,
-    },
+    can: { ...fullAbilities, mixedCalls: true },
     vendorWords: ["openai", "gpt-4o", "cloudflare", "org-of-the-operator"],
     headers: [quirks.keyHeader ?? "authorization"],
-    create: ({ origin, name: providerName, network }) =>
-      new ProviderRegistry(network).build({
-        name: providerName,
-        kind: "openai",
-        baseUrl: `${origin}/v1`,
-        apiKey: operatorKey,
-        allowPrivate: true,
-        options: {},
-        quirks,
-      }),
+    create: ({ origin, ...more }) =>
+      built({ ...more, kind: "openai", baseUrl: `${origin}/v1`, quirks }),
     whole: (answer) => ({ headers: json, packets: [JSON.stringify(toReply(answer))] }),
     streamed: (answer) => toStream(toChunks(answer)),
     // Words of compatible servers.
@@ -192,12 +173,7 @@ const streamWith = (...usages: readonly unknown[]): VendorStream =>
     ...toChunks(hi),
     ...usages.map((usage) => ({ ...toChunk({}), choices: [], usage: usage as JsonObject })),
   ]);
-const known = { inputTokens: 19, outputTokens: 10, estimated: false } as const;
-const unknown = {
-  cachedInputTokens: undefined,
-  cacheWriteTokens: undefined,
-  reasoningTokens: undefined,
-};
+const known = usageOf({ input: 19, output: 10 });
 const plain = { prompt_tokens: 19, completion_tokens: 10, total_tokens: 29 };
 
 const both = (name: string, usage: unknown, expected: Dialect["usages"][number]["expected"]) => ({
@@ -208,7 +184,7 @@ const both = (name: string, usage: unknown, expected: Dialect["usages"][number][
 });
 
 const oddUsages: Dialect["usages"] = [
-  both("without details leaves them unknown", plain, { ...known, ...unknown }),
+  both("without details leaves them unknown", plain, known),
   both(
     "with details of 0 has them as 0",
     {
@@ -216,7 +192,7 @@ const oddUsages: Dialect["usages"] = [
       prompt_tokens_details: { cached_tokens: 0 },
       completion_tokens_details: { reasoning_tokens: 0 },
     },
-    { ...known, ...unknown, cachedInputTokens: 0, reasoningTokens: 0 },
+    usageOf({ input: 19, output: 10, cached: 0, reasoning: 0 }),
   ),
   {
     name: "that grows in every chunk is the last one, never the sum",
@@ -225,17 +201,17 @@ const oddUsages: Dialect["usages"] = [
       { prompt_tokens: 19, completion_tokens: 4, total_tokens: 23 },
       plain,
     ),
-    expected: { ...known, ...unknown },
+    expected: known,
   },
   {
     name: "told twice counts once",
     streamed: streamWith(plain, plain),
-    expected: { ...known, ...unknown },
+    expected: known,
   },
   {
     name: "followed by zeros is the one before",
     streamed: streamWith(plain, { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }),
-    expected: { ...known, ...unknown },
+    expected: known,
   },
 ];
 

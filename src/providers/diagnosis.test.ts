@@ -335,25 +335,19 @@ describe("certificates", () => {
     }
   };
 
-  test("that nobody else has signed", async () => {
-    const { trouble, what } = await served(createCertificate({ name: "127.0.0.1" }));
-    expect([trouble, what.includes("is self-signed")]).toEqual(["certificate", true]);
-  });
-
-  test("that have expired", async () => {
-    const from = new Date(Date.now() - 2 * dayMs);
-    const until = new Date(Date.now() - dayMs);
-    const { trouble, what } = await served(createCertificate({ name: "127.0.0.1", from, until }));
-    expect([trouble, what.includes("has expired")]).toEqual(["certificate", true]);
-  });
-
-  test("of an authority that is not known here", async () => {
-    const issuer = createCertificate({ name: "Some Authority", isAuthority: true });
-    const { trouble, what } = await served(createCertificate({ name: "127.0.0.1", issuer }));
-    expect([trouble, what.includes("an unknown certificate authority")]).toEqual([
-      "certificate",
-      true,
-    ]);
+  const name = "127.0.0.1";
+  const ago = (days: number) => new Date(Date.now() - days * dayMs);
+  test.each([
+    ["nobody else has signed", () => ({}), "is self-signed"],
+    ["have expired", () => ({ from: ago(2), until: ago(1) }), "has expired"],
+    [
+      "are of an authority that is not known here",
+      () => ({ issuer: createCertificate({ name: "Some Authority", isAuthority: true }) }),
+      "an unknown certificate authority",
+    ],
+  ])("that %s", async (_, terms, words) => {
+    const { trouble, what } = await served(createCertificate({ name, ...terms() }));
+    expect([trouble, what.includes(words)]).toEqual(["certificate", true]);
   });
 });
 

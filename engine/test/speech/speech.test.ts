@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,8 +30,7 @@ const flash = new Map<VoiceName, Float32Array>();
 const pro = new Map<VoiceName, Float32Array>();
 
 /** Fetching on a new machine, loading, and ten sentences. */
-const setUpMs = 600_000;
-const testMs = 120_000;
+setDefaultTimeout(600_000);
 
 beforeAll(async () => {
   dir = await weightsDir("speech");
@@ -40,7 +39,7 @@ beforeAll(async () => {
     flash.set(voice, join16(await piecesOf({ text: trainSentence, voice, style: "flash" })));
     pro.set(voice, join16(await piecesOf({ text: bookSentence, voice, style: "pro" })));
   }
-}, setUpMs);
+});
 
 async function piecesOf(job: SpeechJob): Promise<Int16Array[]> {
   const pieces: Int16Array[] = [];
@@ -122,55 +121,47 @@ function mean(values: readonly number[]): number {
 }
 
 describe("flash", () => {
-  test(
-    "emits sentence by sentence, and others get a turn in between",
-    async () => {
-      const events: string[] = [];
-      const { signal } = new AbortController();
-      const pieces: Int16Array[] = [];
-      await speech.run(
-        { text: "It is raining again. We shall stay at home.", voice: "Aoede", style: "flash" },
-        {
-          signal,
-          emit: (piece) => {
-            pieces.push(piece);
-            events.push("piece");
-            setImmediate(() => events.push("turn"));
-          },
+  test("emits sentence by sentence, and others get a turn in between", async () => {
+    const events: string[] = [];
+    const { signal } = new AbortController();
+    const pieces: Int16Array[] = [];
+    await speech.run(
+      { text: "It is raining again. We shall stay at home.", voice: "Aoede", style: "flash" },
+      {
+        signal,
+        emit: (piece) => {
+          pieces.push(piece);
+          events.push("piece");
+          setImmediate(() => events.push("turn"));
         },
-      );
-      expect(events.slice(0, 3)).toEqual(["piece", "turn", "piece"]);
-      expect(pieces.length).toBe(2);
-      expect(largestJump(pieces)).toBeLessThan(0.01);
-    },
-    testMs,
-  );
+      },
+    );
+    expect(events.slice(0, 3)).toEqual(["piece", "turn", "piece"]);
+    expect(pieces.length).toBe(2);
+    expect(largestJump(pieces)).toBeLessThan(0.01);
+  });
 
-  test(
-    "stops at the next piece when the caller leaves",
-    async () => {
-      const leaving = new AbortController();
-      let pieces = 0;
-      const running = speech.run(
-        { text: "We walked along the river. ".repeat(185), voice: "Kore", style: "flash" },
-        {
-          signal: leaving.signal,
-          emit: () => {
-            pieces += 1;
-            if (pieces === 1) leaving.abort();
-          },
+  test("stops at the next piece when the caller leaves", async () => {
+    const leaving = new AbortController();
+    let pieces = 0;
+    const running = speech.run(
+      { text: "We walked along the river. ".repeat(185), voice: "Kore", style: "flash" },
+      {
+        signal: leaving.signal,
+        emit: () => {
+          pieces += 1;
+          if (pieces === 1) leaving.abort();
         },
-      );
-      expect(
-        await running.then(
-          () => "done",
-          (error: Error) => error.name,
-        ),
-      ).toBe("AbortError");
-      expect(pieces).toBe(1);
-    },
-    testMs,
-  );
+      },
+    );
+    expect(
+      await running.then(
+        () => "done",
+        (error: Error) => error.name,
+      ),
+    ).toBe("AbortError");
+    expect(pieces).toBe(1);
+  });
 });
 
 /** Between the last sample of a piece and the first of the next. */
@@ -182,21 +173,17 @@ function largestJump(pieces: readonly Int16Array[]): number {
 }
 
 describe("pro", () => {
-  test(
-    "speaks a paragraph at once and joins paragraphs without a click",
-    async () => {
-      const pieces = await piecesOf({
-        text: "It rained. We stayed.\n\nThe sun came out.",
-        voice: "Fenrir",
-        style: "pro",
-      });
-      expect(pieces.length).toBe(2);
-      expect(largestJump(pieces)).toBeLessThan(0.01);
-      for (const piece of pieces)
-        expect(Math.abs(loudness(join16([piece])) - targetLufs)).toBeLessThan(1);
-    },
-    testMs,
-  );
+  test("speaks a paragraph at once and joins paragraphs without a click", async () => {
+    const pieces = await piecesOf({
+      text: "It rained. We stayed.\n\nThe sun came out.",
+      voice: "Fenrir",
+      style: "pro",
+    });
+    expect(pieces.length).toBe(2);
+    expect(largestJump(pieces)).toBeLessThan(0.01);
+    for (const piece of pieces)
+      expect(Math.abs(loudness(join16([piece])) - targetLufs)).toBeLessThan(1);
+  });
 });
 
 describe("a text that cannot be spoken", () => {
@@ -216,33 +203,29 @@ describe("a text that cannot be spoken", () => {
   });
 });
 
-test(
-  "says that the model failed rather than give silence for broken sound",
-  async () => {
-    const broken = await mkdtemp(join(tmpdir(), "speech-"));
-    try {
-      await symlink(join(dir, modelFiles.speech), join(broken, modelFiles.speech));
-      await mkdir(join(broken, "voices"));
-      const style = new Uint8Array(new Float32Array(510 * 256).fill(Number.NaN).buffer);
-      for (const name of ["af_kore", "am_puck", "am_onyx", "am_fenrir", "af_aoede"])
-        await writeFile(join(broken, "voices", `${name}.bin`), style);
-      const model = await loadSpeech({ dir: broken });
-      const { signal } = new AbortController();
-      const emitted: Int16Array[] = [];
-      const running = model.run(
-        { text: "Hello there.", voice: "Kore", style: "flash" },
-        { signal, emit: (piece) => emitted.push(piece) },
-      );
-      expect(
-        await running.then(
-          () => 200,
-          (error: EngineError) => error.status,
-        ),
-      ).toBe(500);
-      expect(emitted).toEqual([]);
-    } finally {
-      await rm(broken, { recursive: true });
-    }
-  },
-  testMs,
-);
+test("says that the model failed rather than give silence for broken sound", async () => {
+  const broken = await mkdtemp(join(tmpdir(), "speech-"));
+  try {
+    await symlink(join(dir, modelFiles.speech), join(broken, modelFiles.speech));
+    await mkdir(join(broken, "voices"));
+    const style = new Uint8Array(new Float32Array(510 * 256).fill(Number.NaN).buffer);
+    for (const name of ["af_kore", "am_puck", "am_onyx", "am_fenrir", "af_aoede"])
+      await writeFile(join(broken, "voices", `${name}.bin`), style);
+    const model = await loadSpeech({ dir: broken });
+    const { signal } = new AbortController();
+    const emitted: Int16Array[] = [];
+    const running = model.run(
+      { text: "Hello there.", voice: "Kore", style: "flash" },
+      { signal, emit: (piece) => emitted.push(piece) },
+    );
+    expect(
+      await running.then(
+        () => 200,
+        (error: EngineError) => error.status,
+      ),
+    ).toBe(500);
+    expect(emitted).toEqual([]);
+  } finally {
+    await rm(broken, { recursive: true });
+  }
+});

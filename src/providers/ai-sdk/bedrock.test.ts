@@ -144,41 +144,33 @@ describe("JSON by a schema from a model that writes it by way of a tool", () => 
   const preamble: BedrockBlock = { text: ["Here is ", "the weather."] };
   const json: BedrockBlock = { toolUseId: "t1", name: "json", input: ['{"sky":', '"clear"}'] };
 
-  test("is all of the answer, whatever the model says before it", async () => {
-    const answer = answerWith([preamble, json], "tool_use");
+  /** Whole and streamed. */
+  async function expectHeard(
+    blocks: readonly BedrockBlock[],
+    text: string,
+    stopReason = "tool_use",
+  ) {
+    const finish = stopReason === "tool_use" ? "stop" : "length";
+    const answer = answerWith(blocks, stopReason);
     answer.whole();
     const [choice] = (await bedrock.chat(call, { model })).choices;
-    expect([choice?.message["content"], choice?.finishReason]).toEqual(['{"sky":"clear"}', "stop"]);
+    expect([choice?.message["content"], choice?.finishReason]).toEqual([text, finish]);
     answer.streamed();
     const parts = await bedrock.hear(call, { model });
-    expect([textOf(parts), finishOf(parts)]).toEqual(['{"sky":"clear"}', ["stop"]]);
-  });
+    expect([textOf(parts), finishOf(parts)]).toEqual([text, [finish]]);
+  }
 
-  test("is the first one, whatever the model says or calls behind it", async () => {
+  test("is all of the answer, and the first one, whatever the model says or calls around it", async () => {
     const again: BedrockBlock = { toolUseId: "t3", name: "json", input: ['{"sky":"grey"}'] };
     const last: BedrockBlock = { text: ["I hope that helps."] };
-    for (const blocks of [
-      [preamble, json, last],
-      [json, again],
-      [preamble, json, again, last],
-    ]) {
-      const answer = answerWith(blocks, "tool_use");
-      answer.whole();
-      const [choice] = (await bedrock.chat(call, { model })).choices;
-      expect(choice?.message["content"]).toBe('{"sky":"clear"}');
-      answer.streamed();
-      expect(textOf(await bedrock.hear(call, { model }))).toBe('{"sky":"clear"}');
+    for (const blocks of [[json], [json, last], [json, again], [json, again, last]]) {
+      await expectHeard([preamble, ...blocks], '{"sky":"clear"}');
+      await expectHeard(blocks, '{"sky":"clear"}');
     }
   });
 
   test("leaves an answer without it as it is", async () => {
-    const answer = answerWith([preamble], "max_tokens");
-    answer.whole();
-    const [choice] = (await bedrock.chat(call, { model })).choices;
-    expect(choice?.message["content"]).toBe("Here is the weather.");
-    answer.streamed();
-    const parts = await bedrock.hear(call, { model });
-    expect([textOf(parts), finishOf(parts)]).toEqual(["Here is the weather.", ["length"]]);
+    await expectHeard([preamble], "Here is the weather.", "max_tokens");
   });
 
   test("is all of the text, also if the model calls the caller's own tool first", async () => {

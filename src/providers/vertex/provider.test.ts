@@ -1,38 +1,15 @@
 import { expect, test } from "bun:test";
-import { jsonReply } from "../../../test/fake/http/reply.ts";
 import { publisherModels, vertexRefusals } from "../../../test/fake/vendors/vertex-replies.ts";
 import { embed, errorOf, VertexScene } from "../../../test/fake/vendors/vertex-scene.ts";
 
 const scene = new VertexScene();
 const never = new AbortController().signal;
-const said = {
-  candidates: [{ content: { role: "model", parts: [{ text: "hi" }] }, finishReason: "STOP" }],
-  usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
-};
 const chat = {
   call: { messages: [{ role: "user", content: "hello" }], maxOutputTokens: 7, options: {} },
   target: { model: "gemini-2.5-flash" },
   signal: never,
   onAccepted: () => {},
 };
-
-test("chat goes to the project's place, and streams are asked for as events", async () => {
-  const provider = scene.provider();
-  scene.api = jsonReply({ body: said });
-  expect((await provider.chat?.(chat))?.choices[0]?.message).toMatchObject({ content: "hi" });
-  scene.api = jsonReply({
-    headers: { "content-type": "text/event-stream" },
-    body: said,
-  });
-  await provider
-    .streamChat?.({ ...chat, target: { model: "meta/llama-4" } })
-    .then((stream) => stream.cancel());
-  const place = "/v1/projects/operators-project/locations/us-central1/publishers";
-  expect(scene.calls.map(({ path }) => path)).toEqual([
-    `${place}/google/models/gemini-2.5-flash:generateContent`,
-    `${place}/meta/models/llama-4:streamGenerateContent?alt=sse`,
-  ]);
-});
 
 test("a key is sent instead of a token, in a header, without a sign-in", async () => {
   await embed(scene.provider({}, { apiKey: "AQ.key-of-the-operator" }));

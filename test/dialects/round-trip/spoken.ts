@@ -6,6 +6,7 @@
 import type { FinishReason, JsonObject } from "../../../src/call/chat.ts";
 import type { Dice } from "../../fuzz/cases/dice.ts";
 import type { Counts, VendorReply } from "../../providers/dialect.ts";
+import { toOpenAiUsage } from "../../providers/dialects/openai.ts";
 import type { CalledTool } from "../driver.ts";
 import { called, text } from "./words.ts";
 
@@ -123,7 +124,7 @@ function toWhole({ pieces, finish, usage }: Spoken): VendorReply {
   const reply = { ...envelope, object: "chat.completion", choices: [choice] };
   return {
     headers: { "content-type": "application/json" },
-    packets: [JSON.stringify({ ...reply, usage: toUsage(usage) })],
+    packets: [JSON.stringify({ ...reply, usage: toOpenAiUsage(usage) })],
   };
 }
 
@@ -148,7 +149,7 @@ function toStream({ pieces, finish, usage }: Spoken): VendorReply {
     toChunk({ role: "assistant", content: "", refusal: null }),
     ...chunks,
     toChunk({}, [], finish),
-    { ...toChunk({}), choices: [], usage: toUsage(usage) },
+    { ...toChunk({}), choices: [], usage: toOpenAiUsage(usage) },
   ];
   return {
     headers: { "content-type": "text/event-stream; charset=utf-8" },
@@ -172,12 +173,4 @@ const toCall = ({ id, name, arguments: text }: CalledTool): JsonObject => ({
   id,
   type: "function",
   function: { name, arguments: text },
-});
-
-const toUsage = ({ input, output, cached = 0, reasoning = 0 }: Counts): JsonObject => ({
-  prompt_tokens: input,
-  completion_tokens: output,
-  total_tokens: input + output,
-  prompt_tokens_details: { cached_tokens: cached },
-  completion_tokens_details: { reasoning_tokens: reasoning },
 });

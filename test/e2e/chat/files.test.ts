@@ -2,10 +2,10 @@
 
 import { expect, test } from "bun:test";
 import type { JsonObject } from "../../../src/call/chat.ts";
-import { jsonReply } from "../../fake/http/reply.ts";
-import { anthropicMessage } from "../../fake/vendors/anthropic-messages.ts";
+import { chatAnswers } from "../../fake/recordings.ts";
 import { geminiJson, geminiReply } from "../../fake/vendors/gemini-replies.ts";
 import { refusalOf } from "../../replies/refusal.ts";
+import { nativeWhole } from "../../setup/messages-home.ts";
 import { openPayer } from "../../setup/money-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
@@ -37,14 +37,9 @@ const asking = (model: string, ...content: readonly JsonObject[]) => ({
 });
 const sent = () => gateway.upstream.requests.at(-1)?.json as JsonObject;
 const anthropic = (input_tokens: number) =>
-  jsonReply({
-    body: JSON.parse(
-      anthropicMessage({
-        blocks: [{ type: "text", text: "A report." }],
-        stopReason: "end_turn",
-        usage: { input_tokens, output_tokens: 5 },
-      }),
-    ),
+  nativeWhole({
+    blocks: [{ type: "text", text: "A report." }],
+    usage: { input_tokens, output_tokens: 5 },
   });
 
 test("a small document may be many pages: all that the model can read is held, what it read is paid", async () => {
@@ -92,16 +87,7 @@ test("Gemini hears, and reads documents", async () => {
 });
 
 test("compatible servers get parts as they are", async () => {
-  gateway.upstream.replyWith(
-    jsonReply({
-      body: {
-        choices: [
-          { index: 0, message: { role: "assistant", content: "A" }, finish_reason: "stop" },
-        ],
-        usage: { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 },
-      },
-    }),
-  );
+  gateway.upstream.replyWith(chatAnswers.plain());
   const body = asking("other", pdf, audio);
   expect((await gateway.call("/chat/completions", body)).status).toBe(200);
   expect(sent()["messages"]).toEqual(body.messages);

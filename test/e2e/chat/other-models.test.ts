@@ -158,34 +158,28 @@ interface Way {
   readonly says: () => Reply;
 }
 
+const claude = { from: "claude", signs: claudeSigns, secrets: ofClaude, drivers };
+const pro = { from: "pro", signs: googleSigns, secrets: ofGoogle, drivers };
+const routed = {
+  from: "routed",
+  signs: routerSigns,
+  secrets: [thought, "cm91dGVk"],
+  says: chatSays,
+};
+const plain = { from: "plain", signs: unsigned, secrets: [thought], says: chatSays };
+
 const leftOut: readonly Way[] = [
-  ...["routed", "deepseek", "plain"].flatMap((to): Way[] => [
-    { from: "claude", to, drivers, signs: claudeSigns, secrets: ofClaude, says: chatSays },
-    { from: "pro", to, drivers, signs: googleSigns, secrets: ofGoogle, says: chatSays },
+  ...["routed", "deepseek", "plain"].flatMap((to) => [
+    { ...claude, to, says: chatSays },
+    { ...pro, to, says: chatSays },
   ]),
-  { from: "claude", to: "pro", drivers, signs: claudeSigns, secrets: ofClaude, says: googleSays },
-  { from: "pro", to: "claude", drivers, signs: googleSigns, secrets: ofGoogle, says: claudeSays },
+  { ...claude, to: "pro", says: googleSays },
+  { ...pro, to: "claude", says: claudeSays },
+  { ...routed, to: "deepseek", drivers },
+  { ...routed, to: "plain", drivers },
   // Chat completions have no place for the model: there the vendor decides.
-  {
-    from: "routed",
-    to: "other-routed",
-    drivers: translating,
-    signs: routerSigns,
-    secrets: [thought, "cm91dGVk"],
-    says: chatSays,
-  },
-  ...["deepseek", "plain"].map((to): Way => {
-    const secrets = [thought, "cm91dGVk"];
-    return { from: "routed", to, drivers, signs: routerSigns, secrets, says: chatSays };
-  }),
-  {
-    from: "plain",
-    to: "deepseek",
-    drivers: translating,
-    signs: unsigned,
-    secrets: [thought],
-    says: chatSays,
-  },
+  { ...routed, to: "other-routed", drivers: translating },
+  { ...plain, to: "deepseek", drivers: translating },
 ];
 
 describe("is left out for another model", () => {

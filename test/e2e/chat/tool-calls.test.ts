@@ -8,6 +8,7 @@ import {
   chatStream,
   chatStreams,
   DONE,
+  deltaStream,
   TOOL_CALL,
 } from "../../fake/recordings.ts";
 import type { Reply } from "../../fake/script.ts";
@@ -125,8 +126,7 @@ describe("in a stream", () => {
   test("empty or null tool_calls beside text do not make it a tool call", async () => {
     for (const tool_calls of [null, []]) {
       const delta = { content: "Hi", reasoning_content: "hm", tool_calls };
-      const events = [chatChunk({ delta }), chatChunk({ finish: "stop" }), DONE];
-      const stream = await relay(chatStream({ events }));
+      const stream = await relay(deltaStream([delta]));
       expect(finishOf(stream)).toBe("stop");
       expect(textOf(stream)).toBe("Hi");
     }

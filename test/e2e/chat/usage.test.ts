@@ -1,7 +1,7 @@
 /** Usage: always asked for upstream, shown to callers who ask, counted here where nobody else does. */
 
 import { describe, expect, test } from "bun:test";
-import { chatChunk, chatJson, chatStream, chatStreams, DONE } from "../../fake/recordings.ts";
+import { chatJson, chatStreams, deltaStream } from "../../fake/recordings.ts";
 import { expectWellFormed, readStream } from "../../replies/event-stream.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
@@ -67,9 +67,7 @@ describe("where no upstream counts, the tokenizer", () => {
     ],
   }))
     test(`counts ${what} of a stream`, async () => {
-      const pieces = deltas.map((delta) => chatChunk({ delta }));
-      const events = [...pieces, chatChunk({ finish: "stop" }), DONE];
-      gateway.upstream.replyOnce(chatStream({ events }));
+      gateway.upstream.replyOnce(deltaStream(deltas));
       const { chunks } = await streamed(withUsage);
       expectCounted(Number(chunks.at(-1)?.usage?.["completion_tokens"]));
     });

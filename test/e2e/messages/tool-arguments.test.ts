@@ -1,7 +1,7 @@
 /** Arguments of tool calls, in replies and in requests. */
 
 import { describe, expect, test } from "bun:test";
-import { httpReply } from "../../fake/http/reply.ts";
+import { httpReply, jsonReply } from "../../fake/http/reply.ts";
 import { chatAnswers, chatJson } from "../../fake/recordings.ts";
 import { anthropicMessage } from "../../fake/vendors/anthropic-messages.ts";
 import { anthropicAt, ask, messagesManifest, nativeWhole } from "../../setup/messages-home.ts";
@@ -103,13 +103,7 @@ describe("an integer beyond 2^53 keeps its digits", () => {
   }
 
   test("in a prompt whose tokens Anthropic counts", async () => {
-    gateway.upstream.replyOnce(
-      httpReply({
-        headers: { "content-type": "application/json" },
-        body: ['{"input_tokens":9}'],
-        framing: "length",
-      }),
-    );
+    gateway.upstream.replyOnce(jsonReply({ body: { input_tokens: 9 } }));
     const reply = await post(request("claude"), "/messages/count_tokens");
     expect(await reply.json()).toEqual({ input_tokens: 9 });
     expect(sent()).toContain(exact);

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from "../../../src/call/chat.ts";
 import type { Driver } from "../../dialects/driver.ts";
 import { chatDriver } from "../../dialects/drivers/chat.ts";
 import { messagesDriver } from "../../dialects/drivers/messages.ts";
-import { httpReply } from "../../fake/http/reply.ts";
+import { jsonReply } from "../../fake/http/reply.ts";
 import { bedrockReply } from "../../fake/vendors/bedrock-converse.ts";
 import { messagesManifest, nativeWhole } from "../../setup/messages-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
@@ -36,16 +36,8 @@ async function sentIds(model: string, driver: Driver) {
   gateway.upstream.replyOnce(
     model === "claude"
       ? nativeWhole({ blocks: [{ type: "text", text: "Hi" }] })
-      : httpReply({
-          headers: { "content-type": "application/json" },
-          body: [
-            bedrockReply({
-              blocks: [{ text: ["Hi"] }],
-              stopReason: "end_turn",
-              usage: { inputTokens: 9, outputTokens: 5, totalTokens: 14 },
-            }),
-          ],
-          framing: "length",
+      : jsonReply({
+          body: JSON.parse(bedrockReply({ blocks: [{ text: ["Hi"] }], stopReason: "end_turn" })),
         }),
   );
   const body = driver.toBody({

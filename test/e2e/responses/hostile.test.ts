@@ -95,6 +95,14 @@ describe("references to what the caller does not own are refused", () => {
       "input[1].output.file_id",
       { input: screenshot({ file_id: "file-123" }) },
     ],
+    "an image at a private address": [
+      "input[0].content[0].image_url",
+      {
+        input: [
+          { role: "user", content: [{ type: "input_image", image_url: "http://10.0.0.1/a" }] },
+        ],
+      },
+    ],
     "a screenshot at a private address": [
       "input[1].output.image_url",
       { input: screenshot({ image_url: "http://169.254.169.254/latest" }) },

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import type { ApiError } from "../../../src/base/errors.ts";
-import { httpReply } from "../../fake/http/reply.ts";
 import { plainCall } from "../calls.ts";
 import {
   type ErrorClass,
@@ -163,14 +162,11 @@ function emptyCases(stage: Stage): void {
 
   test("an error whose body is no JSON, or another JSON, is one by its status", async () => {
     for (const body of ["null", "[]", "7", '"x"', "{}", '{"error":7}', '{"error":null}', "{"]) {
-      stage.answer(
-        httpReply({
-          status: 400,
-          headers: { "content-type": "application/json" },
-          body: [body],
-          framing: "length",
-        }),
-      );
+      stage.answer({
+        status: 400,
+        headers: { "content-type": "application/json" },
+        packets: [body],
+      });
       expect((await apiErrorOf(stage.chat(plainCall))).code).toBe("upstream_rejected");
       expect((await apiErrorOf(stage.hearStream(plainCall))).code).toBe("upstream_rejected");
     }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../../src/base/errors.ts";
 import { pausedAfter, type Script } from "../../fake/script.ts";
+import type { RecordedRequest } from "../../fake/upstream.ts";
 import { plainAnswer, plainCall } from "../calls.ts";
 import { failureOf } from "../failure-of.ts";
 import { Ear, expectLetGo, framed, packetsUntil, type Stage } from "../stage.ts";
@@ -17,6 +18,18 @@ export function leavingCases(stage: Stage): void {
 }
 
 const forms = ["whole", "streamed"] as const;
+
+/** The call fails with the very reason for which its caller leaves, and its upstream is let go. */
+async function expectLeft(
+  leaving: AbortController,
+  thrown: Promise<unknown>,
+  request: RecordedRequest | Promise<RecordedRequest>,
+): Promise<void> {
+  const reason = new CallerLeft();
+  leaving.abort(reason);
+  expect(await thrown).toBe(reason);
+  await expectLetGo(request);
+}
 
 function beforeAnswerCases(stage: Stage): void {
   for (const form of forms) {
@@ -40,10 +53,7 @@ function beforeAnswerCases(stage: Stage): void {
       const leaving = new AbortController();
       const thrown = begin(leaving.signal);
       const request = await arriving;
-      const reason = new CallerLeft();
-      leaving.abort(reason);
-      expect(await thrown).toBe(reason);
-      await expectLetGo(request);
+      await expectLeft(leaving, thrown, request);
     });
 
     test(`${form}: in the middle of an error's body, its reason is thrown`, async () => {
@@ -64,10 +74,7 @@ function beforeAnswerCases(stage: Stage): void {
       // Nothing tells when the head was read; whichever of the two was first, the reason counts.
       while (request.bytesSent === 0) await new Promise(setImmediate);
       await new Promise(setImmediate);
-      const reason = new CallerLeft();
-      leaving.abort(reason);
-      expect(await thrown).toBe(reason);
-      await expectLetGo(request);
+      await expectLeft(leaving, thrown, request);
     });
   }
 }
@@ -87,10 +94,7 @@ function midAnswerCases(stage: Stage): void {
     );
     const request = await arriving;
     await accepted.promise;
-    const reason = new CallerLeft();
-    leaving.abort(reason);
-    expect(await thrown).toBe(reason);
-    await expectLetGo(request);
+    await expectLeft(leaving, thrown, request);
   });
 
   test("streamed: in mid-stream, its reason is thrown and the upstream let go", async () => {
@@ -101,11 +105,8 @@ function midAnswerCases(stage: Stage): void {
     const ear = new Ear();
     await ear.hearText(stream);
     const thrown = failureOf(ear.drain(stream));
-    const reason = new CallerLeft();
-    leaving.abort(reason);
-    expect(await thrown).toBe(reason);
+    await expectLeft(leaving, thrown, arriving);
     expect(ear.heard()).toMatchObject({ text: "Grüße", done: false });
-    await expectLetGo(arriving);
   });
 }
 

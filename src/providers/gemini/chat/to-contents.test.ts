@@ -56,17 +56,6 @@ test("results of parallel calls make one turn, and the user's words behind them 
   ]);
 });
 
-test("ids of calls stay away from a service that does not know them", () => {
-  const messages = [
-    { role: "assistant", content: "", tool_calls: [call("x")] },
-    { role: "tool", tool_call_id: "x", content: "1" },
-  ];
-  expect(translate(messages, "gemini-2.5-flash", false).contents).toEqual([
-    { role: "model", parts: [{ functionCall: { name: "tool_x", args: { a: 1 } } }] },
-    { role: "user", parts: [{ functionResponse: { name: "tool_x", response: { result: "1" } } }] },
-  ]);
-});
-
 test("signatures of thoughts go back on the call and on the text that they came with", () => {
   const { contents } = translate(
     [

@@ -1,12 +1,12 @@
 /** The kinds of upstreams behind one gateway, and the pairs that they make with the dialects. */
 
-import { isJsonObject, type JsonObject } from "../../src/call/chat.ts";
+import type { JsonObject } from "../../src/call/chat.ts";
 import type { Dialect } from "../../src/call/dialect.ts";
 import { quirksOf } from "../../src/catalog/vendors.ts";
-import type { RecordedRequest } from "../fake/upstream.ts";
 import { serviceAccount } from "../fake/vendors/vertex-account.ts";
-import { operatorKey } from "../providers/dialect.ts";
+import { operatorKey, type SentRequest } from "../providers/dialect.ts";
 import { anthropicDialect } from "../providers/dialects/anthropic.ts";
+import { listOf, objectOf } from "../providers/dialects/asked.ts";
 import { bedrockKeyDialect } from "../providers/dialects/bedrock.ts";
 import { geminiDialect } from "../providers/dialects/gemini.ts";
 import { openAiDialect } from "../providers/dialects/openai.ts";
@@ -159,34 +159,21 @@ export const manifest = [
 ].join("\n");
 
 /** What the vendor takes as a list of texts, whichever way the caller wrote it. */
-function inBlocks(request: RecordedRequest): RecordedRequest {
-  const body = isJsonObject(request.json) ? request.json : {};
-  const messages = Array.isArray(body["messages"]) ? body["messages"].filter(isJsonObject) : [];
-  const flat = messages.map((message) => ({ ...message, content: toBlocks(message["content"]) }));
-  const json = { ...body, messages: flat };
-  const { method, path, headers, bytes, connection, bytesSent, closed, abortedByClient } = request;
-  const text = request.body;
-  return {
-    method,
-    path,
-    headers,
-    bytes,
-    body: text,
-    json,
-    connection,
-    bytesSent,
-    closed,
-    abortedByClient,
-  };
+function inBlocks({ method, path, json }: SentRequest): SentRequest {
+  const body = objectOf(json);
+  const messages = listOf(body["messages"]).map((message) => ({
+    ...message,
+    content: toBlocks(message["content"]),
+  }));
+  return { method, path, json: { ...body, messages } };
 }
 
 function toBlocks(content: unknown): readonly JsonObject[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
-  const blocks = Array.isArray(content) ? content.filter(isJsonObject) : [];
-  return blocks.map((block) => {
+  return listOf(content).map((block) => {
     const { type, content: result } = block;
     if (type !== "tool_result" || !Array.isArray(result)) return block;
-    const texts = result.filter(isJsonObject).flatMap(({ text }) => text ?? []);
+    const texts = listOf(result).flatMap(({ text }) => text ?? []);
     return { ...block, content: texts.join("\n") };
   });
 }

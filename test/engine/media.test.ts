@@ -84,12 +84,6 @@ describe("text embeddings", () => {
     expect(lists.data[0]?.embedding).toEqual(text.data[0]?.embedding ?? []);
     expect(lists.data[1]?.embedding).not.toEqual(text.data[0]?.embedding ?? []);
   });
-
-  test("take a hundred texts", async () => {
-    const input = Array.from({ length: 100 }, (_, at) => `Sentence number ${at}.`);
-    const { data } = await engine.client.embeddings.create({ model: "svc-embedding-2", input });
-    expect(data.map(({ index }) => index)).toEqual(input.map((_, at) => at));
-  });
 });
 
 describe("the recordings that clients are tested on", () => {

@@ -167,6 +167,8 @@ export interface Asked {
   readonly answerForm: "json" | { readonly schema: JsonObject } | undefined;
 }
 
+export type SentRequest = Pick<RecordedRequest, "method" | "path" | "json">;
+
 /** What a vendor knows at all; the suite leaves the cases out of what it does not. */
 export interface Abilities {
   readonly tools: boolean;
@@ -239,7 +241,7 @@ export interface Dialect {
   /** How an event or frame begins that is too large to be kept; `data: ` unless told. */
   readonly endlessOpening?: Bytes;
 
-  asked(request: RecordedRequest): Asked;
+  asked(request: SentRequest): Asked;
   /** The key that was sent, however it is. */
   credential(request: RecordedRequest): string | undefined;
 

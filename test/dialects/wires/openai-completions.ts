@@ -1,8 +1,7 @@
 /** Legacy completions, as OpenAI and compatible servers answer them. */
 
 import type { Json, JsonObject } from "../../../src/call/chat.ts";
-import type { RecordedRequest } from "../../fake/upstream.ts";
-import type { Answer, Asked } from "../../providers/dialect.ts";
+import type { Answer, Asked, SentRequest } from "../../providers/dialect.ts";
 import { bodyAt, numberOf, textsOf } from "../../providers/dialects/asked.ts";
 import { openAiErrors } from "../../providers/dialects/errors/openai.ts";
 import { openAiDialect, toOpenAiUsage } from "../../providers/dialects/openai.ts";
@@ -63,7 +62,7 @@ function toChunks(answer: Answer): readonly JsonObject[] {
   ];
 }
 
-function toAsked(request: RecordedRequest): Asked {
+function toAsked(request: SentRequest): Asked {
   const body = bodyAt(request, "/v1/completions");
   const { prompt, stop } = body;
   const texts = typeof prompt === "string" ? [prompt] : [];

@@ -1,8 +1,14 @@
 /** What OpenAI's own Responses API answers, and how a request to it reads. */
 
 import { isJsonObject, type Json, type JsonObject } from "../../../src/call/chat.ts";
-import type { RecordedRequest } from "../../fake/upstream.ts";
-import type { Answer, Asked, AskedPiece, Counts, Piece } from "../../providers/dialect.ts";
+import type {
+  Answer,
+  Asked,
+  AskedPiece,
+  Counts,
+  Piece,
+  SentRequest,
+} from "../../providers/dialect.ts";
 import { bodyAt, listOf, numberOf, objectOf, toTool } from "../../providers/dialects/asked.ts";
 import { openAiErrors } from "../../providers/dialects/errors/openai.ts";
 import { openAiDialect } from "../../providers/dialects/openai.ts";
@@ -233,7 +239,7 @@ function thoughtEvents(pieces: readonly Piece[], place: JsonObject): readonly Js
   ];
 }
 
-function toAsked(request: RecordedRequest): Asked {
+function toAsked(request: SentRequest): Asked {
   const body = bodyAt(request, "/v1/responses");
   if (body["store"] !== false) throw new Error("the vendor would keep it");
   const items = listOf(body["input"]);

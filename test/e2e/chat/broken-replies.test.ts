@@ -129,33 +129,13 @@ test("a message stands for a delta", async () => {
   expect([chunks[0]?.choices[0]?.delta["content"], isDone]).toEqual(["Hello", true]);
 });
 
-describe("JSON that would hold up everybody is a failure, and is neither kept nor sent on:", () => {
-  const deep = JSON.parse(`${"[".repeat(12_000)}${"]".repeat(12_000)}`);
-  const wide = Array.from({ length: 260_000 }, () => []);
-  for (const [name, vendor] of [
-    ["nested without end", deep],
-    ["of too many values", wide],
-  ] as const) {
-    test(`${name}, whole`, async () => {
-      gateway.upstream.replyWith(whole({ message: { role: "assistant", content: "Hi", vendor } }));
-      expect(await refusalOf(ask())).toMatchObject({ status: 502, code: "upstream_error" });
-    });
-
-    test(`${name}, streamed`, async () => {
-      gateway.upstream.replyWith(events(hello, chunk({ delta: { vendor } }), done));
-      const { error, isDone } = parseStream(await (await ask({ stream: true })).text());
-      expect([error?.code, isDone]).toEqual(["upstream_error", false]);
-    });
-  }
-
-  test("but vectors are, however many numbers they have", async () => {
-    const embedding = Array.from({ length: 3_072 }, (_none, at) => at / 3_072);
-    const data = Array.from({ length: 100 }, (_none, index) => ({ index, embedding }));
-    gateway.upstream.replyWith(jsonReply({ body: { data, usage: { prompt_tokens: 9 } } }));
-    const input = Array.from({ length: 100 }, () => "a");
-    const response = await gateway.call("/embeddings", { model: "svc-embedding-2", input });
-    expect(response.status).toBe(200);
-  });
+test("vectors are parsed, however many numbers they have", async () => {
+  const embedding = Array.from({ length: 3_072 }, (_none, at) => at / 3_072);
+  const data = Array.from({ length: 100 }, (_none, index) => ({ index, embedding }));
+  gateway.upstream.replyWith(jsonReply({ body: { data, usage: { prompt_tokens: 9 } } }));
+  const input = Array.from({ length: 100 }, () => "a");
+  const response = await gateway.call("/embeddings", { model: "svc-embedding-2", input });
+  expect(response.status).toBe(200);
 });
 
 test("a reply that is no JSON is logged without a word of it", async () => {

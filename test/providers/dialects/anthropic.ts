@@ -1,7 +1,6 @@
 /** Anthropic's Messages API, through its provider package. */
 
 import { isJsonObject, type JsonObject } from "../../../src/call/chat.ts";
-import type { RecordedRequest } from "../../fake/upstream.ts";
 import {
   type AnthropicAnswer,
   type AnthropicBlock,
@@ -20,6 +19,7 @@ import {
   type Dialect,
   fullAbilities,
   operatorKey,
+  type SentRequest,
   type VendorStream,
 } from "../dialect.ts";
 import { bodyAt, built, listOf, numberOf, objectOf, textsOf, toTool } from "./asked.ts";
@@ -176,7 +176,7 @@ function usagesOf(): Dialect["usages"] {
   ];
 }
 
-function toAsked(request: RecordedRequest): Asked {
+function toAsked(request: SentRequest): Asked {
   const body = bodyAt(request, "/v1/messages");
   const messages = listOf(body["messages"]);
   const format = objectOf(objectOf(body["output_config"])["format"]);

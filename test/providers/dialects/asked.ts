@@ -2,8 +2,7 @@
 
 import { isJsonObject, type JsonObject } from "../../../src/call/chat.ts";
 import { ProviderRegistry, type ProviderSettings } from "../../../src/providers/registry.ts";
-import type { RecordedRequest } from "../../fake/upstream.ts";
-import { type AskedTool, type Dialect, operatorKey } from "../dialect.ts";
+import { type AskedTool, type Dialect, operatorKey, type SentRequest } from "../dialect.ts";
 
 type Network = Pick<Parameters<Dialect["create"]>[0], "network">;
 
@@ -30,7 +29,7 @@ export const toTool = (given: JsonObject, parameters: unknown): AskedTool => ({
 });
 
 /** The body of a POST to this path; throws on any other request. */
-export function bodyAt({ method, path, json }: RecordedRequest, expected: string): JsonObject {
+export function bodyAt({ method, path, json }: SentRequest, expected: string): JsonObject {
   if (method !== "POST" || path !== expected) throw new Error(`${method} ${path} is no chat`);
   return objectOf(json);
 }

@@ -2,7 +2,6 @@
 
 import { isJsonObject, type JsonObject } from "../../../src/call/chat.ts";
 import type { ProviderSettings } from "../../../src/providers/registry.ts";
-import type { RecordedRequest } from "../../fake/upstream.ts";
 import {
   type BedrockAnswer,
   type BedrockBlock,
@@ -21,6 +20,7 @@ import {
   type Dialect,
   fullAbilities,
   operatorKey,
+  type SentRequest,
   type VendorStream,
 } from "../dialect.ts";
 import { built, listOf, numberOf, objectOf, textsOf, toTool } from "./asked.ts";
@@ -179,7 +179,7 @@ function usagesOf(): Dialect["usages"] {
   ];
 }
 
-function toAsked(request: RecordedRequest): Asked {
+function toAsked(request: SentRequest): Asked {
   const [, encoded = "", verb = ""] =
     /^\/model\/([^/]+)\/(converse(?:-stream)?)$/.exec(request.path) ?? [];
   if (request.method !== "POST" || verb === "")

@@ -2,7 +2,6 @@
 
 import { isJsonObject, type JsonObject } from "../../../src/call/chat.ts";
 import type { Usage } from "../../../src/call/usage.ts";
-import type { RecordedRequest } from "../../fake/upstream.ts";
 import { geminiEvent, geminiReply } from "../../fake/vendors/gemini-replies.ts";
 import { usageOf } from "../calls.ts";
 import {
@@ -14,6 +13,7 @@ import {
   fullAbilities,
   type OddUsage,
   type Piece,
+  type SentRequest,
   type VendorStream,
 } from "../dialect.ts";
 import { built, listOf, numberOf, objectOf, textsOf, toTool } from "./asked.ts";
@@ -206,7 +206,7 @@ function usageForms(): readonly (readonly [string, JsonObject, Usage | undefined
   ];
 }
 
-function toAsked(request: RecordedRequest): Asked {
+function toAsked(request: SentRequest): Asked {
   const [path = "", query] = request.path.split("?");
   const [, named = "", method = ""] = /^\/v1beta\/models\/([^/:]+):(\w+)$/.exec(path) ?? [];
   const streamed = method === "streamGenerateContent";

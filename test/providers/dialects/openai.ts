@@ -2,7 +2,6 @@
 
 import { isJsonObject, type JsonObject } from "../../../src/call/chat.ts";
 import type { Quirks } from "../../../src/call/quirks.ts";
-import type { RecordedRequest } from "../../fake/upstream.ts";
 import { callersWords, usageOf } from "../calls.ts";
 import {
   type Answer,
@@ -14,6 +13,7 @@ import {
   operatorKey,
   type Piece,
   type SaidCall,
+  type SentRequest,
   type VendorReply,
   type VendorStream,
 } from "../dialect.ts";
@@ -215,7 +215,7 @@ const oddUsages: Dialect["usages"] = [
   },
 ];
 
-function toAsked(request: RecordedRequest, { capName }: Quirks): Asked {
+function toAsked(request: SentRequest, { capName }: Quirks): Asked {
   const body = bodyAt(request, "/v1/chat/completions");
   const messages = listOf(body["messages"]);
   const isSystem = ({ role }: JsonObject) => role === "system" || role === "developer";

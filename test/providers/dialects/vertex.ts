@@ -2,10 +2,15 @@
 
 import { Dialer } from "../../../src/providers/kit/dial.ts";
 import { createVertexProvider } from "../../../src/providers/vertex/provider.ts";
-import type { RecordedRequest } from "../../fake/upstream.ts";
 import { errorDetails, geminiError } from "../../fake/vendors/gemini-replies.ts";
 import { serviceAccount } from "../../fake/vendors/vertex-account.ts";
-import { type Dialect, type ErrorClass, operatorKey, type VendorReply } from "../dialect.ts";
+import {
+  type Dialect,
+  type ErrorClass,
+  operatorKey,
+  type SentRequest,
+  type VendorReply,
+} from "../dialect.ts";
 import { geminiDialect } from "./gemini.ts";
 
 const json = { "content-type": "application/json; charset=UTF-8" };
@@ -82,21 +87,7 @@ export const vertexDialect: Dialect = {
 };
 
 /** The same request at the address where the body is known. */
-function atGemini(request: RecordedRequest): RecordedRequest {
-  const { method, headers, body, bytes, json, connection, bytesSent, closed, abortedByClient } =
-    request;
-  if (!request.path.startsWith(models)) throw new Error(`${request.path} is no model's`);
-  const path = `/v1beta/models/${request.path.slice(models.length)}`;
-  return {
-    method,
-    path,
-    headers,
-    body,
-    bytes,
-    json,
-    connection,
-    bytesSent,
-    closed,
-    abortedByClient,
-  };
+function atGemini({ method, path, json }: SentRequest): SentRequest {
+  if (!path.startsWith(models)) throw new Error(`${path} is no model's`);
+  return { method, path: `/v1beta/models/${path.slice(models.length)}`, json };
 }

@@ -13,6 +13,8 @@ import {
 import { isJsonObject, type JsonObject } from "../../../call/chat.ts";
 
 const scene = new OpenAiScene();
+const chats = "/chat/completions";
+const responses = "/responses";
 
 const noChats = refusal(404, {
   message: "This model is only supported in v1/responses and not in v1/chat/completions.",
@@ -30,7 +32,7 @@ describe("which calls go to Responses", () => {
       const extra = newModel();
       await scene.bridge[form](withTools(), extra);
       await scene.bridge[form](withTools(), extra);
-      expect(scene.paths).toEqual(["/chat/completions", "/responses", "/responses"]);
+      expect(scene.paths).toEqual([chats, responses, responses]);
     });
 
   test("calls without tools, and those that ask for no reasoning, stay chat completions", async () => {
@@ -42,7 +44,7 @@ describe("which calls go to Responses", () => {
     await scene.bridge.chat(ask("Hello"), extra);
     await scene.bridge.chat(withTools({ reasoning_effort: "none" }), extra);
     await scene.bridge.chat(withTools({ thinking: { type: "disabled" } }), extra);
-    expect(scene.paths).toEqual(["/chat/completions", "/chat/completions", "/chat/completions"]);
+    expect(scene.paths).toEqual([chats, chats, chats]);
   });
 
   test("a model that has Responses only gets all calls there", async () => {
@@ -50,19 +52,14 @@ describe("which calls go to Responses", () => {
     const extra = newModel();
     await scene.bridge.chat(ask("Hello"), extra);
     await scene.bridge.hear(ask("Hello"), extra);
-    expect(scene.paths).toEqual(["/chat/completions", "/responses", "/responses"]);
+    expect(scene.paths).toEqual([chats, responses, responses]);
   });
 
   test("nothing is learned of one model for another", async () => {
     scene.serve();
     await scene.bridge.chat(withTools(), newModel());
     await scene.bridge.chat(withTools(), newModel());
-    expect(scene.paths).toEqual([
-      "/chat/completions",
-      "/responses",
-      "/chat/completions",
-      "/responses",
-    ]);
+    expect(scene.paths).toEqual([chats, responses, chats, responses]);
   });
 
   test("another refusal is the caller's answer, and nothing is sent twice", async () => {
@@ -70,7 +67,7 @@ describe("which calls go to Responses", () => {
     expect((await apiErrorOf(scene.bridge.chat(withTools(), newModel()))).code).toBe(
       "upstream_rejected",
     );
-    expect(scene.paths).toEqual(["/chat/completions"]);
+    expect(scene.paths).toEqual([chats]);
   });
 
   test("a server without Responses keeps its first refusal, and is asked as before", async () => {
@@ -80,12 +77,7 @@ describe("which calls go to Responses", () => {
       expect((await apiErrorOf(scene.bridge.chat(withTools(), extra))).code).toBe(
         "upstream_rejected",
       );
-    expect(scene.paths).toEqual([
-      "/chat/completions",
-      "/responses",
-      "/chat/completions",
-      "/responses",
-    ]);
+    expect(scene.paths).toEqual([chats, responses, chats, responses]);
   });
 
   test("a cap below the vendor's least is refused by its name: more could cost more than is held", async () => {
@@ -93,7 +85,7 @@ describe("which calls go to Responses", () => {
     const call = { ...withTools(), maxOutputTokens: 15 };
     const { code, param } = await apiErrorOf(scene.bridge.chat(call, newModel()));
     expect({ code, param }).toEqual({ code: "invalid_request", param: "max_tokens" });
-    expect(scene.paths).toEqual(["/chat/completions"]);
+    expect(scene.paths).toEqual([chats]);
   });
 
   test("a call of a disconnected caller is not sent again", async () => {
@@ -105,7 +97,7 @@ describe("which calls go to Responses", () => {
     });
     const call = scene.bridge.chat(withTools(), { ...newModel(), signal: leaving.signal });
     expect(await call.catch((error: unknown) => error)).toBe(reason);
-    expect(scene.paths).toEqual(["/chat/completions"]);
+    expect(scene.paths).toEqual([chats]);
   });
 });
 
@@ -161,17 +153,8 @@ describe("encrypted reasoning", () => {
     });
     expect(JSON.stringify(message)).not.toContain("openai");
     await scene.bridge.chat(followUp(message), extra);
-    expect(kinds(scene.bridge.asked)).toEqual([
-      "message",
-      "gAAAA0",
-      "message",
-      "gAAAA1",
-      "a",
-      "gAAAA2",
-      "b",
-      "a",
-      "b",
-    ]);
+    const order = "message gAAAA0 message gAAAA1 a gAAAA2 b a b";
+    expect(kinds(scene.bridge.asked).join(" ")).toBe(order);
   });
 
   test("of another server is left out", async () => {
@@ -192,7 +175,7 @@ describe("encrypted reasoning", () => {
         JSON.stringify(body).includes("gAAAA") ? unread : undefined,
       );
       await scene.bridge[form](followUp(message), extra);
-      expect(scene.paths).toEqual(["/responses", "/responses"]);
+      expect(scene.paths).toEqual([responses, responses]);
       expect(scene.bridge.asked["include"]).toEqual(["reasoning.encrypted_content"]);
     });
 
@@ -203,7 +186,7 @@ describe("encrypted reasoning", () => {
     scene.serve(() => unread);
     const { code } = await apiErrorOf(scene.bridge.chat(followUp(message), extra));
     expect(code).toBe("upstream_rejected");
-    expect(scene.paths).toEqual(["/responses", "/responses"]);
+    expect(scene.paths).toEqual([responses, responses]);
   });
 
   test("summaries, and the wish for encryption, are left out from then on where they are refused", async () => {
@@ -224,7 +207,7 @@ describe("encrypted reasoning", () => {
     const extra = newModel();
     for (let call = 0; call < 2; call++)
       await scene.bridge.chat(withTools({ reasoning: { effort: "low" } }), extra);
-    const all = ["/chat/completions", "/responses", "/responses", "/responses", "/responses"];
+    const all = [chats, responses, responses, responses, responses];
     expect(scene.paths).toEqual(all);
     expect(scene.bridge.asked["reasoning"]).toEqual({ effort: "low" });
   });

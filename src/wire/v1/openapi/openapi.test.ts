@@ -35,30 +35,8 @@ describe("the document", () => {
     expect(document["x-api-version"]).toBe("v1");
   });
 
-  test("has the operations of the contract and of its additions, each status by number and the rest as default", () => {
-    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods as JsonObject).map(([method, operation]) => {
-        const { operationId, responses } = operation as { operationId: string; responses: object };
-        return [method, path, operationId, ...Object.keys(responses)].join(" ");
-      }),
-    );
-    expect(operations.toSorted()).toEqual([
-      "delete /responses/{id} deleteResponse 200 401 default",
-      "get /audio/voices listVoices 200 405 default",
-      "get /models listModels 200 401 default",
-      "get /models/{id} retrieveModel 200 401 default",
-      "get /responses/{id} retrieveResponse 200 401 default",
-      "get /responses/{id}/input_items listResponseInputItems 200 401 default",
-      "post /audio/speech createSpeech 200 400 401 402 429 default",
-      "post /audio/transcriptions createTranscription 200 400 401 402 429 default",
-      "post /chat/completions createChatCompletion 200 401 402 403 429 default",
-      "post /completions createCompletion 200 400 401 402 403 429 default",
-      "post /embeddings createEmbedding 200 400 401 402 429 default",
-      "post /messages createMessage 200 400 401 402 403 429 default",
-      "post /messages/count_tokens countMessageTokens 200 400 401 402 403 429 default",
-      "post /responses createResponse 200 400 401 402 403 429 default",
-      "post /responses/{id}/cancel cancelResponse 200 400 401 default",
-    ]);
+  // Its operations and their statuses are held by the last release, in test/api.
+  test("has every endpoint", () => {
     for (const path of Object.values(endpointPaths))
       expect(document.paths).toHaveProperty([path.replace("/v1", "")]);
   });

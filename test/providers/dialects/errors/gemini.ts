@@ -44,52 +44,29 @@ const perDay = "GenerateRequestsPerDayPerProjectPerModel-FreeTier";
 const perMinute = "GenerateRequestsPerMinutePerProjectPerModel-FreeTier";
 const exhausted = { code: 429, status: "RESOURCE_EXHAUSTED", message: quotaMessage };
 
+const said = (
+  code: number,
+  status: string,
+  message: string,
+  ...details: readonly JsonObject[]
+): Said => ({ code, status, message, ...(details.length === 0 ? {} : { details }) });
+const disabled =
+  "Generative Language API has not been used in this project before or it is disabled.";
+const tooMany =
+  "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).";
+const noKey = "API key not valid. Please pass a valid API key.";
+
 const classes: Readonly<Partial<Record<ErrorClass, Said>>> = {
-  badKey: {
-    code: 400,
-    status: "INVALID_ARGUMENT",
-    message: "API key not valid. Please pass a valid API key.",
-    details: [reason("API_KEY_INVALID")],
-  },
-  noPermission: {
-    code: 403,
-    status: "PERMISSION_DENIED",
-    message: "Generative Language API has not been used in this project before or it is disabled.",
-    details: [reason("SERVICE_DISABLED")],
-  },
-  outOfMoney: {
-    code: 402,
-    status: "FAILED_PRECONDITION",
-    message: "Your prepaid credits ran out.",
-  },
+  badKey: said(400, "INVALID_ARGUMENT", noKey, reason("API_KEY_INVALID")),
+  noPermission: said(403, "PERMISSION_DENIED", disabled, reason("SERVICE_DISABLED")),
+  outOfMoney: said(402, "FAILED_PRECONDITION", "Your prepaid credits ran out."),
   dailyQuota: { ...exhausted, details: [quota(perDay), retry("34.4s")] },
-  overloaded: {
-    code: 503,
-    status: "UNAVAILABLE",
-    message: "The model is overloaded. Please try again later.",
-  },
-  modelMissing: {
-    code: 404,
-    status: "NOT_FOUND",
-    message: "models/gemini-9 is not found for API version v1beta.",
-  },
-  badRequest: {
-    code: 400,
-    status: "INVALID_ARGUMENT",
-    message: "Unable to process input image.",
-  },
-  tooLong: {
-    code: 400,
-    status: "INVALID_ARGUMENT",
-    message:
-      "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
-  },
-  serverError: { code: 500, status: "INTERNAL", message: "An internal error has occurred." },
-  gatewayTimeout: {
-    code: 504,
-    status: "DEADLINE_EXCEEDED",
-    message: "The request timed out. Please try again.",
-  },
+  overloaded: said(503, "UNAVAILABLE", "The model is overloaded. Please try again later."),
+  modelMissing: said(404, "NOT_FOUND", "models/gemini-9 is not found for API version v1beta."),
+  badRequest: said(400, "INVALID_ARGUMENT", "Unable to process input image."),
+  tooLong: said(400, "INVALID_ARGUMENT", tooMany),
+  serverError: said(500, "INTERNAL", "An internal error has occurred."),
+  gatewayTimeout: said(504, "DEADLINE_EXCEEDED", "The request timed out. Please try again."),
 };
 
 /** The prompt was blocked: a reply of status 200 without candidates. */

@@ -1,4 +1,4 @@
-/** Messages on models of vendors with other formats. */
+/** Messages on models of vendors with other formats; sources that they name are citations of the text. */
 
 import { expect, test } from "bun:test";
 import type { JsonObject } from "../../../src/call/chat.ts";
@@ -6,7 +6,7 @@ import { readTypedEvents } from "../../dialects/drivers/events.ts";
 import { messagesDriver } from "../../dialects/drivers/messages.ts";
 import { usageOf } from "../../fake/openai/chat-json.ts";
 import { chatChunk, chatJson, chatStream, DONE, deltaStream } from "../../fake/recordings.ts";
-import { anthropicAt, ask, messagesManifest } from "../../setup/messages-home.ts";
+import { anthropicAt, ask, messagesManifest, nativeWhole } from "../../setup/messages-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const gateway = useTestGateway({ manifest: messagesManifest });
@@ -163,4 +163,66 @@ test("an error about a field uses the caller's name for it", async () => {
       message: expect.stringMatching(/^messages\[0\]\.content\[1\]\.source must/),
     },
   });
+});
+
+const annotation = (name: string): JsonObject => ({
+  type: "url_citation",
+  url_citation: {
+    url: `https://${name}.example`,
+    title: name,
+    content: `words of ${name}`,
+    start_index: 0,
+    end_index: 2,
+  },
+});
+const citation = (name: string) => ({
+  type: "web_search_result_location" as const,
+  url: `https://${name}.example`,
+  title: name,
+  cited_text: `words of ${name}`,
+  encrypted_index: "",
+});
+test("a whole reply cites the sources of its text", async () => {
+  const annotations = [annotation("a"), { type: "file_citation", file_citation: {} }];
+  gateway.upstream.replyOnce(chatJson({ message: { content: "So.", annotations } }));
+  const { content } = await anthropicAt(gateway).messages.create(base);
+  expect(content).toEqual([{ type: "text", text: "So.", citations: [citation("a")] }]);
+});
+
+test("a streamed reply cites them, also those that arrive before the text", async () => {
+  gateway.upstream.replyOnce(
+    deltaStream([
+      { annotations: [annotation("a")] },
+      { content: "So" },
+      { content: ".", annotations: [annotation("b"), annotation("c")] },
+    ]),
+  );
+  const stream = anthropicAt(gateway).messages.stream(base);
+  const heard: string[] = [];
+  stream.on("citation", (one) => {
+    if (one.type === "web_search_result_location") heard.push(one.url);
+  });
+  const { content } = await stream.finalMessage();
+  const citations = ["a", "b", "c"].map(citation);
+  expect(content).toMatchObject([{ type: "text", text: "So.", citations }]);
+  expect(content).toHaveLength(1);
+  expect(heard).toEqual(citations.map(({ url }) => url));
+});
+
+test("sources without text add no empty block", async () => {
+  gateway.upstream.replyOnce(deltaStream([{ annotations: [annotation("a")] }]));
+  const { content } = await anthropicAt(gateway).messages.stream(base).finalMessage();
+  expect(content).toEqual([]);
+});
+
+test("citations of other vendors do not go to Anthropic, whose own do", async () => {
+  const own = { ...citation("own"), encrypted_index: "ZW5j" };
+  const cited = (citations: readonly JsonObject[]) => ({ type: "text", text: "So.", citations });
+  gateway.upstream.replyOnce(nativeWhole({ blocks: [{ type: "text", text: "Hi" }] }));
+  const content = [cited([citation("a"), own]), cited([citation("a")])];
+  const messages = [ask, { role: "assistant", content }, ask];
+  await gateway.call("/messages", { ...base, model: "claude", messages });
+  const { messages: got } = sent() as unknown as { messages: JsonObject[] };
+  const expected: JsonObject[] = [cited([own]), { type: "text", text: "So.", citations: null }];
+  expect(got[1]?.["content"]).toEqual(expected);
 });

@@ -18,6 +18,13 @@ const scene = new VertexScene();
 const lifeMs = 3_599_000;
 const bearers = () => scene.calls.map(({ headers }) => headers["authorization"]);
 
+/** A sign-in that is answered when the test says so. */
+function heldToken(token: string) {
+  const gate = Promise.withResolvers<void>();
+  scene.token = () => [{ until: gate.promise }, { send: tokenReply(token).bytes }];
+  return { asked: scene.next(/token/), answer: gate.resolve };
+}
+
 describe("a sign-in", () => {
   test("proves itself with a token that only the account's key can have signed", async () => {
     await embed(scene.provider());
@@ -40,12 +47,10 @@ describe("a sign-in", () => {
 
   test("is made once for calls that come together, and kept for those that follow", async () => {
     const provider = scene.provider();
-    const gate = Promise.withResolvers<void>();
-    scene.token = () => [{ until: gate.promise }, { send: tokenReply("token-1").bytes }];
-    const asked = scene.next(/token/);
+    const { asked, answer } = heldToken("token-1");
     const calls = [embed(provider), embed(provider), embed(provider)];
     await asked;
-    gate.resolve();
+    answer();
     await Promise.all(calls);
     await embed(provider);
     expect(scene.signIns).toHaveLength(1);
@@ -54,9 +59,7 @@ describe("a sign-in", () => {
 
   test("is waited for by those who stay when the caller who began it leaves", async () => {
     const provider = scene.provider();
-    const gate = Promise.withResolvers<void>();
-    scene.token = () => [{ until: gate.promise }, { send: tokenReply("token-1").bytes }];
-    const asked = scene.next(/token/);
+    const { asked, answer } = heldToken("token-1");
     const leaving = new AbortController();
     const left = embed(provider, undefined, { signal: leaving.signal }).catch((error) => error);
     const staying = embed(provider);
@@ -64,7 +67,7 @@ describe("a sign-in", () => {
     const reason = new Error("the caller has left");
     leaving.abort(reason);
     expect(await left).toBe(reason);
-    gate.resolve();
+    answer();
     await staying;
     expect(scene.signIns).toHaveLength(1);
   });
@@ -115,9 +118,7 @@ describe("a token", () => {
     await embed(provider);
     scene.clock.now = startMs + lifeMs - 300_001;
     await embed(provider);
-    const gate = Promise.withResolvers<void>();
-    scene.token = () => [{ until: gate.promise }, { send: tokenReply("token-2").bytes }];
-    const refreshing = scene.next(/token/);
+    const { asked: refreshing, answer } = heldToken("token-2");
     const refreshAtMs = startMs + lifeMs - 300_000;
     scene.clock.now = refreshAtMs;
     await embed(provider);
@@ -126,7 +127,7 @@ describe("a token", () => {
     await embed(provider);
     await embed(provider);
     expect(bearers()).toEqual(Array(5).fill("Bearer token-1"));
-    gate.resolve();
+    answer();
     scene.clock.now = startMs + lifeMs;
     await embed(provider);
     expect(bearers().at(-1)).toBe("Bearer token-2");

@@ -19,6 +19,7 @@ const ask = (fields: object = {}, key = gateway.key) =>
 
 const long = "word ".repeat(40_000);
 const tool = { name: "f", input_schema: { type: "object" } };
+const asking = (block: object) => ({ messages: [{ role: "user", content: [block] }] });
 const answer = (block: object) => ({
   messages: [user, { role: "assistant", content: [block] }, user],
 });
@@ -31,20 +32,11 @@ describe("the hold covers what only the vendor reads", () => {
     "sources of a block of instructions": {
       system: [{ type: "text", text: "x", citations: [{ cited_text: long }] }],
     },
-    "the title of a document": {
-      messages: [
-        {
-          role: "user",
-          content: [
-            {
-              type: "document",
-              title: long,
-              source: { type: "content", content: [{ type: "text", text: "x" }] },
-            },
-          ],
-        },
-      ],
-    },
+    "the title of a document": asking({
+      type: "document",
+      title: long,
+      source: { type: "content", content: [{ type: "text", text: "x" }] },
+    }),
     "settings of a vendor's own tool": {
       tools: [{ type: "memory_20250818", name: "memory", input_examples: [{ text: long }] }],
     },
@@ -66,19 +58,10 @@ describe("the hold covers what only the vendor reads", () => {
 
 describe("unknown fields are not forwarded", () => {
   const cases: Readonly<Record<string, object>> = {
-    "fields of a source that is another's": {
-      messages: [
-        {
-          role: "user",
-          content: [
-            {
-              type: "document",
-              source: { type: "text", data: "x", media_type: "text/plain", content: long },
-            },
-          ],
-        },
-      ],
-    },
+    "fields of a source that is another's": asking({
+      type: "document",
+      source: { type: "text", data: "x", media_type: "text/plain", content: long },
+    }),
     "the choice of a tool": { tools: [tool], tool_choice: { type: "tool", name: "f", odd: long } },
     "fields of thinking": { thinking: { type: "disabled", odd: long } },
   };
@@ -111,11 +94,8 @@ describe("addresses of a private network are rejected", () => {
     for (const [name, block] of Object.entries(places))
       test(`${model}: ${name}`, async () => {
         const call = { type: "tool_use", id: "t", name: "f", input: {} };
-        const messages = [
-          user,
-          { role: "assistant", content: [call] },
-          { role: "user", content: [block] },
-        ];
+        const turn = { role: "assistant", content: [call] };
+        const messages = [user, turn, ...asking(block).messages];
         const reply = await ask({ model, messages });
         expect(reply.status).toBe(400);
         expect((await reply.json()).error.param).toMatch(/^messages\[2\]\.content\[0\]\..*source/);

@@ -30,6 +30,8 @@ async function errorOf(body: unknown, path = "/messages", init: RequestInit = {}
 // Each field by itself is openapi.test.ts's.
 describe("an invalid place within a field is named", () => {
   const image = (source: Json) => ({ type: "image", source });
+  const document = (source: JsonObject, more = {}) => user({ type: "document", source, ...more });
+  const place = "messages[0].content[0]";
   const wrong: readonly (readonly [string, JsonObject])[] = [
     ["messages[0].role", { messages: [{ role: "tool", content: "x" }] }],
     ["messages[0].content", { messages: [{ role: "user", content: [] }] }],
@@ -41,8 +43,8 @@ describe("an invalid place within a field is named", () => {
       user(text, image({ type: "base64", media_type: "image/bmp", data: "x" })),
     ],
     [
-      "messages[0].content[0].source.media_type",
-      user({ type: "document", source: { type: "base64", media_type: "text/html", data: "x" } }),
+      `${place}.source.media_type`,
+      document({ type: "base64", media_type: "text/html", data: "x" }),
     ],
     [
       "messages[0].content[0].content[0].type",
@@ -65,17 +67,13 @@ describe("an invalid place within a field is named", () => {
     ["output_config.format.schema", { output_config: { format: { type: "json_schema" } } }],
     ["output_config.effort", { output_config: { effort: "huge" } }],
     // Only vendors that speak the format can do these.
+    [`${place}.source.url`, document({ type: "url", url: "https://example.org/a.pdf" })],
     [
-      "messages[0].content[0].source.url",
-      user({ type: "document", source: { type: "url", url: "https://example.org/a.pdf" } }),
-    ],
-    [
-      "messages[0].content[0].citations",
-      user({
-        type: "document",
-        source: { type: "text", media_type: "text/plain", data: "x" },
-        citations: { enabled: true },
-      }),
+      `${place}.citations`,
+      document(
+        { type: "text", media_type: "text/plain", data: "x" },
+        { citations: { enabled: true } },
+      ),
     ],
   ];
   for (const [param, fields] of wrong)

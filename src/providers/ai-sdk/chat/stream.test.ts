@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Bytes, httpReply } from "../../../../test/fake/http/reply.ts";
+import { type Bytes, eventReply, httpReply, jsonReply } from "../../../../test/fake/http/reply.ts";
 import {
   anthropicEvent,
   anthropicEvents,
@@ -17,8 +17,6 @@ const call = {
   maxOutputTokens: 100,
   options: {},
 };
-const sse = (body: readonly Bytes[]) =>
-  httpReply({ headers: { "content-type": "text/event-stream" }, body, framing: "chunked" });
 const frames = (body: readonly Bytes[]) =>
   httpReply({
     headers: { "content-type": "application/vnd.amazon.eventstream" },
@@ -39,14 +37,14 @@ const cloudEvents = bedrockEvents({
 
 test("an event that the vendor has added since is passed over", async () => {
   const news = anthropicEvent({ type: "weather_report", index: 0, temperature: 7 });
-  anthropic.upstream.replyOnce(sse(events.toSpliced(3, 0, news)));
+  anthropic.upstream.replyOnce(eventReply(events.toSpliced(3, 0, news)));
   const parts = await anthropic.hear(call);
   expect(parts.map(({ type }) => type)).toEqual(["text-delta", "usage", "finish", "done"]);
 });
 
 test("an event that is larger than 4 MiB ends the call", async () => {
   const words = "a".repeat(64 * 1024);
-  anthropic.upstream.replyOnce(sse([...events.slice(0, 2), "data: ", ...Array(65).fill(words)]));
+  anthropic.upstream.replyOnce(eventReply([...events.slice(0, 2), "data: ", ...Array(65).fill(words)]));
   const error = await apiErrorOf(anthropic.hear(call));
   expect([error.code, error.detail]).toEqual([
     "upstream_error",
@@ -74,7 +72,7 @@ test("a connection is used again when a stream has come to its end", async () =>
   let calls = 0;
   // It rests for a few calls.
   while (numbers.size === calls && calls < 200) {
-    anthropic.upstream.replyOnce(sse(events));
+    anthropic.upstream.replyOnce(eventReply(events));
     await anthropic.hear(call);
     const request = anthropic.upstream.requests.at(-1);
     await request?.closed;
@@ -85,9 +83,7 @@ test("a connection is used again when a stream has come to its end", async () =>
 });
 
 test("nothing of the request is kept in an error", async () => {
-  anthropic.upstream.replyWith(
-    httpReply({ headers: { "content-type": "application/json" }, body: ["{}"], framing: "length" }),
-  );
+  anthropic.upstream.replyWith(jsonReply({ body: {} }));
   for (const work of [anthropic.chat(call), anthropic.hear(call)]) {
     const error = await apiErrorOf(work);
     expect(error.code).toBe("upstream_error");
@@ -97,7 +93,7 @@ test("nothing of the request is kept in an error", async () => {
 });
 
 test("a call tells how its upstream can be looked at, before it is sent", async () => {
-  anthropic.upstream.replyOnce(sse(events));
+  anthropic.upstream.replyOnce(eventReply(events));
   const problems: (string | undefined)[] = [];
   const looking: Promise<void>[] = [];
   await anthropic.hear(call, {
@@ -112,7 +108,7 @@ test("a long answer may be longer than what may be kept of it at a time", async 
   const text = "long ".repeat(100_000);
   const pieces = Array<string>(40).fill(text);
   const blocks = [{ type: "text", text: pieces.join(""), pieces }] as const;
-  anthropic.upstream.replyOnce(sse(anthropicEvents({ blocks, stopReason: "end_turn", usage })));
+  anthropic.upstream.replyOnce(eventReply(anthropicEvents({ blocks, stopReason: "end_turn", usage })));
   const parts = await anthropic.hear(call);
   const said = parts.filter(({ type }) => type === "text-delta");
   expect(said).toHaveLength(40);

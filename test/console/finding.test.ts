@@ -47,6 +47,8 @@ describe("the navigation", () => {
     expect(developer.pages).not.toContain("Audit log");
     await developer.window.goto(home.path("tokens"));
     await developer.window.page.getByText("Only owners can manage tokens").waitFor();
+    await developer.window.goto(home.path("audit"));
+    await developer.window.page.getByText("Only owners can view the audit log").waitFor();
     const viewer = await seenBy("viewer");
     expect(viewer.pages).not.toContain("Playground");
     expect(viewer.pages).toContain("Keys");

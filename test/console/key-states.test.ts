@@ -15,13 +15,10 @@ beforeAll(async () => {
   home = await startMemberHome();
   ({ window } = home);
   home.gateway.upstream.replyWith(willingVendor);
-  const params = { account: home.gateway.account };
   for (const name of names) {
-    const { body } = await home.owner.ask("POST /api/accounts/:account/keys", {
-      params,
-      body: { name, ...(name === "checkout" ? { expires: "2090-01-31" } : {}) },
-    });
-    if (name === "checkout") ({ key: secret, id } = body);
+    const body = { name, ...(name === "checkout" ? { expires: "2090-01-31" } : {}) };
+    const made = await home.owner.ask("POST /api/accounts/:account/keys", { body });
+    if (name === "checkout") ({ key: secret, id } = made.body);
   }
   await statusOf();
   await window.goto(home.path("keys"));
@@ -106,9 +103,7 @@ test("the expiration date is moved and taken away in the form", async () => {
   await form.getByLabel("Expires").selectOption({ label: "Never" });
   await form.getByRole("button", { name: "Save changes" }).click();
   await window.page.getByRole("dialog").waitFor({ state: "detached" });
-  const { body } = await home.owner.ask("GET /api/accounts/:account/keys", {
-    params: { account: home.gateway.account },
-  });
+  const { body } = await home.owner.ask("GET /api/accounts/:account/keys");
   const key = body.find((one: { readonly id: string }) => one.id === id);
   expect(key).toMatchObject({ expires_at: null, name: "checkout", models: null });
 });

@@ -31,18 +31,8 @@ async function call(): Promise<string> {
   return `${reply.status} ${body.error?.code ?? "ok"}`;
 }
 const usage = async (query: Record<string, string> = {}) =>
-  (
-    await home.owner.ask("GET /api/accounts/:account/usage", {
-      params: { account: home.gateway.account },
-      query,
-    })
-  ).body;
-const standing = async () =>
-  (
-    await home.owner.ask("GET /api/accounts/:account", {
-      params: { account: home.gateway.account },
-    })
-  ).body;
+  (await home.owner.ask("GET /api/accounts/:account/usage", { query })).body;
+const standing = async () => (await home.owner.ask("GET /api/accounts/:account")).body;
 const exactly = (label: string) => tile(window, label).locator("data").getAttribute("value");
 const usedUp = () => window.page.getByRole("alert").filter({ hasText: "Out of credit" });
 
@@ -154,7 +144,6 @@ test("with the operator's credit calls work again, and the banner goes", async (
   await usedUp().waitFor();
   await page.getByText("Live", { exact: true }).waitFor();
   const credited = await home.operator.ask("POST /api/accounts/:account/entries", {
-    params: { account: home.gateway.account },
     body: { kind: "credit", usd: "5", reference: "invoice 7" },
   });
   expect(credited.status).toBe(200);

@@ -62,7 +62,6 @@ const filters = () => window.page.getByRole("region", { name: "Filters" });
 const address = () => new URL(window.page.url()).searchParams;
 async function listed(query: Record<string, string>): Promise<readonly string[]> {
   const { body } = await home.owner.ask("GET /api/accounts/:account/requests", {
-    params: { account: home.gateway.account },
     query: { limit: "200", ...query },
   });
   return body.requests.map(({ id }: { readonly id: string }) => id);
@@ -138,7 +137,7 @@ test("a call appears by itself once it has ended, and opens with the keyboard", 
   expect(told).toContain("1 attempt.");
   await page.getByText("adds up").waitFor();
   const { body } = await home.owner.ask("GET /api/accounts/:account/requests/:id", {
-    params: { account: home.gateway.account, id },
+    params: { id },
   });
   // 11 of input, 8 of cached input, 10 of output.
   expect(body.charged_usd).toBe("0.00002854");
@@ -321,7 +320,7 @@ test("a failure is told without the vendor to members, and with it to the operat
   expect(told).toContain("upstream_error");
   expect(told).not.toMatch(vendorNames);
   const { body } = await home.owner.ask("GET /api/accounts/:account/requests/:id", {
-    params: { account: home.gateway.account, id: failed },
+    params: { id: failed },
   });
   expect(JSON.stringify(body)).not.toMatch(vendorNames);
 

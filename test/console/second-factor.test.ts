@@ -238,7 +238,7 @@ describe("where a second factor is required", () => {
     const { account, platformUrl, server } = strict;
     const { link } = await server.operations.members.invite({ account, role: "viewer" });
     const member = await join(platformUrl, link, { email: "grace@example.com" });
-    const { status } = await member.ask("GET /api/accounts/:account", { params: { account } });
+    const { status } = await member.ask("GET /api/accounts/:account");
     expect(status).toBe(200);
   });
 });

@@ -26,7 +26,7 @@ beforeAll(async () => {
     openBrowser(),
   ]);
   operator = await joinOperator(gateway);
-  owner = await joinMember(gateway, operator, { account: gateway.account, role: "owner" });
+  owner = await joinMember(gateway, operator, { role: "owner" });
   gateway.upstream.replyWith(chatAnswers.plain());
   // On the 15th of Berlin, two hours ago, and on the 16th, now.
   for (const [agoMs, calls] of [
@@ -197,9 +197,7 @@ test("a key expires when the chosen day begins there", async () => {
     .getByRole("dialog")
     .getByText(/shown only once/)
     .waitFor();
-  const { body } = await owner.ask("GET /api/accounts/:account/keys", {
-    params: { account: gateway.account },
-  });
+  const { body } = await owner.ask("GET /api/accounts/:account/keys");
   expect(body.map((key: { readonly expires_at: string | null }) => key.expires_at)).toContain(
     "2028-02-29T23:00:00Z",
   );
@@ -260,8 +258,7 @@ test("prices and retirement dates begin with the chosen day there, and show it",
 });
 
 test("a budget is seen before it is used up", async () => {
-  const params = { account: gateway.account };
-  await operator.ask("PATCH /api/accounts/:account/limits", { params, body: { budget: "2/day" } });
+  await operator.ask("PATCH /api/accounts/:account/limits", { body: { budget: "2/day" } });
   await window.goto(path("billing"));
   await window.page.getByText(/of the \$2\.00 budget spent today/).waitFor();
   expect(await window.barriers()).toEqual([]);

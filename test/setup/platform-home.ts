@@ -29,14 +29,18 @@ export interface Answer {
 
 type AnswerBody = ReturnType<typeof JSON.parse>;
 
+/** The account that a path means where a test names none: the gateway's own. */
+const ownAccounts = new Map<string, string>();
+
 export function visitor(platformUrl: string, headers: Readonly<Record<string, string>>): Visitor {
   return {
     cookie: headers["cookie"] ?? "",
     headers,
     async ask(name, { params = {}, query = {}, body, headers: more = {} } = {}) {
       const [method = "", path = ""] = name.split(" ");
+      const given = { account: ownAccounts.get(platformUrl) ?? ":account", ...params };
       const place = path.replaceAll(/:(\w+)/g, (_, key: string) =>
-        encodeURIComponent(params[key] ?? `:${key}`),
+        encodeURIComponent(new Map(Object.entries(given)).get(key) ?? `:${key}`),
       );
       const search = new URLSearchParams(query).toString();
       const response = await platformFetch(
@@ -78,7 +82,9 @@ export async function join(
 }
 
 /** The first operator, by the link that the first start prints. */
-export async function joinOperator({ server, platformUrl }: TestGateway): Promise<Visitor> {
+export async function joinOperator(gateway: TestGateway): Promise<Visitor> {
+  const { server, platformUrl, account } = gateway;
+  ownAccounts.set(platformUrl, account);
   const first = await server.operations.operators.first({});
   const { link } = first ?? (await server.operations.operators.invite({}));
   return join(platformUrl, link, { email: `operator-${crypto.randomUUID()}@example.com` });
@@ -87,15 +93,43 @@ export async function joinOperator({ server, platformUrl }: TestGateway): Promis
 export async function joinMember(
   gateway: TestGateway,
   operator: Visitor,
-  options: { readonly account: string; readonly role: string; readonly email?: string },
+  options: { readonly account?: string; readonly role: string; readonly email?: string },
 ): Promise<Visitor> {
-  const { account, role, email = `${role}-${crypto.randomUUID()}@example.com` } = options;
+  const {
+    account = gateway.account,
+    role,
+    email = `${role}-${crypto.randomUUID()}@example.com`,
+  } = options;
   if (role === "owner") await prove(operator);
   const { body } = await operator.ask("POST /api/accounts/:account/invites", {
     params: { account },
     body: { role },
   });
   return join(gateway.platformUrl, body.link, { email });
+}
+
+/** The user whose session it is. */
+export const userOf = async (who: Visitor) => (await who.ask("GET /api/session")).body.user;
+export const idOf = async (who: Visitor): Promise<string> => (await userOf(who)).id;
+
+/** The secret of a link. */
+export const tokenOf = (link = ""): string => link.split("#")[1] ?? "";
+/** What somebody who has a link is told of it. */
+export const lookAt = (platformUrl: string, link?: string): Promise<Answer> =>
+  nobody(platformUrl).ask("POST /api/invites/look", { body: { token: tokenOf(link) } });
+
+export const signInWith = (platformUrl: string, email: string, given = password): Promise<Answer> =>
+  nobody(platformUrl).ask("POST /api/session", { body: { email, password: given } });
+
+/** A refusal's status, and the field that is wrong. */
+export async function refusal(asked: Promise<Answer>): Promise<readonly unknown[]> {
+  const { status, body } = await asked;
+  return [status, body.error?.field];
+}
+/** A refusal's status and code. */
+export async function refusalCode(asked: Promise<Answer>): Promise<readonly unknown[]> {
+  const { status, body } = await asked;
+  return [status, body.error?.code];
 }
 
 /** For who signed in long ago on the test's clock, and has no second factor. */

@@ -50,7 +50,7 @@ class Gate {
 
 const gate = new Gate();
 let token: Visitor;
-const { gateway, operator, viewer, params } = usePlatform({
+const { gateway, operator, viewer } = usePlatform({
   open: async (configuration) => {
     const { store, ...rest } = await openStore(configuration);
     const openReports: typeof store.openReports = (options) =>
@@ -61,14 +61,12 @@ const { gateway, operator, viewer, params } = usePlatform({
 });
 beforeAll(async () => {
   const made = await operator.ask("POST /api/accounts/:account/tokens", {
-    params,
     body: { name: "reader", role: "viewer", scopes: ["usage:read"] },
   });
   token = machine(gateway.platformUrl, made.body.token);
 });
 
-const ask = (who: Visitor, path: string) =>
-  who.ask(`GET /api/accounts/:account${path}`, { params });
+const ask = (who: Visitor, path: string) => who.ask(`GET /api/accounts/:account${path}`);
 
 test("who asks for very many reports waits for their own alone, and is told when it is too much", async () => {
   // Each has two questions: of twelve, four are at work and twenty in line.

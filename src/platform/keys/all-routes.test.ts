@@ -40,9 +40,7 @@ test("finds keys by their creator, and shows what each has spent this month and 
   await gateway.server.operations.keys.setLimits({ id: payer.keyId, budget: "5/month" });
   await payer.chat();
   await payer.settled(1);
-  const mine = "POST /api/accounts/:account/keys";
-  const params = { account: gateway.account };
-  const made = await operator.ask(mine, { params, body: { name: "mine" } });
+  const made = await operator.ask("POST /api/accounts/:account/keys", { body: { name: "mine" } });
   expect((await list(made.body.created_by.toUpperCase())).rows).toEqual(["test: mine"]);
   const { body } = await operator.ask("GET /api/keys");
   const ofAccount = await operator.ask("GET /api/accounts/:account/keys", {

@@ -8,7 +8,7 @@ const startMs = Date.parse("2027-03-15T12:00:00Z");
 const clock = { ms: startMs };
 const hourMs = 3_600_000;
 
-const { gateway, operator, owner, developer, viewer, params } = usePlatform({
+const { gateway, operator, owner, developer, viewer } = usePlatform({
   clock: { nowMs: () => clock.ms },
   reply: chatAnswers.plain(),
   members: ["owner", "developer", "viewer"],
@@ -18,15 +18,15 @@ beforeEach(() => {
 });
 
 const create = (body: object, who = developer) =>
-  who.ask("POST /api/accounts/:account/keys", { params, body });
+  who.ask("POST /api/accounts/:account/keys", { body });
 const change = (id: string, body: object, who = developer) =>
-  who.ask("PATCH /api/accounts/:account/keys/:id", { params: { ...params, id }, body });
+  who.ask("PATCH /api/accounts/:account/keys/:id", { params: { id }, body });
 const rotate = (id: string, body: object = {}, who = developer) =>
-  who.ask("POST /api/accounts/:account/keys/:id/rotate", { params: { ...params, id }, body });
+  who.ask("POST /api/accounts/:account/keys/:id/rotate", { params: { id }, body });
 const revoke = (id: string, who = developer) =>
-  who.ask("DELETE /api/accounts/:account/keys/:id", { params: { ...params, id } });
+  who.ask("DELETE /api/accounts/:account/keys/:id", { params: { id } });
 const list = async (who = viewer) => {
-  const { body } = await who.ask("GET /api/accounts/:account/keys", { params });
+  const { body } = await who.ask("GET /api/accounts/:account/keys");
   return body as readonly Answer["body"][];
 };
 const find = async (id: string) => (await list()).find((key) => key.id === id);
@@ -160,7 +160,7 @@ test("the list tells what is spent of each budget in its period, and nothing whe
     ["5/day", "7/month", "9"].map((budget) => create({ name: budget, budget })),
   );
   for (const { body } of made) expect(await call(body.key)).toBe(200);
-  const { body: spent } = await operator.ask("GET /api/accounts/:account/details", { params });
+  const { body: spent } = await operator.ask("GET /api/accounts/:account/details");
   const chargedTo = (id: string) =>
     spent.by_key.find((row: { key: string }) => row.key === id).charged_usd;
   const periods = ["day", "month", "total"];
@@ -202,7 +202,7 @@ test("a key of another account is not there, even for who may see both", async (
 
 describe("a paused key", () => {
   const setPaused = (id: string, verb: "pause" | "resume") =>
-    developer.ask(`POST /api/accounts/:account/keys/:id/${verb}`, { params: { ...params, id } });
+    developer.ask(`POST /api/accounts/:account/keys/:id/${verb}`, { params: { id } });
 
   test("is rejected from the next call on, and works again once it is resumed", async () => {
     const { id, key } = (await create({ name: "paused", expires: "2027-04-01" })).body;
@@ -234,7 +234,7 @@ test("the audit log tells who changed which key and how, and no secret", async (
   const { key: second } = (await rotate(id, { overlap: "1h" })).body;
   await change(id, { name: "watched still" });
   await revoke(id);
-  const { body } = await owner.ask("GET /api/accounts/:account/audit", { params });
+  const { body } = await owner.ask("GET /api/accounts/:account/audit");
   const told = body.records.filter(({ subject }: { subject: string }) =>
     subject.startsWith("watched"),
   );

@@ -132,19 +132,6 @@ test("once it is closed nobody is told and nothing is looked at", async () => {
   expect(told).toBe(0);
 });
 
-test("of one who listens too often the oldest ends, so that the newest is always told", () => {
-  const { live } = openLive();
-  const ended: number[] = [];
-  const listenAs = (actorId: string, at: number) =>
-    live.listen(listener({ actorId, end: () => ended.push(at) }));
-  listenAs("other", -1);
-  for (let at = 0; at < mostOfOneActor; at++) listenAs("ada", at);
-  expect(ended).toEqual([]);
-  for (let at = 0; at < mostOfOneActor + 2; at++) listenAs("ada", 100 + at);
-  expect(ended).toEqual([...Array(mostOfOneActor).keys(), 100, 101]);
-  live.close();
-});
-
 test("who has all that one may have finds room also when there is none", () => {
   const { live } = openLive();
   for (let at = 0; at < mostOfOneActor; at++) live.listen(listener({ actorId: "ada" }));

@@ -1,7 +1,13 @@
 import { beforeAll, expect, jest, test } from "bun:test";
 import { chatAnswers } from "../../../test/fake/recordings.ts";
 import { hello, openPayer, type Payer } from "../../../test/setup/money-home.ts";
-import { join, joinMember, machine, type Visitor } from "../../../test/setup/platform-home.ts";
+import {
+  idOf,
+  join,
+  joinMember,
+  machine,
+  type Visitor,
+} from "../../../test/setup/platform-home.ts";
 import { usePlatform } from "../../../test/setup/use-platform.ts";
 import { openStore } from "../../app/store.ts";
 
@@ -84,10 +90,7 @@ test("a request is told as soon as it has ended, to members without a word of ve
   const [row] = await stream.rows(1);
   const id = reply.headers.get("x-request-id") ?? "";
   expect(row).toMatchObject({ id, account: gateway.account, outcome: "ok" });
-  const { body } = await viewer.ask("GET /api/accounts/:account/requests", {
-    params: { account: gateway.account },
-    query: { id },
-  });
+  const { body } = await viewer.ask("GET /api/accounts/:account/requests", { query: { id } });
   expect(body.requests).toEqual([row]);
   expect(Object.keys(row ?? {}).filter((name) => /provider|vendor|margin/.test(name))).toEqual([]);
   await stream.close();
@@ -103,10 +106,7 @@ test("the operator hears of all accounts, with who served", async () => {
   await stream.close();
 });
 
-const joinViewer = () =>
-  joinMember(gateway, operator, { account: gateway.account, role: "viewer" });
-const idOf = async (who: Visitor): Promise<string> =>
-  (await who.ask("GET /api/session")).body.user.id;
+const joinViewer = () => joinMember(gateway, operator, { role: "viewer" });
 
 test("a stream says now and then that it is there, and ends where the session is past its time", async () => {
   const leaving = await joinViewer();
@@ -153,7 +153,7 @@ test("a stream that was let in while its session ended ends at once", async () =
 test("a stream ends at once when the member is removed, or all sessions are ended", async () => {
   const [removed, ended] = [await joinViewer(), await joinViewer()];
   const streams = [await listen(ofAccount(), removed), await listen(ofAccount(), ended)];
-  const params = { account: gateway.account, id: await idOf(removed) };
+  const params = { id: await idOf(removed) };
   const taken = await operator.ask("DELETE /api/accounts/:account/members/:id", { params });
   expect(taken.status).toBe(200);
   expect(await streams[0]?.next()).toBeUndefined();
@@ -167,7 +167,6 @@ test("who is an operator no more, but a member, has to ask anew", async () => {
   const email = "both@example.com";
   const both = await join(gateway.platformUrl, link, { email });
   const invited = await operator.ask("POST /api/accounts/:account/invites", {
-    params: { account: gateway.account },
     body: { role: "viewer" },
   });
   await join(gateway.platformUrl, invited.body.link, { email });
@@ -183,15 +182,11 @@ test("who is an operator no more, but a member, has to ask anew", async () => {
 });
 
 test("a token's stream ends at once when the token is revoked", async () => {
-  const params = { account: gateway.account };
-  const made = await operator.ask("POST /api/accounts/:account/tokens", {
-    params,
-    body: { name: "screen", role: "viewer", scopes: ["usage:read"] },
-  });
+  const body = { name: "screen", role: "viewer", scopes: ["usage:read"] };
+  const made = await operator.ask("POST /api/accounts/:account/tokens", { body });
   const stream = await listen(ofAccount(), machine(gateway.platformUrl, made.body.token));
-  const revoked = await operator.ask("DELETE /api/accounts/:account/tokens/:id", {
-    params: { ...params, id: made.body.id },
-  });
+  const params = { id: made.body.id };
+  const revoked = await operator.ask("DELETE /api/accounts/:account/tokens/:id", { params });
   expect(revoked.status).toBe(200);
   expect(await stream.next()).toBeUndefined();
 });

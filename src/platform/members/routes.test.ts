@@ -1,5 +1,12 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { join, joinMember, nobody, type Visitor } from "../../../test/setup/platform-home.ts";
+import {
+  idOf,
+  join,
+  joinMember,
+  lookAt,
+  nobody,
+  type Visitor,
+} from "../../../test/setup/platform-home.ts";
 import { addApp, TestClock } from "../../../test/setup/second-factor.ts";
 import { usePlatform } from "../../../test/setup/use-platform.ts";
 
@@ -11,8 +18,6 @@ beforeEach(async () => {
   owner = await joinMember(gateway, operator, { account, role: "owner" });
 });
 
-const idOf = async (who: Visitor): Promise<string> =>
-  (await who.ask("GET /api/session")).body.user.id;
 const rolesOf = async (of: string): Promise<readonly string[]> => {
   const { body } = await operator.ask("GET /api/accounts/:account/members", {
     params: { account: of },
@@ -31,9 +36,7 @@ const invite = async (who: Visitor, role: string, of = account) => {
   return body as { readonly id: string; readonly link: string };
 };
 const isOpen = async (link: string) => {
-  const { status } = await nobody(gateway.platformUrl).ask("POST /api/invites/look", {
-    body: { token: link.split("#")[1] },
-  });
+  const { status } = await lookAt(gateway.platformUrl, link);
   return status === 200;
 };
 

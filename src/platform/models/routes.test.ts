@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { usePlatform } from "../../../test/setup/use-platform.ts";
 
-const { gateway, viewer, params } = usePlatform({ members: ["viewer"] });
+const { gateway, viewer } = usePlatform({ members: ["viewer"] });
 
 interface Listed {
   readonly id: string;
@@ -10,7 +10,7 @@ interface Listed {
 }
 
 const list = async (): Promise<readonly Listed[]> =>
-  (await viewer.ask("GET /api/accounts/:account/models", { params })).body;
+  (await viewer.ask("GET /api/accounts/:account/models")).body;
 const find = async (id: string) => (await list()).find((model) => model.id === id);
 
 test("a model is listed with its price and what it takes, and nothing of who serves it", async () => {

@@ -1,32 +1,29 @@
 import { describe, expect, test } from "bun:test";
 import {
+  idOf,
   join,
   joinMember,
+  lookAt,
   nobody,
   password,
+  signInWith,
+  tokenOf,
   type Visitor,
 } from "../../../test/setup/platform-home.ts";
 import { usePlatform } from "../../../test/setup/use-platform.ts";
 
 const { gateway, operator } = usePlatform({ isShared: true });
 
-const idOf = async (who: Visitor): Promise<string> =>
-  (await who.ask("GET /api/session")).body.user.id;
 const personOf = async (who: Visitor) => {
   const id = await idOf(who);
   const { body } = await operator.ask("GET /api/people");
   return body.people.find((person: { id: string }) => person.id === id);
 };
-const signIn = (email: string, word: string) =>
-  nobody(gateway.platformUrl).ask("POST /api/session", { body: { email, password: word } });
+const signIn = (email: string, word: string) => signInWith(gateway.platformUrl, email, word);
 
 test("everybody is listed with their accounts, roles and sessions", async () => {
   const email = "dora@example.com";
-  const member = await joinMember(gateway, operator, {
-    account: gateway.account,
-    role: "developer",
-    email,
-  });
+  const member = await joinMember(gateway, operator, { role: "developer", email });
   await signIn(email, password);
   expect(await personOf(member)).toEqual({
     id: await idOf(member),
@@ -47,14 +44,10 @@ test("everybody is listed with their accounts, roles and sessions", async () => 
 });
 
 test("open links are listed without what opens them, and do not work once taken back", async () => {
-  const params = { account: gateway.account };
-  const { body: member } = await operator.ask("POST /api/accounts/:account/invites", {
-    params,
-    body: { role: "viewer" },
-  });
-  const { body: made } = await operator.ask("POST /api/people/invites", {
-    body: { email: "New@example.com" },
-  });
+  const given = { body: { role: "viewer" } };
+  const { body: member } = await operator.ask("POST /api/accounts/:account/invites", given);
+  const email = { email: "New@example.com" };
+  const { body: made } = await operator.ask("POST /api/people/invites", { body: email });
   const { body, response } = await operator.ask("GET /api/people");
   const listed = (id: string) => body.invited.find((one: { id: string }) => one.id === id);
   expect(listed(made.id)).toEqual({
@@ -76,10 +69,7 @@ test("open links are listed without what opens them, and do not work once taken 
     const take = () => operator.ask("DELETE /api/people/invites/:id", { params: { id } });
     expect((await take()).status).toBe(200);
     expect((await take()).status).toBe(404);
-    const look = await nobody(gateway.platformUrl).ask("POST /api/invites/look", {
-      body: { token: link.split("#")[1] },
-    });
-    expect(look.status).toBe(404);
+    expect((await lookAt(gateway.platformUrl, link)).status).toBe(404);
   }
 });
 
@@ -131,15 +121,13 @@ describe("of two operators", () => {
 
 test("a link for a new password ends what was open before, once it is used", async () => {
   const email = "forgetful@example.com";
-  const account = gateway.account;
-  const member = await joinMember(gateway, operator, { account, role: "viewer", email });
+  const member = await joinMember(gateway, operator, { role: "viewer", email });
   const params = { id: await idOf(member) };
   const { body } = await operator.ask("POST /api/people/:id/reset", { params });
   expect((await member.ask("GET /api/me/sessions")).status).toBe(200);
-  const used = await nobody(gateway.platformUrl).ask("POST /api/invites/accept", {
-    body: { token: body.link.split("#")[1], name: "", email: "", password: "quite another one" },
-  });
-  expect(used.status).toBe(200);
+  const given = { token: tokenOf(body.link), name: "", email: "", password: "quite another one" };
+  const visitor = nobody(gateway.platformUrl);
+  expect((await visitor.ask("POST /api/invites/accept", { body: given })).status).toBe(200);
   expect((await member.ask("GET /api/me/sessions")).status).toBe(401);
   expect((await signIn(email, password)).status).toBe(401);
   expect((await signIn(email, "quite another one")).status).toBe(200);
@@ -147,16 +135,13 @@ test("a link for a new password ends what was open before, once it is used", asy
 
 test("ending the sessions of a person signs them out everywhere", async () => {
   const email = "roaming@example.com";
-  const account = gateway.account;
-  const member = await joinMember(gateway, operator, { account, role: "viewer", email });
+  const member = await joinMember(gateway, operator, { role: "viewer", email });
   await signIn(email, password);
   const params = { id: await idOf(member) };
   const { body } = await operator.ask("DELETE /api/people/:id/sessions", { params });
   expect(body).toEqual({ ended: 2 });
   expect((await member.ask("GET /api/me/sessions")).status).toBe(401);
-  const gone = { id: "user_none" };
-  expect((await operator.ask("DELETE /api/people/:id/sessions", { params: gone })).status).toBe(
-    404,
-  );
-  expect((await operator.ask("POST /api/people/:id/reset", { params: gone })).status).toBe(404);
+  const gone = { params: { id: "user_none" } };
+  for (const route of ["DELETE /api/people/:id/sessions", "POST /api/people/:id/reset"])
+    expect((await operator.ask(route, gone)).status).toBe(404);
 });

@@ -6,7 +6,7 @@ import { usePlatform } from "../../../test/setup/use-platform.ts";
 const startMs = Date.parse("2027-03-15T12:00:00Z");
 const clock = { ms: startMs };
 
-const { gateway, operator, developer, viewer, params } = usePlatform({
+const { gateway, operator, developer, viewer } = usePlatform({
   clock: { nowMs: () => clock.ms },
   reply: chatAnswers.plain(),
   members: ["developer", "viewer"],
@@ -15,8 +15,7 @@ beforeEach(() => {
   clock.ms = startMs;
 });
 
-const makeKey = (visitor: Visitor) =>
-  visitor.ask("POST /api/accounts/:account/playground-key", { params });
+const makeKey = (visitor: Visitor) => visitor.ask("POST /api/accounts/:account/playground-key");
 const chat = (baseUrl: string, key: string) =>
   fetch(`${baseUrl}/chat/completions`, {
     method: "POST",
@@ -69,9 +68,7 @@ test("the models say which endpoint they are for and what they take, and name no
     retires: "2027-06-01",
     replacement: "svc-3-flash",
   });
-  const { status, body } = await viewer.ask("GET /api/accounts/:account/playground-models", {
-    params,
-  });
+  const { status, body } = await viewer.ask("GET /api/accounts/:account/playground-models");
   expect(status).toBe(200);
   const find = (id: string) => body.find((model: { readonly id: string }) => model.id === id);
   expect(find("svc-3-flash")).toEqual({

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { refusal } from "../../../test/setup/platform-home.ts";
 import { usePlatform } from "../../../test/setup/use-platform.ts";
 
 const manifest = `
@@ -73,8 +74,11 @@ test("an import is shown first and changes nothing, then it is made, with the ma
 });
 
 test("a markup that is no number is refused with its field", async () => {
-  const { status, body } = await operator.ask("GET /api/prices/import", {
-    query: { markup: "much" },
-  });
-  expect([status, body.error.field]).toEqual([400, "markup"]);
+  expect(
+    await refusal(
+      operator.ask("GET /api/prices/import", {
+        query: { markup: "much" },
+      }),
+    ),
+  ).toEqual([400, "markup"]);
 });

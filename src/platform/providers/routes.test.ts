@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { jsonReply, operatorErrors } from "../../../test/fake/recordings.ts";
 import { willingVendor } from "../../../test/fake/willing-vendor.ts";
+import { refusal } from "../../../test/setup/platform-home.ts";
 import { usePlatform } from "../../../test/setup/use-platform.ts";
 
 const { gateway, operator } = usePlatform({
@@ -191,8 +192,7 @@ describe("a provider that is added", () => {
   });
 
   test("is refused if its kind is unknown", async () => {
-    const { status, body } = await add({ name: "sdk", kind: "nonsense" });
-    expect([status, body.error.field]).toEqual([400, "kind"]);
+    expect(await refusal(add({ name: "sdk", kind: "nonsense" }))).toEqual([400, "kind"]);
   });
 
   test("may be a known vendor whose variable is set", async () => {

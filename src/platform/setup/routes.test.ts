@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { waitUntil } from "../../../test/setup/money-home.ts";
+import { hello, waitUntil } from "../../../test/setup/money-home.ts";
 import { joinMember } from "../../../test/setup/platform-home.ts";
 import { usePlatform } from "../../../test/setup/use-platform.ts";
 
@@ -13,7 +13,7 @@ models:
   unrouted: { endpoint: chat, price: { input: 1, output: 1 } }
 `;
 
-const { gateway, operator, params } = usePlatform({ manifest, isInStore: true });
+const { gateway, operator } = usePlatform({ manifest, isInStore: true });
 
 const setup = async () => (await operator.ask("GET /api/setup")).body;
 
@@ -30,9 +30,9 @@ test("counts what is there, and a provider without its key is not", async () => 
 
 test("each step is done by doing it", async () => {
   const { operations } = gateway.server;
-  const { account } = params;
+  const { account } = gateway;
   const owner = await joinMember(gateway, operator, { account, role: "owner" });
-  const own = async () => (await owner.ask("GET /api/accounts/:account/setup", { params })).body;
+  const own = async () => (await owner.ask("GET /api/accounts/:account/setup")).body;
   expect(await own()).toEqual({ keys: 1, calls: false, members: 1, budgets: 0 });
   expect((await setup()).members).toBe(1);
 
@@ -43,15 +43,10 @@ test("each step is done by doing it", async () => {
   await operations.keys.revoke({ id: budgeted.id });
   expect(await own()).toMatchObject({ keys: 1, budgets: 1 });
 
-  const reply = await gateway.call("/chat/completions", {
-    model: "priced",
-    messages: [{ role: "user", content: "hi" }],
-  });
-  await reply.text();
+  await (await gateway.call("/chat/completions", { ...hello, model: "priced" })).text();
   await waitUntil("the call's receipt", async () => (await own()).calls);
 
-  await operator.ask("POST /api/prices", {
-    body: { model: "unpriced", price: { input: "0", output: "0" } },
-  });
+  const body = { model: "unpriced", price: { input: "0", output: "0" } };
+  await operator.ask("POST /api/prices", { body });
   expect(await setup()).toMatchObject({ served_models: 2, unpriced_models: 0 });
 });

@@ -5,7 +5,7 @@ import { mostDismissed, mostViews } from "../../people/preferences.ts";
 
 const { gateway, operator, params: own } = usePlatform({ isShared: true });
 
-const newMember = () => joinMember(gateway, operator, { ...own, role: "viewer" });
+const newMember = () => joinMember(gateway, operator, { role: "viewer" });
 const save = (who: Visitor, rest: Readonly<Record<string, unknown>> = {}) =>
   who.ask("POST /api/me/views", {
     body: { page: "overview", ...own, name: "Week by key", search: "range=7d&by=key", ...rest },

@@ -28,7 +28,7 @@ beforeAll(async () => {
   home = await startOperatorHome({ manifest, isInStore: true });
   const { gateway, operator } = home;
   gateway.upstream.replyWith(chatAnswers.plain());
-  const member = await joinMember(gateway, operator, { account: gateway.account, role: "owner" });
+  const member = await joinMember(gateway, operator, { role: "owner" });
   owner = await home.openOther(member.cookie);
 });
 afterAll(() => home.stop());

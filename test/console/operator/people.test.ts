@@ -18,11 +18,7 @@ let other: Window;
 beforeAll(async () => {
   home = await startOperatorHome();
   const { gateway, operator } = home;
-  await joinMember(gateway, operator, {
-    account: gateway.account,
-    role: "owner",
-    email: memberEmail,
-  });
+  await joinMember(gateway, operator, { role: "owner", email: memberEmail });
   other = await home.openOther();
   await home.window.goto("/operator/people");
 });

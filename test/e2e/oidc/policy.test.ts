@@ -17,6 +17,7 @@ import {
   nobody,
   password,
   prove,
+  signInWith,
   type Visitor,
   visitor,
 } from "../../setup/platform-home.ts";
@@ -68,15 +69,14 @@ async function signIn({ gateway }: Home, lie: Lie = {}): Promise<Answer> {
   });
 }
 
-const withPassword = ({ gateway }: Home, email: string) =>
-  nobody(gateway.platformUrl).ask("POST /api/session", { body: { email, password } });
+const withPassword = ({ gateway }: Home, email: string) => signInWith(gateway.platformUrl, email);
 const sessionOf = ({ gateway }: Home, answer: Answer) =>
   visitor(gateway.platformUrl, { cookie: cookieOf(answer, "svc_session") });
 const viewOf = async (home: Home, answer: Answer) =>
   (await sessionOf(home, answer).ask("GET /api/session")).body;
 const emailOf = async (who: Visitor) => (await who.ask("GET /api/session")).body.user.email;
 const member = ({ gateway, operator }: Home, email: string) =>
-  joinMember(gateway, operator, { account: gateway.account, role: "viewer", email });
+  joinMember(gateway, operator, { role: "viewer", email });
 
 describe("SVC_OIDC_PASSWORDS: operators", () => {
   let home: Home;
@@ -126,7 +126,6 @@ describe("SVC_OIDC_PASSWORDS: off", () => {
   test("a session lasts an hour after a user's link and longer after one of the machine", async () => {
     const operator = await joinOperator(home.gateway);
     const who = await joinMember(home.gateway, operator, {
-      account: home.gateway.account,
       role: "viewer",
       email: "maria@example.com",
     });
@@ -204,10 +203,9 @@ describe("rights that groups give", () => {
     withHome(
       { SVC_OIDC_ROLES: "team=test:developer", SVC_OIDC_NAME: "Example Corp" },
       async (home) => {
-        const { account } = home.gateway;
         const { id } = (await viewOf(home, await signIn(home))).user;
         const { ask } = home.operator;
-        const member = { params: { account, id } };
+        const member = { params: { id } };
         for (const refused of [
           await ask("POST /api/people/:id/reset", { params: { id } }),
           await ask("POST /api/accounts/:account/members/:id/reset", member),
@@ -218,8 +216,7 @@ describe("rights that groups give", () => {
           );
         }
         const { people } = (await ask("GET /api/people")).body;
-        const params = { account };
-        const { members } = (await ask("GET /api/accounts/:account/members", { params })).body;
+        const { members } = (await ask("GET /api/accounts/:account/members")).body;
         for (const list of [people, members])
           expect(list.find((one: { id: string }) => one.id === id)).toMatchObject({
             may_reset_password: false,
@@ -238,9 +235,7 @@ describe("rights that groups give", () => {
       await connect(who);
       const own = sessionOf(home, await signIn(home));
       expect((await own.ask("POST /api/people/:id/reset", reset)).body.error.code).toBe("conflict");
-      const { account } = home.gateway;
-      const membership = { params: { account, id } };
-      await home.operator.ask("DELETE /api/accounts/:account/members/:id", membership);
+      await home.operator.ask("DELETE /api/accounts/:account/members/:id", { params: { id } });
       const used = await nobody(home.gateway.platformUrl).ask("POST /api/invites/accept", {
         body: { token: link.split("#")[1], name: "", email: "", password },
       });

@@ -7,6 +7,8 @@ import {
   joinMember,
   nobody,
   password,
+  refusalCode,
+  signInWith,
   type Visitor,
   visitor,
 } from "../../setup/platform-home.ts";
@@ -63,9 +65,7 @@ test("a person of a mapped group is signed in and gets the group's role", async 
     identity: { email: "ada@example.com", is_current: true },
     accounts: [{ name: "test", role: "developer" }],
   });
-  const { body } = await operator.ask("GET /api/accounts/:account/members", {
-    params: { account: gateway.account },
-  });
+  const { body } = await operator.ask("GET /api/accounts/:account/members");
   const member = body.members.find(({ id }: { id: string }) => id === user.id);
   expect(member).toMatchObject({ role: "developer", is_by_identity: true });
   expect((await userOf(sessionOf(await signIn("ada")))).id).toBe(user.id);
@@ -117,16 +117,14 @@ test("a person whose groups are all removed is refused, and is signed out", asyn
 
 test("an email address alone reaches no user who has a password", async () => {
   const email = "owned@example.com";
-  await joinMember(gateway, operator, { account: gateway.account, role: "viewer", email });
+  await joinMember(gateway, operator, { role: "viewer", email });
   add("owned", ["admins"]);
   const { status, body } = await signIn("owned");
   expect([status, body.error.message]).toEqual([
     403,
     "owned@example.com already has a user here. Sign in with the password, and connect Example Corp on your profile page.",
   ]);
-  const session = await nobody(gateway.platformUrl).ask("POST /api/session", {
-    body: { email, password },
-  });
+  const session = await signInWith(gateway.platformUrl, email);
   expect((await userOf(sessionOf(session))).is_operator).toBe(false);
 });
 
@@ -143,21 +141,14 @@ test("an address that the provider does not call verified creates no user", asyn
 
 test("a user who is signed in connects the identity, which then signs them in", async () => {
   const email = "linda@example.com";
-  const who = await joinMember(gateway, operator, {
-    account: gateway.account,
-    role: "viewer",
-    email,
-  });
+  const who = await joinMember(gateway, operator, { role: "viewer", email });
   const { id } = await userOf(who);
   add("linda", ["leads"], { email: "other-address@example.com" });
   const begun = await start(who, "POST /api/me/identity");
   const until = `${gateway.platformUrl}/sign-in/callback`;
   const { search } = await new PlainBrowser().signIn(begun.url, "linda", until);
   const given = { body: { ticket: begun.ticket, search } };
-  const stranger = await joinMember(gateway, operator, {
-    account: gateway.account,
-    role: "viewer",
-  });
+  const stranger = await joinMember(gateway, operator, { role: "viewer" });
   const cookies = (one: Visitor) => ({ cookie: `${one.cookie}; ${begun.cookie}` });
   const asStranger = await stranger.ask("POST /api/me/identity/finish", {
     ...given,
@@ -193,8 +184,7 @@ test("what the browser brings back works once, and in that browser alone", async
     { ticket: begun.ticket, cookie: elsewhere.cookie },
     { ticket: elsewhere.ticket, cookie: begun.cookie },
   ]) {
-    const { status, body } = await finish(given, search);
-    expect([status, body.error.code]).toEqual([409, "expired"]);
+    expect(await refusalCode(finish(given, search))).toEqual([409, "expired"]);
   }
   // The browser of a victim, with the answer of the attacker's own sign-in.
   const forged = await finish(elsewhere, search);

@@ -12,16 +12,18 @@ import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import {
   type AskOptions,
   freePort,
+  idOf,
   joinMember,
   joinOperator,
   nobody,
   password,
+  tokenOf,
+  userOf,
   type Visitor,
 } from "../../setup/platform-home.ts";
 import { sealedOf } from "../../store/response-samples.ts";
 import { type Change, type Changes, factorChanges } from "./audit-factors.ts";
 import { identityChanges, identitySettings } from "./audit-identities.ts";
-import { providerChanges } from "./audit-providers.ts";
 import { commandChanges } from "./command-changes.ts";
 import { unaudited } from "./unaudited-routes.ts";
 
@@ -63,36 +65,43 @@ afterAll(async () => {
 
 const rows = () => auditRows(database);
 const contents = () => contentsOf(database);
-const userOf = async (who: Visitor): Promise<{ readonly id: string; readonly email: string }> =>
-  (await who.ask("GET /api/session")).body.user;
-const emailOf = async (who: Visitor) => (await userOf(who)).email;
-const idOf = async (who: Visitor) => (await userOf(who)).id;
 const operations = () => gateway.server.operations;
 const newEmail = () => `${crypto.randomUUID()}@example.com`;
 const newMember = (role = "developer", email = newEmail()) =>
   joinMember(gateway, operator, { account, role, email });
 const newKey = async () => (await operations().keys.create({ account, name: "k" })).id;
-const tokenOf = (link: string) => link.split("#")[1] ?? "";
 const newToken = async (account?: string) =>
   (
     await operations().tokens.create({
-      ...(account === undefined ? {} : { account }),
+      ...(account === undefined ? { role: "operator" } : { account, role: "viewer" }),
       name: "t",
-      role: account === undefined ? "operator" : "viewer",
       scopes: ["usage:read"],
     })
   ).id;
 
+const view = () => ({ page: "overview", account, name: "This week", search: "range=7d" });
 const newView = async (action: string): Promise<Change> => {
   const who = await newMember();
-  const body = { page: "requests", account, name: "Failed", search: "" };
-  const { id } = (await who.ask("POST /api/me/views", { body })).body;
+  const { id } = (await who.ask("POST /api/me/views", { body: view() })).body;
   return { who, action, params: { id } };
 };
 
-const asOperator = (action: string, asked: AskOptions): Change => {
-  return { who: operator, action, ...asked };
-};
+type Params = NonNullable<AskOptions["params"]>;
+
+/** The account of a path is the one of this test. */
+const changeBy = (who: Visitor, action: string, body?: unknown, params: Params = {}): Change => ({
+  who,
+  action,
+  params: { account, ...params },
+  ...(body === undefined ? {} : { body }),
+});
+const byOperator = (action: string, body?: unknown, params?: Params) => async () =>
+  changeBy(operator, action, body, params);
+const byMember = (action: string, body?: unknown) => async () =>
+  changeBy(await newMember(), action, body);
+/** With the id of what is made for it. */
+const byId = (action: string, make: () => Promise<string>, body?: unknown) => async () =>
+  changeBy(operator, action, body, { id: await make() });
 
 const ownChanges: Changes = {
   "POST /api/session": async () => {
@@ -101,7 +110,7 @@ const ownChanges: Changes = {
     const body = { email, password };
     return { who: nobody(gateway.platformUrl), action: "session.begin", actor: email, body };
   },
-  "DELETE /api/session": async () => ({ who: await newMember(), action: "session.end" }),
+  "DELETE /api/session": byMember("session.end"),
   "POST /api/invites/accept": async () => {
     const email = newEmail();
     const { link } = await operations().members.invite({ account, role: "viewer" });
@@ -113,25 +122,16 @@ const ownChanges: Changes = {
     const [session] = (await who.ask("GET /api/me/sessions")).body;
     return { who, action: "session.end", params: { id: session.id } };
   },
-  "PATCH /api/me": async () => ({
-    who: await newMember(),
-    action: "person.rename",
-    body: { name: "Grace" },
-  }),
-  "POST /api/me/views": async () => ({
-    who: await newMember(),
-    action: "view.save",
-    body: { page: "overview", account, name: "This week", search: "range=7d" },
-  }),
+  "PATCH /api/me": byMember("person.rename", { name: "Grace" }),
+  "POST /api/me/views": () => byMember("view.save", view())(),
   "PATCH /api/me/views/:id": async () => ({
     ...(await newView("view.update")),
     body: { name: "Other" },
   }),
   "DELETE /api/me/views/:id": () => newView("view.remove"),
-  "POST /api/me/password": async () => ({
-    who: await newMember(),
-    action: "person.password",
-    body: { current: password, password: "another long password" },
+  "POST /api/me/password": byMember("person.password", {
+    current: password,
+    password: "another long password",
   }),
 };
 
@@ -143,155 +143,127 @@ const stage = {
   userOf,
 };
 
-const memberChanges: Changes = {
-  "POST /api/accounts/:account/invites": async () =>
-    asOperator("member.invite", { params: { account }, body: { role: "viewer" } }),
-  "DELETE /api/accounts/:account/invites/:id": async () => {
-    const { id } = await operations().members.invite({ account, role: "viewer" });
-    return asOperator("member.uninvite", { params: { account, id } });
-  },
-  "PATCH /api/accounts/:account/members/:id": async () => {
-    const id = await idOf(await newMember());
-    return {
-      who: operator,
-      action: "member.role",
-      params: { account, id },
-      body: { role: "viewer" },
-    };
-  },
-  "DELETE /api/accounts/:account/members/:id": async () => {
-    const id = await idOf(await newMember());
-    return asOperator("member.remove", { params: { account, id } });
-  },
-  "POST /api/accounts/:account/members/:id/reset": async () => {
-    const id = await idOf(await newMember());
-    return asOperator("person.reset", { params: { account, id } });
-  },
-};
-
-const keyChanges: Changes = {
-  "POST /api/accounts/:account/keys": async () => ({
-    who: await newMember(),
-    action: "key.create",
-    params: { account },
-    body: { name: "ci" },
-  }),
-  "PATCH /api/accounts/:account/keys/:id": async () =>
-    asOperator("key.limit", { params: { account, id: await newKey() }, body: { rpm: "5" } }),
-  "POST /api/accounts/:account/keys/:id/rotate": async () =>
-    asOperator("key.rotate", { params: { account, id: await newKey() }, body: {} }),
-  "POST /api/accounts/:account/keys/:id/pause": async () =>
-    asOperator("key.pause", { params: { account, id: await newKey() } }),
-  "POST /api/accounts/:account/keys/:id/resume": async () => {
-    const id = await newKey();
-    await operations().keys.pause({ id });
-    return asOperator("key.resume", { params: { account, id } });
-  },
-  "DELETE /api/accounts/:account/keys/:id": async () =>
-    asOperator("key.revoke", { params: { account, id: await newKey() } }),
-  "POST /api/accounts/:account/playground-key": async () =>
-    asOperator("key.temporary", { params: { account } }),
-  "POST /api/accounts/:account/tokens": async () =>
-    asOperator("token.create", {
-      params: { account },
-      body: { name: "t", role: "viewer", scopes: ["usage:read"] },
-    }),
-  "DELETE /api/accounts/:account/tokens/:id": async () =>
-    asOperator("token.revoke", { params: { account, id: await newToken(account) } }),
-  "POST /api/tokens": async () =>
-    asOperator("token.create", { body: { name: "t", scopes: ["usage:read"] } }),
-  "DELETE /api/tokens/:id": async () =>
-    asOperator("token.revoke", { params: { id: await newToken() } }),
-};
+const newInvite = async () => (await operations().members.invite({ account, role: "viewer" })).id;
+const newMemberId = async () => idOf(await newMember());
+const token = { name: "t", scopes: ["usage:read"] };
 
 const accountChanges: Changes = {
-  "POST /api/accounts": async () =>
-    asOperator("account.create", { body: { name: "another", rpm: "5" } }),
-  "POST /api/accounts/:account/entries": async () =>
-    asOperator("account.withdraw", {
-      params: { account },
-      body: { kind: "withdrawal", usd: "1", reference: "back" },
-    }),
-  "PATCH /api/accounts/:account/limits": async () =>
-    asOperator("account.limit", { params: { account }, body: { budget: "1000000" } }),
-  "PATCH /api/accounts/:account/retention": async () =>
-    asOperator("account.retention", { params: { account }, body: { days: "90" } }),
+  "POST /api/accounts": byOperator("account.create", { name: "another", rpm: "5" }),
+  "POST /api/accounts/:account/entries": byOperator("account.withdraw", {
+    kind: "withdrawal",
+    usd: "1",
+    reference: "back",
+  }),
+  "PATCH /api/accounts/:account/limits": byOperator("account.limit", { budget: "1000000" }),
+  "PATCH /api/accounts/:account/retention": byOperator("account.retention", { days: "90" }),
   "DELETE /api/accounts/:account/responses": async () => {
-    await gateway.server.opened.store.responses.save(
-      sealedOf({ accountId: account, createdAtMs: 1 }),
-      1_000,
-    );
-    return asOperator("response.purge", { params: { account } });
+    const sealed = sealedOf({ accountId: account, createdAtMs: 1 });
+    await gateway.server.opened.store.responses.save(sealed, 1_000);
+    return changeBy(operator, "response.purge");
   },
-  "POST /api/accounts/:account/suspend": async () =>
-    asOperator("account.suspend", { params: { account } }),
-  "POST /api/accounts/:account/resume": async () =>
-    asOperator("account.resume", { params: { account } }),
+  "POST /api/accounts/:account/suspend": byOperator("account.suspend"),
+  "POST /api/accounts/:account/resume": byOperator("account.resume"),
+  "POST /api/accounts/:account/invites": byOperator("member.invite", { role: "viewer" }),
+  "DELETE /api/accounts/:account/invites/:id": byId("member.uninvite", newInvite),
+  "PATCH /api/accounts/:account/members/:id": byId("member.role", newMemberId, { role: "viewer" }),
+  "DELETE /api/accounts/:account/members/:id": byId("member.remove", newMemberId),
+  "POST /api/accounts/:account/members/:id/reset": byId("person.reset", newMemberId),
+  "POST /api/accounts/:account/keys": byMember("key.create", { name: "ci" }),
+  "PATCH /api/accounts/:account/keys/:id": byId("key.limit", newKey, { rpm: "5" }),
+  "POST /api/accounts/:account/keys/:id/rotate": byId("key.rotate", newKey, {}),
+  "POST /api/accounts/:account/keys/:id/pause": byId("key.pause", newKey),
+  "POST /api/accounts/:account/keys/:id/resume": byId("key.resume", async () => {
+    const id = await newKey();
+    await operations().keys.pause({ id });
+    return id;
+  }),
+  "DELETE /api/accounts/:account/keys/:id": byId("key.revoke", newKey),
+  "POST /api/accounts/:account/playground-key": byOperator("key.temporary"),
+  "POST /api/accounts/:account/tokens": byOperator("token.create", { ...token, role: "viewer" }),
+  "DELETE /api/accounts/:account/tokens/:id": byId("token.revoke", () => newToken(account)),
+  "POST /api/tokens": byOperator("token.create", token),
+  "DELETE /api/tokens/:id": byId("token.revoke", newToken),
 };
 
 const peopleChanges: Changes = {
-  "POST /api/people/invites": async () => asOperator("operator.invite", { body: {} }),
-  "DELETE /api/people/invites/:id": async () => {
-    const { id } = await operations().operators.invite({});
-    return asOperator("operator.uninvite", { params: { id } });
-  },
-  "DELETE /api/people/:id/operator": async () => {
-    const id = await idOf(await joinOperator(gateway));
-    return asOperator("operator.remove", { params: { id } });
-  },
-  "POST /api/people/:id/reset": async () =>
-    asOperator("person.reset", { params: { id: await idOf(await newMember()) } }),
-  "DELETE /api/people/:id/sessions": async () =>
-    asOperator("person.sessions", { params: { id: await idOf(await newMember()) } }),
+  "POST /api/people/invites": byOperator("operator.invite", {}),
+  "DELETE /api/people/invites/:id": byId(
+    "operator.uninvite",
+    async () => (await operations().operators.invite({})).id,
+  ),
+  "DELETE /api/people/:id/operator": byId("operator.remove", async () =>
+    idOf(await joinOperator(gateway)),
+  ),
+  "POST /api/people/:id/reset": byId("person.reset", newMemberId),
+  "DELETE /api/people/:id/sessions": byId("person.sessions", newMemberId),
 };
 
+const ofNew = { model: "new" };
+const chat = { input: "3", output: "4" };
+const going = { retires: "2999-01-01", replacement: "mini" };
+const weighted = [{ provider: "fake", model: "gpt-4o-mini", weight: 2 }];
 const catalogChanges: Changes = {
-  "POST /api/catalog": async () => asOperator("model.create", { body: { id: "new" } }),
-  "PATCH /api/catalog/:model": async () =>
-    asOperator("model.update", { params: { model: "new" }, body: { owned_by: "us" } }),
-  "PUT /api/catalog/:model/routes": async () =>
-    asOperator("model.routes", {
-      params: { model: "mini" },
-      body: { routes: [{ provider: "fake", model: "gpt-4o-mini", weight: 2 }] },
-    }),
-  "POST /api/catalog/:model/rename": async () =>
-    asOperator("model.rename", { params: { model: "new" }, body: { id: "newer" } }),
-  "DELETE /api/catalog/:model": async () =>
-    asOperator("model.remove", { params: { model: "newer" } }),
-  "POST /api/catalog/:model/deprecate": async () =>
-    asOperator("model.deprecate", {
-      params: { model: "old" },
-      body: { retires: "2999-01-01", replacement: "mini" },
-    }),
+  "POST /api/catalog": byOperator("model.create", { id: "new" }),
+  "PATCH /api/catalog/:model": byOperator("model.update", { owned_by: "us" }, ofNew),
+  "PUT /api/catalog/:model/routes": byOperator(
+    "model.routes",
+    { routes: weighted },
+    { model: "mini" },
+  ),
+  "POST /api/catalog/:model/rename": byOperator("model.rename", { id: "newer" }, ofNew),
+  "DELETE /api/catalog/:model": byOperator("model.remove", undefined, { model: "newer" }),
+  "POST /api/catalog/:model/deprecate": byOperator("model.deprecate", going, { model: "old" }),
   "POST /api/catalog/:model/retire": async () => {
-    const given = { id: "older", retires: "2999-01-01", replacement: "mini" };
-    await operations().models.deprecate(given);
-    return asOperator("model.retire", { params: { model: "older" } });
+    await operations().models.deprecate({ id: "older", ...going });
+    return changeBy(operator, "model.retire", undefined, { model: "older" });
   },
-  "POST /api/prices": async () =>
-    asOperator("price.set", { body: { model: "mini", price: { input: "3", output: "4" } } }),
-  "POST /api/prices/bulk": async () =>
-    asOperator("price.set", { body: { models: ["mini"], price: { input: "5", output: "6" } } }),
-  "DELETE /api/prices/:model": async () =>
-    asOperator("price.remove", { params: { model: "mini" } }),
-  "POST /api/prices/import": async () => asOperator("price.import", { body: { replace: true } }),
-  "POST /api/engine/pull": async () => asOperator("engine.pull", { body: { sets: ["text"] } }),
+  "POST /api/prices": byOperator("price.set", { model: "mini", price: chat }),
+  "POST /api/prices/bulk": byOperator("price.set", {
+    models: ["mini"],
+    price: { ...chat, input: "5" },
+  }),
+  "DELETE /api/prices/:model": byOperator("price.remove", undefined, { model: "mini" }),
+  "POST /api/prices/import": byOperator("price.import", { replace: true }),
+  "POST /api/engine/pull": byOperator("engine.pull", { sets: ["text"] }),
+};
+
+const mine = { name: "mine" };
+const second = { ...mine, key: "second" };
+const keyOf = (digit: number) => ({ api_key: `sk-literal-${String(digit).repeat(10)}` });
+/** Each can be made after those before it. */
+const providerChanges: Changes = {
+  "POST /api/providers": () =>
+    byOperator("provider.add", {
+      ...mine,
+      ...keyOf(1),
+      base_url: gateway.upstream.baseUrl,
+      allow_private: true,
+    })(),
+  "PATCH /api/providers/:name": byOperator("provider.update", keyOf(2), mine),
+  "POST /api/providers/:name/keys": byOperator(
+    "provider.key.add",
+    { name: "second", ...keyOf(3) },
+    mine,
+  ),
+  "PATCH /api/providers/:name/keys/:key": byOperator("provider.key.update", { weight: 2 }, second),
+  "DELETE /api/providers/:name/keys/:key": byOperator("provider.key.remove", undefined, second),
+  "POST /api/providers/:name/test": byOperator("provider.test", { kind: "models" }, mine),
+  "POST /api/providers/:name/reset": byOperator("provider.reset", {}, { name: "fake" }),
+  "POST /api/providers/:name/models": async () => {
+    const { body } = await operator.ask("GET /api/providers/:name/offer", { params: mine });
+    return changeBy(operator, "provider.models", { ids: [body.proposals[0].id] }, mine);
+  },
+  "DELETE /api/providers/:name": async () => ({
+    ...changeBy(operator, "provider.remove", undefined, mine),
+    query: { empties_models: "true" },
+  }),
 };
 
 const changes: Changes = {
-  ...providerChanges({
-    change: (action, options) => asOperator(action, options),
-    upstreamUrl: () => gateway.upstream.baseUrl,
-    firstOffered: async (name) => {
-      const { body } = await operator.ask("GET /api/providers/:name/offer", { params: { name } });
-      return body.proposals[0].id;
-    },
-  }),
+  ...providerChanges,
   ...ownChanges,
   ...factorChanges(stage),
   ...identityChanges(stage),
-  ...memberChanges,
-  ...keyChanges,
   ...accountChanges,
   ...peopleChanges,
   ...catalogChanges,
@@ -311,7 +283,7 @@ describe("a change stands together with its audit record, or not at all:", () =>
   for (const [name, prepare] of Object.entries(changes))
     test(name, async () => {
       const { who, action, actor, ...asked } = await prepare();
-      const expected = actor ?? (await emailOf(who));
+      const expected = actor ?? (await userOf(who)).email;
       const before = contents();
       database.run(noAudit);
       const refused = await who
@@ -364,8 +336,7 @@ test("failed sign-ins are counted for each person and hour, unknown addresses to
 test("no secret is in the log", async () => {
   const { key } = await operations().keys.create({ account, name: "secret" });
   const text = JSON.stringify(rows());
-  for (const secret of [key, password, "sk-literal-0123456789", "sk-literal-9876543210"])
-    expect(text).not.toContain(secret);
+  for (const secret of [key, password, "sk-literal-"]) expect(text).not.toContain(secret);
 });
 
 describe("over the control socket, too, a change stands with its record or not at all:", () => {

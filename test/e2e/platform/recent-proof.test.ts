@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { scopes } from "../../../src/people/role.ts";
 import {
   type AskOptions,
+  idOf,
   joinMember,
   joinOperator,
   machine,
@@ -20,11 +21,9 @@ type Change = readonly [name: string, options: AskOptions];
 const later = () => {
   clock.ms += 10 * 60_000;
 };
-const idOf = async (who: Visitor): Promise<string> =>
-  (await who.ask("GET /api/session")).body.user.id;
 const newMember = async (role: string) => {
   await prove(operator);
-  return joinMember(gateway, operator, { account: gateway.account, role });
+  return joinMember(gateway, operator, { role });
 };
 const told = async (who: Visitor, [name, options]: Change) => {
   const { status, body } = await who.ask(name, options);
@@ -32,13 +31,12 @@ const told = async (who: Visitor, [name, options]: Change) => {
 };
 
 test("what gives an operator's power, or takes it, needs a proof from the last ten minutes", async () => {
-  const account = gateway.account;
   const id = await idOf(await newMember("viewer"));
   const other = await idOf(await joinOperator(gateway));
   const changes: readonly Change[] = [
     ["POST /api/people/invites", { body: {} }],
     ["POST /api/people/:id/reset", { params: { id } }],
-    ["POST /api/accounts/:account/members/:id/reset", { params: { account, id } }],
+    ["POST /api/accounts/:account/members/:id/reset", { params: { id } }],
     ["POST /api/tokens", { body: { name: "t", scopes: ["usage:read"] } }],
     ["DELETE /api/people/:id/operator", { params: { id: other } }],
   ];
@@ -51,12 +49,11 @@ test("what gives an operator's power, or takes it, needs a proof from the last t
 });
 
 test("an owner proves who they are before they make another owner, and for no other role", async () => {
-  const account = gateway.account;
   const owner = await newMember("owner");
   const id = await idOf(await newMember("viewer"));
   const changes = (role: string): readonly Change[] => [
-    ["POST /api/accounts/:account/invites", { params: { account }, body: { role } }],
-    ["PATCH /api/accounts/:account/members/:id", { params: { account, id }, body: { role } }],
+    ["POST /api/accounts/:account/invites", { body: { role } }],
+    ["PATCH /api/accounts/:account/members/:id", { params: { id }, body: { role } }],
   ];
   later();
   for (const change of changes("developer"))

@@ -1,5 +1,12 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { join, nobody, password, type Visitor, visitor } from "../../setup/platform-home.ts";
+import {
+  join,
+  nobody,
+  password,
+  signInWith,
+  type Visitor,
+  visitor,
+} from "../../setup/platform-home.ts";
 import { usePlatform } from "../../setup/use-platform.ts";
 
 const email = "ada@example.com";
@@ -81,9 +88,7 @@ describe("the cookie of a browser", () => {
 describe("the cookie of a program", () => {
   test("is enough, and the reply has no second secret", async () => {
     expect(await statusOf({ cookie: program.cookie })).toBe(200);
-    const { body } = await nobody(gateway.platformUrl).ask("POST /api/session", {
-      body: { email, password },
-    });
+    const { body } = await signInWith(gateway.platformUrl, email);
     expect(body).toEqual({ ok: true, binding: null, device: null, second_factor: null });
   });
 

@@ -5,6 +5,7 @@ import {
   join,
   joinMember,
   joinOperator,
+  lookAt,
   nobody,
   password,
   visitor,
@@ -23,14 +24,6 @@ const signIn = (email: string, given: string, headers: Record<string, string> = 
 const newLink = async () => (await gateway.server.operations.operators.invite({})).link;
 
 describe("a link", () => {
-  test("works once", async () => {
-    const link = await newLink();
-    await join(gateway.platformUrl, link, { email: "once@example.com" });
-    await expect(join(gateway.platformUrl, link, { email: "twice@example.com" })).rejects.toThrow(
-      "This link has been used",
-    );
-  });
-
   test("of two who use it at once one joins", async () => {
     const link = await newLink();
     const both = await Promise.allSettled(
@@ -46,9 +39,7 @@ describe("a link", () => {
     const started = nowMs;
     nowMs += 7 * 86_400_000;
     try {
-      const { status } = await nobody(gateway.platformUrl).ask("POST /api/invites/look", {
-        body: { token: link.split("#")[1] },
-      });
+      const { status } = await lookAt(gateway.platformUrl, link);
       expect(status).toBe(404);
     } finally {
       nowMs = started;
@@ -66,7 +57,7 @@ describe("a link", () => {
 
   test("adds an account to a person who is known, with their password and no other", async () => {
     const email = "known@example.com";
-    await joinMember(gateway, operator, { account: gateway.account, role: "viewer", email });
+    await joinMember(gateway, operator, { role: "viewer", email });
     const { id } = await gateway.server.operations.accounts.create({ name: "second" });
     const { body } = await operator.ask("POST /api/accounts/:account/invites", {
       params: { account: id },
@@ -147,15 +138,6 @@ describe("signing in", () => {
     expect(
       (await operator.ask("PATCH /api/me", { body: { name: "Op" }, headers: own })).status,
     ).toBe(200);
-  });
-
-  test("takes JSON alone, which no form of another site can send", async () => {
-    const response = await fetch(`${gateway.platformUrl}/api/session`, {
-      method: "POST",
-      headers: { "content-type": "text/plain" },
-      body: JSON.stringify({ email: "real@example.com", password }),
-    });
-    expect(response.status).toBe(415);
   });
 });
 

@@ -1,17 +1,6 @@
 import { expect, test } from "bun:test";
+import { routedTo } from "../../test/setup/model-sample.ts";
 import { maxContextTokens } from "./context-tokens.ts";
-import type { Model } from "./model.ts";
-
-const served = (...names: readonly string[]): Model => ({
-  id: "m",
-  endpoint: "chat",
-  input: "text",
-  ownedBy: "o",
-  createdAtMs: 0,
-  prices: [],
-  lifecycle: {},
-  routes: names.map((model) => ({ provider: "p", model, weight: 1 })),
-});
 
 test("a prompt has at most as many tokens as the longest of its routes takes", () => {
   for (const [name, tokens] of [
@@ -25,11 +14,11 @@ test("a prompt has at most as many tokens as the longest of its routes takes", (
     ["gpt-4-1106-preview", 128_000],
     ["of-nobody", 1_048_576],
   ] as const)
-    expect([name, maxContextTokens(served(name))]).toEqual([name, tokens]);
-  expect(maxContextTokens(served("gpt-4o", "claude-3-5-haiku"))).toBe(200_000);
-  expect(maxContextTokens(served())).toBe(1_048_576);
+    expect([name, maxContextTokens(routedTo(name))]).toEqual([name, tokens]);
+  expect(maxContextTokens(routedTo("gpt-4o", "claude-3-5-haiku"))).toBe(200_000);
+  expect(maxContextTokens(routedTo())).toBe(1_048_576);
 });
 
 test("what the operator says of a model counts, not its name", () => {
-  expect(maxContextTokens({ ...served("gpt-4o"), contextLength: 32_000 })).toBe(32_000);
+  expect(maxContextTokens({ ...routedTo("gpt-4o"), contextLength: 32_000 })).toBe(32_000);
 });

@@ -1,17 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { routedTo } from "../../test/setup/model-sample.ts";
 import { maxImageTokens } from "./image-tokens.ts";
-import type { Model } from "./model.ts";
-
-const modelAt = (...names: readonly string[]): Model => ({
-  id: "m",
-  endpoint: "chat",
-  input: "text",
-  ownedBy: "svc",
-  createdAtMs: 0,
-  prices: [],
-  lifecycle: {},
-  routes: names.map((model) => ({ provider: "p", model, weight: 1 })),
-});
 
 describe("the most tokens of an image", () => {
   for (const [name, tokens] of [
@@ -44,22 +33,22 @@ describe("the most tokens of an image", () => {
     ["Qwen/Qwen2.5-VL-72B-Instruct", 16_384],
   ] as const)
     test(`is what its vendor counts at most: ${name}`, () => {
-      expect(maxImageTokens(modelAt(name))).toBe(tokens);
+      expect(maxImageTokens(routedTo(name))).toBe(tokens);
     });
 
   test("of a model that nobody knows is what the largest of own models count", () => {
     for (const name of ["my-deployment", "o30", "gpt-50", ""])
-      expect([name, maxImageTokens(modelAt(name))]).toEqual([name, 16_384]);
-    expect(maxImageTokens(modelAt())).toBe(16_384);
+      expect([name, maxImageTokens(routedTo(name))]).toEqual([name, 16_384]);
+    expect(maxImageTokens(routedTo())).toBe(16_384);
   });
 
   test("is that of the dearest of its routes", () => {
-    expect(maxImageTokens(modelAt("gpt-4o", "gemini-2.5-flash", "grok-4"))).toBe(6_192);
-    expect(maxImageTokens(modelAt("gpt-4o", "my-deployment"))).toBe(16_384);
+    expect(maxImageTokens(routedTo("gpt-4o", "gemini-2.5-flash", "grok-4"))).toBe(6_192);
+    expect(maxImageTokens(routedTo("gpt-4o", "my-deployment"))).toBe(16_384);
   });
 
   test("is what the catalogue says, where it does", () => {
-    const told = { ...modelAt("gpt-4o-mini"), maxImageTokens: 1_000 };
+    const told = { ...routedTo("gpt-4o-mini"), maxImageTokens: 1_000 };
     expect(maxImageTokens(told)).toBe(1_000);
   });
 });

@@ -1,22 +1,13 @@
 import { describe, expect, test } from "bun:test";
+import { modelSample } from "../../test/setup/model-sample.ts";
 import { Problem } from "../base/problem.ts";
 import { Catalog, deprecate, retire } from "./catalog.ts";
 import { type Lifecycle, lifecycleState } from "./lifecycle.ts";
 import type { Model } from "./model.ts";
 
-function modelOf(id: string, rest: Partial<Model> = {}): Model {
-  return {
-    id,
-    endpoint: "chat",
-    input: "text",
-    ownedBy: "svc",
-    createdAtMs: 0,
-    prices: [{ version: 1, effectiveAtMs: 0, createdAtMs: 0, price: { input: 0n, output: 0n } }],
-    routes: [{ provider: "p", model: "m", weight: 1 }],
-    lifecycle: {},
-    ...rest,
-  };
-}
+const price = { input: 0n, output: 0n };
+const prices = [{ version: 1, effectiveAtMs: 0, createdAtMs: 0, price }];
+const modelOf = (id: string, rest: Partial<Model> = {}) => modelSample({ id, prices, ...rest });
 
 async function catalogOf(...models: readonly Model[]): Promise<Catalog> {
   const catalog = new Catalog({

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { modelSample } from "../../test/setup/model-sample.ts";
 import type { Price } from "../call/price.ts";
 import { Catalog } from "./catalog.ts";
 import { isServed, type Model, priceAt } from "./model.ts";
@@ -9,16 +10,11 @@ const priced = (price: Price | undefined, effectiveAtMs = 0, version = 1) => ({
   createdAtMs: 0,
   price,
 });
-const model: Model = {
-  id: "m",
+const model = modelSample({
   endpoint: "embeddings",
   input: "media",
-  ownedBy: "svc",
-  createdAtMs: 0,
   prices: [priced({ image: 0n, video_second: 0n })],
-  routes: [{ provider: "p", model: "x", weight: 1 }],
-  lifecycle: {},
-};
+});
 const chat: Model = { ...model, endpoint: "chat", input: "text", prices: [] };
 
 test("a model is served when it is routed and priced in every class it is billed by", () => {

@@ -45,12 +45,23 @@ test("hashes are keyed and hints give nothing away", () => {
   expect(keyHint(secret)).toHaveLength("sk-svc-…".length + 4);
 });
 
+const recordOf = (secret: string, rest: Partial<KeyRecord> = {}): KeyRecord => ({
+  id: "key_1",
+  accountId: "acct_1",
+  name: "",
+  hash: hashKeySecret(secret, hashKey),
+  hint: keyHint(secret),
+  createdAtMs: 0,
+  ...rest,
+});
+const notHere = () => Promise.reject(new Error("not here"));
+
 /** Counts what the directory asks of the store. */
 function storeOf(records: KeyRecord[]): KeyStore & { reads: number } {
   const sent = new Map<string, KeyRecord>();
   return {
     reads: 0,
-    all: () => Promise.reject(new Error("not here")),
+    all: notHere,
     async *pages() {
       this.reads++;
       for (const record of records.filter(({ revokedAtMs }) => revokedAtMs === undefined)) {
@@ -76,30 +87,21 @@ function storeOf(records: KeyRecord[]): KeyStore & { reads: number } {
         revokedAtMs === undefined && pausedAtMs === undefined ? [hash] : [],
       );
     },
-    search: () => Promise.reject(new Error("not here")),
-    insert: () => Promise.reject(new Error("not here")),
-    update: () => Promise.reject(new Error("not here")),
-    rotate: () => Promise.reject(new Error("not here")),
-    setPaused: () => Promise.reject(new Error("not here")),
-    revoke: () => Promise.reject(new Error("not here")),
-    lastUses: () => Promise.reject(new Error("not here")),
-    names: () => Promise.reject(new Error("not here")),
-    noteUses: () => Promise.reject(new Error("not here")),
+    search: notHere,
+    insert: notHere,
+    update: notHere,
+    rotate: notHere,
+    setPaused: notHere,
+    revoke: notHere,
+    lastUses: notHere,
+    names: notHere,
+    noteUses: notHere,
   };
 }
 
 test("a flood of unknown keys asks the store for nothing", async () => {
   const secret = newKeySecret();
-  const record: KeyRecord = {
-    id: "key_1",
-    accountId: "acct_1",
-    name: "",
-    hash: hashKeySecret(secret, hashKey),
-    hint: "",
-    createdAtMs: 0,
-    expiresAtMs: 1000,
-  };
-  const store = storeOf([record]);
+  const store = storeOf([recordOf(secret, { expiresAtMs: 1000 })]);
   const directory = new KeyDirectory(store, hashKey);
   await directory.reloadAll();
   for (let tries = 0; tries < 20_000; tries++)
@@ -111,17 +113,11 @@ test("a flood of unknown keys asks the store for nothing", async () => {
 
 describe("while all keys are read again", () => {
   const secrets = Array.from({ length: 4 }, newKeySecret);
-  const recordOf = (at: number): KeyRecord => ({
-    id: `key_${at}`,
-    accountId: "acct_1",
-    name: "",
-    hash: hashKeySecret(secrets[at] ?? "", hashKey),
-    hint: "",
-    createdAtMs: 0,
-  });
+  const keyOf = (at: number, rest: Partial<KeyRecord> = {}) =>
+    recordOf(secrets[at] ?? "", { id: `key_${at}`, ...rest });
 
   async function load(looked: boolean) {
-    const records = secrets.map((_, at) => recordOf(at));
+    const records = secrets.map((_, at) => keyOf(at));
     const store = storeOf(records);
     const directory = new KeyDirectory(store, hashKey);
     await directory.reloadAll();
@@ -136,9 +132,9 @@ describe("while all keys are read again", () => {
     "none opens anything that was revoked, paused or replaced (looked up before: %p)",
     async (looked) => {
       const { records, directory, opened } = await load(looked);
-      records[0] = { ...recordOf(0), revokedAtMs: 5 };
-      records[1] = { ...recordOf(1), pausedAtMs: 5 };
-      records[3] = { ...recordOf(3), hash: "of another secret" };
+      records[0] = keyOf(0, { revokedAtMs: 5 });
+      records[1] = keyOf(1, { pausedAtMs: 5 });
+      records[3] = keyOf(3, { hash: "of another secret" });
       await directory.endUnusable(1);
       expect(opened()).toEqual([false, false, true, false]);
       await directory.reloadAll();
@@ -152,8 +148,8 @@ describe("while all keys are read again", () => {
     const { pages } = store;
     store.pages = async function* () {
       yield* pages.call(store);
-      records[0] = { ...recordOf(0), revokedAtMs: 5 };
-      records[3] = { ...recordOf(3), revokedAtMs: 5 };
+      records[0] = keyOf(0, { revokedAtMs: 5 });
+      records[3] = keyOf(3, { revokedAtMs: 5 });
       await directory.reload(["key_0", "key_3"]);
       expect(opened()).toEqual([false, true, true, false]);
     };
@@ -166,7 +162,7 @@ describe("while all keys are read again", () => {
     const { pages } = store;
     store.pages = async function* () {
       yield* pages.call(store);
-      records[0] = { ...recordOf(0), revokedAtMs: 5 };
+      records[0] = keyOf(0, { revokedAtMs: 5 });
       await directory.endUnusable(1);
     };
     await directory.reloadAll();
@@ -178,18 +174,12 @@ describe("while all keys are read again", () => {
 });
 
 describe("a key whose secret was rotated", () => {
-  const [before, now, next] = [newKeySecret(), newKeySecret(), newKeySecret()];
-  const record: KeyRecord = {
-    id: "key_1",
-    accountId: "acct_1",
-    name: "ci",
-    hash: hashKeySecret(now, hashKey),
-    hint: keyHint(now),
-    createdAtMs: 0,
+  const [before, now] = [newKeySecret(), newKeySecret()];
+  const record = recordOf(now, {
     models: new Set(["m"]),
     limits: { rpm: 3 },
     previous: { hash: hashKeySecret(before, hashKey), hint: keyHint(before), expiresAtMs: 100 },
-  };
+  });
 
   async function load(first: KeyRecord) {
     const records = [first];
@@ -215,18 +205,18 @@ describe("a key whose secret was rotated", () => {
     expect(directory.current(fresh, 100)).toBe(fresh);
   });
 
-  test("that expires later itself does not lend that time to its former secret", async () => {
-    const { directory } = await load({ ...record, expiresAtMs: 500 });
-    expect(directory.verify(before, 99)?.id).toBe("key_1");
-    expect(directory.verify(before, 100)).toBeUndefined();
-    expect(directory.verify(now, 499)?.id).toBe("key_1");
-  });
-
-  test("ends with both when it expires itself", async () => {
-    const { directory } = await load({ ...record, expiresAtMs: 50 });
-    expect(directory.verify(before, 49)?.id).toBe("key_1");
-    expect(directory.verify(before, 50)).toBeUndefined();
-    expect(directory.verify(now, 50)).toBeUndefined();
+  test.each([
+    ["later", 500, 100],
+    ["earlier", 50, 50],
+  ])("that expires %s itself ends with it", async (_, expiresAtMs, beforeEndsAtMs) => {
+    const { directory } = await load({ ...record, expiresAtMs });
+    for (const [secret, endMs] of [
+      [before, beforeEndsAtMs],
+      [now, expiresAtMs],
+    ] as const) {
+      expect(directory.verify(secret, endMs - 1)?.id).toBe("key_1");
+      expect(directory.verify(secret, endMs)).toBeUndefined();
+    }
   });
 
   test("that is revoked is opened by neither, and a request under way hears of it", async () => {
@@ -249,6 +239,12 @@ describe("a key whose secret was rotated", () => {
 });
 
 describe("a temporary key", () => {
+  const open = () => {
+    const directory = new KeyDirectory(storeOf([]), hashKey);
+    const works = ({ key }: { readonly key: string }) => directory.verify(key, 0) !== undefined;
+    return { directory, works };
+  };
+
   test("is not asked of the store, and outlives its reload", async () => {
     const store = storeOf([]);
     const directory = new KeyDirectory(store, hashKey);
@@ -260,7 +256,7 @@ describe("a temporary key", () => {
   });
 
   test("makes room by the oldest when there are as many as may be", () => {
-    const directory = new KeyDirectory(storeOf([]), hashKey);
+    const { directory } = open();
     const issued = Array.from({ length: maxTemporaryKeys + 1 }, (_, at) =>
       directory.issueTemporary("acct_1", at),
     );
@@ -282,8 +278,7 @@ describe("a temporary key", () => {
   });
 
   test("of one owner pushes out only the oldest of that owner and account", () => {
-    const directory = new KeyDirectory(storeOf([]), hashKey);
-    const works = ({ key }: { readonly key: string }) => directory.verify(key, 0) !== undefined;
+    const { directory, works } = open();
     const bob = directory.issueTemporary("acct_1", 0, "bob");
     const elsewhere = directory.issueTemporary("acct_2", 0, "ada");
     const adas = Array.from({ length: maxTemporaryKeys + 1 }, () =>
@@ -295,8 +290,7 @@ describe("a temporary key", () => {
   });
 
   test("at the bound of all pushes out one of the owner who has most, never of one with fewer", () => {
-    const directory = new KeyDirectory(storeOf([]), hashKey);
-    const works = ({ key }: { readonly key: string }) => directory.verify(key, 0) !== undefined;
+    const { directory, works } = open();
     const bob = directory.issueTemporary("acct_1", 0, "bob");
     const issue = (owner: string, account: number) =>
       directory.issueTemporary(`acct_${account}`, 0, owner);
@@ -311,8 +305,7 @@ describe("a temporary key", () => {
   });
 
   test("where all have as many, the newcomer's own goes first", () => {
-    const directory = new KeyDirectory(storeOf([]), hashKey);
-    const works = ({ key }: { readonly key: string }) => directory.verify(key, 0) !== undefined;
+    const { directory, works } = open();
     const issue = (at: number) => directory.issueTemporary("acct_1", 0, `owner ${at}`);
     const all = Array.from({ length: maxTemporaryKeys }, (_, at) => issue(at));
     issue(500);

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import type { SMTPServerOptions } from "smtp-server";
-import { sendWithoutEnd, startMailServer } from "../../test/setup/mail-server.ts";
+import { rejecting, sendWithoutEnd, startMailServer } from "../../test/setup/mail-server.ts";
 import type { SmtpServer } from "../base/network/smtp-url.ts";
 import { Mailer } from "./mailer.ts";
 
@@ -116,10 +116,7 @@ test("user and password are used where they are set, and named when they are wro
 });
 
 test("what the server says about a rejected address is shown", async () => {
-  const { port } = await startServer({
-    onRcptTo: (_, __, done) =>
-      done(Object.assign(new Error("No such user"), { responseCode: 550 })),
-  });
+  const { port } = await startServer(rejecting(new Set([mail.to])));
   expect(await kindOf(mailerOf({ port }).send(mail))).toEqual([
     "rejected",
     expect.stringContaining("550 No such user"),

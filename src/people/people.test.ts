@@ -1,12 +1,7 @@
-import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { beforeEach, expect, spyOn, test } from "bun:test";
 import { cheapPasswords } from "../../test/setup/cheap-passwords.ts";
+import { usePeople } from "../../test/setup/use-people.ts";
 import { auditOf } from "../../test/store/audit-sample.ts";
-import { openSqlite } from "../store/sqlite/sqlite.ts";
-import { createStore } from "../store/sqlite/store.ts";
-import type { Store } from "../store/store.ts";
 import { Invites } from "./invites.ts";
 import { Passwords } from "./passwords.ts";
 import { People, type Visitor } from "./people.ts";
@@ -20,32 +15,14 @@ const ada = { email: "ada@example.com", password };
 
 let nowMs = Date.UTC(2027, 0, 1);
 const clock = { nowMs: () => nowMs };
-const dir = mkdtempSync(join(tmpdir(), "svc-people-"));
-let store: Store;
+const { store, signInAs } = usePeople(ada, clock);
 let people: People;
-beforeAll(async () => {
-  store = await createStore(openSqlite(join(dir, "svc.db")), "x");
-  const invites = new Invites(new People(store.people, clock, { passwords }));
-  const first = await invites.first(() => auditOf());
-  const joining = { name: "Ada", email: ada.email, password, visitor: home, isBound: false };
-  await invites.accept({ ...joining, secret: first?.secret ?? "" }, () => auditOf());
-});
 // Nothing is counted yet.
 beforeEach(() => {
   people = new People(store.people, clock, { passwords });
 });
-afterAll(async () => {
-  await store.close();
-  rmSync(dir, { recursive: true });
-});
 
-/** As the platform does it; gives the session's secret. */
-async function signIn(given: typeof ada, visitor: Visitor): Promise<string> {
-  const { id: userId } = await people.authenticate(given, visitor);
-  const { secret, session } = people.newSession({ userId, visitor, isBound: true });
-  await store.people.addSession(session, auditOf());
-  return secret;
-}
+const signIn = (given: typeof ada, visitor: Visitor) => signInAs(people, given, visitor);
 
 test.each([
   ["the same", "https://login.example", "https://login.example/", true],

@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { cheapPasswords } from "../../test/setup/cheap-passwords.ts";
+import { usePeople } from "../../test/setup/use-people.ts";
 import { usePostgres } from "../../test/setup/use-postgres.ts";
 import { auditOf } from "../../test/store/audit-sample.ts";
 import { SignInTries } from "../store/postgres/shared/sign-in-tries.ts";
-import { openSqlite } from "../store/sqlite/sqlite.ts";
-import { createStore } from "../store/sqlite/store.ts";
-import type { Store } from "../store/store.ts";
-import { Invites } from "./invites.ts";
 import { Passwords } from "./passwords.ts";
 import { People, type Person, type Visitor } from "./people.ts";
 import { SignInLimits } from "./sign-in-limits.ts";
@@ -20,32 +14,11 @@ const guess = (at: number) => ({ email: `guess-${at}@example.com`, password: "gu
 const from = (address: string) => ({ userAgent: "", address });
 const home = from("192.0.2.1");
 const clock = { nowMs: () => Date.UTC(2027, 0, 1) };
-const dir = mkdtempSync(join(tmpdir(), "svc-sign-in-"));
 const postgres = usePostgres();
-let store: Store;
+const { store, signInAs } = usePeople(ada, clock);
 let people: People;
 
-beforeAll(async () => {
-  store = await createStore(openSqlite(join(dir, "svc.db")), "x");
-  const invites = new Invites(
-    new People(store.people, clock, { passwords: new Passwords(cheapPasswords) }),
-  );
-  const secret = (await invites.first(() => auditOf()))?.secret ?? "";
-  const joining = { ...ada, secret, name: "Ada", visitor: home, isBound: false };
-  await invites.accept(joining, () => auditOf());
-});
-afterAll(async () => {
-  await store.close();
-  rmSync(dir, { recursive: true });
-});
-
-/** As the platform does it; gives the session's secret. */
-async function signIn(given: typeof ada, visitor: Visitor): Promise<string> {
-  const { id: userId } = await people.authenticate(given, visitor);
-  const { secret, session } = people.newSession({ userId, visitor, isBound: true });
-  await store.people.addSession(session, auditOf());
-  return secret;
-}
+const signIn = (given: typeof ada, visitor: Visitor) => signInAs(people, given, visitor);
 
 const changePassword = (
   { user, session }: Person,

@@ -7,7 +7,7 @@ import { sharedBrowser } from "../setup/browser.ts";
 import { hello } from "../setup/money-home.ts";
 import { joinOperator, type Visitor } from "../setup/platform-home.ts";
 import { saveData } from "./setup/console-home.ts";
-import { tile } from "./setup/operator-home.ts";
+import { submit, tile } from "./setup/operator-home.ts";
 import { type Restartable, startRestartable } from "./setup/restartable.ts";
 import { buildConsole, openOverview, openTab, type Tab } from "./setup/tab.ts";
 
@@ -178,8 +178,7 @@ describe("a new version", () => {
     const offer = bar(page, "A new version is available.");
     await offer.waitFor();
     expect(await isSameWindow()).toBe(true);
-    await offer.getByRole("button", { name: "Dismiss" }).click();
-    await offer.waitFor({ state: "detached" });
+    await submit(offer, "Dismiss");
     await page.unrouteAll({ behavior: "wait" });
     await page.reload();
     await title("Accounts").waitFor();

@@ -1,14 +1,10 @@
 /** What all dialogs have in common: nothing that was entered is lost by a stray key or click. */
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type MemberHome, startMemberHome } from "./setup/member-home.ts";
-import { openedDialog } from "./setup/operator-home.ts";
+import { expect, test } from "bun:test";
+import { dialogBy, openedDialog, submit } from "./setup/operator-home.ts";
+import { useMemberHome } from "./setup/use-console.ts";
 
-let home: MemberHome;
-beforeAll(async () => {
-  home = await startMemberHome();
-});
-afterAll(() => home.stop());
+const home = useMemberHome();
 
 const openInvite = async () => {
   const { window } = home;
@@ -32,8 +28,7 @@ test("a half-filled one asks, whatever would close it", async () => {
   await email.fill("olga@example.com");
   const question = page.getByRole("dialog", { name: "Discard changes?" });
   const keep = async () => {
-    await question.getByRole("button", { name: "Keep editing" }).click();
-    await question.waitFor({ state: "detached" });
+    await submit(question, "Keep editing");
     expect(await email.inputValue()).toBe("olga@example.com");
   };
   await page.keyboard.press("Escape");
@@ -56,15 +51,13 @@ test("the Back button of the browser asks, too", async () => {
   const { page } = window;
   await window.goto(home.path("overview"));
   await page.getByRole("link", { name: "Members", exact: true }).click();
-  await page.getByRole("button", { name: "Invite member" }).click();
-  const dialog = await openedDialog(window, "Invite member");
+  const dialog = await dialogBy(window, "Invite member", "Invite member");
   const email = dialog.getByLabel("Email (optional)");
   await email.fill("olga@example.com");
   const question = page.getByRole("dialog", { name: "Discard changes?" });
   await page.evaluate(() => history.back());
   await openedDialog(window, "Discard changes?");
-  await question.getByRole("button", { name: "Keep editing" }).click();
-  await question.waitFor({ state: "detached" });
+  await submit(question, "Keep editing");
   expect(await email.inputValue()).toBe("olga@example.com");
   expect(page.url()).toContain("members");
   await page.evaluate(() => history.back());
@@ -76,8 +69,7 @@ test("the Back button of the browser asks, too", async () => {
 test("what was put back as it was, or was sent, asks nothing", async () => {
   const { page } = home.window;
   let dialog = await openInvite();
-  await dialog.getByLabel("Email (optional)").fill("x");
-  await dialog.getByLabel("Email (optional)").fill("");
+  for (const text of ["x", ""]) await dialog.getByLabel("Email (optional)").fill(text);
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
   dialog = await openInvite();

@@ -1,32 +1,29 @@
 /** How people find their way: the navigation of each role, the command palette, the checklist. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
+import { willingVendor } from "../fake/willing-vendor.ts";
+import { hello } from "../setup/money-home.ts";
 import { joinMember } from "../setup/platform-home.ts";
 import type { Window } from "./setup/console-home.ts";
-import { type MemberHome, startMemberHome } from "./setup/member-home.ts";
-import { openedDialog } from "./setup/operator-home.ts";
+import { dialogBy, submit } from "./setup/operator-home.ts";
+import { useMemberHome } from "./setup/use-console.ts";
 
-let home: MemberHome;
+const home = useMemberHome({ isInStore: true });
 let operator: Window;
 let acme: string;
 let requestId: string;
 
 beforeAll(async () => {
-  home = await startMemberHome({ isInStore: true });
   const { operations } = home.gateway.server;
   acme = (await operations.accounts.create({ name: "Acme Corp" })).id;
   await operations.entries.add({ account: acme, kind: "credit", usd: "5", reference: "x" });
   await operations.keys.create({ account: acme, name: "acme production" });
-  const reply = await home.gateway.call("/chat/completions", {
-    model: "svc-3-flash",
-    messages: [{ role: "user", content: "hi" }],
-  });
+  const reply = await home.gateway.call("/chat/completions", hello);
   await reply.text();
   requestId = reply.headers.get("x-request-id") ?? "";
   operator = await home.openOther(home.operator);
 });
-afterAll(() => home.stop());
 
 const pagesOf = ({ page }: Window) =>
   page.getByRole("navigation", { name: "Pages" }).getByRole("link").allInnerTexts();
@@ -71,8 +68,7 @@ describe("the navigation", () => {
     expect(await row.innerText()).toContain("Acme Corp");
     await page.getByRole("searchbox", { name: "Search keys" }).fill("acme");
     await page.getByRole("heading", { name: "1 key", exact: true }).waitFor();
-    await page.getByRole("button", { name: "Create key" }).click();
-    const dialog = await openedDialog(operator, "Create key");
+    const dialog = await dialogBy(operator, "Create key", "Create key");
     await dialog.getByRole("combobox", { name: "Account" }).click();
     await page.getByRole("option", { name: "Acme Corp" }).click();
     await dialog.getByRole("button", { name: "Continue" }).click();
@@ -85,6 +81,7 @@ describe("the navigation", () => {
     await operator.goto("/operator/playground");
     await page.getByRole("combobox", { name: "Account to charge" }).click();
     await page.getByRole("option", { name: "Acme Corp" }).click();
+    home.gateway.upstream.replyOnce(willingVendor);
     await page.getByRole("textbox", { name: "Message" }).fill("What is the capital of France?");
     await page.keyboard.press("Enter");
     await page.getByRole("group", { name: "Receipt" }).getByText("Charged").waitFor();
@@ -208,8 +205,7 @@ describe("the setup checklist", () => {
     await page.setViewportSize({ width: 390, height: 800 });
     expect(await window.overflowPx()).toBeLessThanOrEqual(0);
     await page.setViewportSize({ width: 1280, height: 900 });
-    await setup.getByRole("button", { name: "Dismiss checklist" }).click();
-    await setup.waitFor({ state: "detached" });
+    await submit(setup, "Dismiss checklist");
     await page.reload();
     await title(window, "Overview");
     await page.getByText("Newest requests").first().waitFor();

@@ -5,6 +5,7 @@ import type { TestGateway } from "../setup/harness.ts";
 import { type IdentityHome, startIdentityHome } from "../setup/identity-home.ts";
 import { joinMember, type Visitor } from "../setup/platform-home.ts";
 import { type ConsoleBrowser, openBrowser, type Window } from "./setup/console-home.ts";
+import { heading } from "./setup/sign-in-home.ts";
 import { chooseItem } from "./setup/tab.ts";
 
 const button = "Sign in with Example Corp";
@@ -43,8 +44,6 @@ async function passProvider({ page }: Window, login: string): Promise<void> {
 }
 
 const add: IdentityHome["add"] = (...given) => home.add(...given);
-const heading = ({ page }: Window, name: string) =>
-  page.getByRole("heading", { level: 1, name, exact: true });
 
 test("a person signs in there, lands where they wanted to go, and signs out of both", async () => {
   add("ada", ["leads"]);

@@ -1,19 +1,18 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { willingVendor } from "../fake/willing-vendor.ts";
 import { hello } from "../setup/money-home.ts";
-import type { Window } from "./setup/console-home.ts";
-import { type MemberHome, shownDialog, startMemberHome } from "./setup/member-home.ts";
+import { shownDialog } from "./setup/member-home.ts";
+import { exportCsv } from "./setup/operator-home.ts";
 import { chooseItem } from "./setup/tab.ts";
+import { useMemberHome } from "./setup/use-console.ts";
 
 const names = ["checkout", "search", "mobile", "batch", "nightly", "reports"];
-let home: MemberHome;
-let window: Window;
+const home = useMemberHome();
+const { window } = home;
 let secret: string;
 let id: string;
 
 beforeAll(async () => {
-  home = await startMemberHome();
-  ({ window } = home);
   home.gateway.upstream.replyWith(willingVendor);
   for (const name of names) {
     const body = { name, ...(name === "checkout" ? { expires: "2090-01-31" } : {}) };
@@ -23,8 +22,6 @@ beforeAll(async () => {
   await statusOf();
   await window.goto(home.path("keys"));
 });
-afterAll(() => home.stop());
-afterEach(() => expect(window.complaints).toEqual([]));
 
 async function statusOf(): Promise<number> {
   const headers = { authorization: `Bearer ${secret}` };
@@ -137,11 +134,7 @@ test("the audit log has the change with both values, is searched, filtered and e
   await paused.waitFor();
   await paused.waitFor({ state: "detached" });
   await entries.filter({ hasText: "resumed the key" }).waitFor();
-  const [download] = await Promise.all([
-    page.waitForEvent("download"),
-    page.getByRole("button", { name: "Export CSV" }).click(),
-  ]);
-  const [header, ...lines] = (await Bun.file(await download.path()).text()).trim().split("\r\n");
+  const { header, lines } = await exportCsv(page);
   expect(header).toBe("id,at,actor_kind,actor,address,action,subject,account,account_name,detail");
   expect(lines).toEqual([expect.stringContaining("key.resume")]);
 });

@@ -1,26 +1,22 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { willingVendor } from "../fake/willing-vendor.ts";
 import { hello } from "../setup/money-home.ts";
-import type { Window } from "./setup/console-home.ts";
 import { sendCurl } from "./setup/curl.ts";
-import { type MemberHome, MovedClock, shownDialog, startMemberHome } from "./setup/member-home.ts";
-import { openedDialog } from "./setup/operator-home.ts";
+import { MovedClock, shownDialog } from "./setup/member-home.ts";
+import { fill, openedDialog, submit } from "./setup/operator-home.ts";
 import { chooseItem } from "./setup/tab.ts";
+import { useMemberHome } from "./setup/use-console.ts";
 
 const dayMs = 86_400_000;
 const clock = new MovedClock();
-let home: MemberHome;
-let window: Window;
+const home = useMemberHome({ clock });
+const { window } = home;
 beforeAll(async () => {
-  home = await startMemberHome({ clock });
-  ({ window } = home);
   await window.context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await window.goto(home.path("keys"));
 });
-afterAll(() => home.stop());
 beforeEach(() => home.gateway.upstream.replyWith(willingVendor));
-afterEach(() => expect(window.complaints).toEqual([]));
 
 const working = () => window.page.getByRole("table", { name: "Active keys" });
 const rowOf = (name: string) => working().getByRole("row", { name: new RegExp(name) });
@@ -70,8 +66,7 @@ test("what is chosen for a new key is in force, and shown until it has expired",
   await form.getByRole("button", { name: "Create key" }).click();
   await form.getByText("Choose at least one model, or all models.").waitFor();
   await form.getByLabel("vendor/with-slash").check();
-  await form.getByLabel("Requests per minute").fill("2");
-  await form.getByLabel("Budget in USD").fill("0.05");
+  await fill(form, { "Requests per minute": "2", "Budget in USD": "0.05" });
   await form.getByLabel("Resets").selectOption({ label: "Daily" });
   await form.getByLabel("Expires").selectOption({ label: "In 1 day" });
   const key = await created(form, "narrow");
@@ -147,8 +142,7 @@ describe("a new secret", () => {
     await form.getByLabel("Name").fill("renamed");
     await form.getByText("Selected models").click();
     await form.getByLabel("vendor/with-slash").check();
-    await form.getByRole("button", { name: "Save changes" }).click();
-    await form.waitFor({ state: "detached" });
+    await submit(form, "Save changes");
     await rowOf("renamed").getByText("vendor/with-slash").waitFor();
     expect(await answerTo(secret)).toBe("403 model_not_allowed");
     expect(await answerTo(secret, "vendor/with-slash")).toBe("200");
@@ -167,6 +161,4 @@ test("a viewer sees the keys and no way to change them", async () => {
   expect(await items.allInnerTexts()).toEqual(["View usage", "View requests"]);
   await other.goto(home.path("keys?new=1"));
   expect(await other.page.getByRole("dialog").count()).toBe(0);
-  expect(other.complaints).toEqual([]);
-  await other.close();
 });

@@ -1,29 +1,22 @@
 /** From an account's first call to its last cent, as its owner sees it. */
 
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeAll, beforeEach, expect, test } from "bun:test";
 import { toUsd } from "../../src/base/money.ts";
 import { chatJson, usageOf } from "../fake/openai/chat-json.ts";
 import { failures } from "../fake/recordings.ts";
 import { willingVendor } from "../fake/willing-vendor.ts";
 import { flash, hello, helloMost } from "../setup/money-home.ts";
-import type { Window } from "./setup/console-home.ts";
-import { type MemberHome, startMemberHome } from "./setup/member-home.ts";
 import { expectRefusal, tile } from "./setup/operator-home.ts";
+import { useMemberHome } from "./setup/use-console.ts";
 
 /** What a willing vendor's answer costs, and the worst case of the same call. */
 const usual = 11n * flash.input + 8n * flash.cached + 10n * flash.output;
 const most = BigInt(helloMost) * flash.input + 8_192n * flash.output;
 
-let home: MemberHome;
-let window: Window;
-beforeAll(async () => {
-  home = await startMemberHome({ creditUsd: toUsd(2n * usual + most) });
-  ({ window } = home);
-  await window.goto(home.path("overview"));
-});
-afterAll(() => home.stop());
+const home = useMemberHome({ creditUsd: toUsd(2n * usual + most) });
+const { window } = home;
+beforeAll(() => window.goto(home.path("overview")));
 beforeEach(() => home.gateway.upstream.replyWith(willingVendor));
-afterEach(() => expect(window.complaints).toEqual([]));
 
 async function call(): Promise<string> {
   const reply = await home.gateway.call("/chat/completions", hello);

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { CDPSession } from "playwright-core";
 import { expectNoBarriers, type Window } from "./setup/console-home.ts";
-import { openedDialog } from "./setup/operator-home.ts";
+import { dialogBy, openedDialog } from "./setup/operator-home.ts";
 import {
   clock,
   enterPassword,
@@ -45,15 +45,13 @@ describe("a passkey", () => {
       await enterPassword(window, email);
       await heading(window, "Overview").waitFor();
       await window.goto("/me");
-      await page.getByRole("button", { name: "Add passkey" }).click();
-      const dialog = await openedDialog(window, "Add passkey");
+      const dialog = await dialogBy(window, "Add passkey", "Add passkey");
       await dialog.getByLabel("Name").fill("Laptop");
       await dialog.getByRole("button", { name: "Create passkey" }).click();
       await takeCodes(page);
       const row = page.getByRole("row", { name: /Laptop/ });
       await row.getByText("Never").waitFor();
-      await page.getByRole("button", { name: "Rename Laptop" }).click();
-      const renaming = await openedDialog(window, "Rename passkey");
+      const renaming = await dialogBy(window, "Rename Laptop", "Rename passkey");
       await renaming.getByLabel("Name").fill("Old laptop");
       await renaming.getByRole("button", { name: "Save" }).click();
       await page.getByRole("row", { name: /Old laptop/ }).waitFor();
@@ -75,8 +73,7 @@ describe("a passkey", () => {
       );
       clock.ms += 11 * 60_000;
       await window.goto("/me");
-      await page.getByRole("button", { name: "Remove Old laptop" }).click();
-      const proof = await openedDialog(window, "Confirm that it is you");
+      const proof = await dialogBy(window, "Remove Old laptop", "Confirm that it is you");
       await proof.getByRole("button", { name: "Use passkey" }).click();
       const question = await openedDialog(window, /^Remove the passkey/);
       await question.getByText("Your password alone will sign you in.").waitFor();

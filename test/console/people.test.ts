@@ -1,30 +1,34 @@
 /** Who may do what in an account, and how that changes while they are looking at it. */
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { machine, password, type Visitor, visitor } from "../setup/platform-home.ts";
 import type { Window } from "./setup/console-home.ts";
 import { sendCurl } from "./setup/curl.ts";
-import { type MemberHome, shownDialog, startMemberHome } from "./setup/member-home.ts";
-import { expectRefusal, joinByLink, openedDialog } from "./setup/operator-home.ts";
+import { shownDialog } from "./setup/member-home.ts";
+import {
+  dialogBy,
+  expectRefusal,
+  joinByLink,
+  openedDialog,
+  submit,
+} from "./setup/operator-home.ts";
+import { heading } from "./setup/sign-in-home.ts";
 import { chooseItem } from "./setup/tab.ts";
+import { useMemberHome } from "./setup/use-console.ts";
 
 const email = "linus@example.com";
 
-let home: MemberHome;
-let window: Window;
+const home = useMemberHome();
+const { window } = home;
 /** The other person's own browser. */
 let theirs: Window;
 beforeAll(async () => {
-  home = await startMemberHome();
-  ({ window } = home);
   theirs = await home.openOther();
   await window.goto(home.path("members"));
 });
-afterAll(() => home.stop());
-afterEach(() => expect([window.complaints, theirs.complaints]).toEqual([[], []]));
 
 const member = () => window.page.getByRole("row", { name: new RegExp(email) });
-const title = ({ page }: Window, name: string) => page.getByRole("heading", { level: 1, name });
+
 /** As the other browser gets it, by its cookie and what its pages keep beside it. */
 async function asThem(): Promise<Visitor> {
   const [cookie] = await theirs.context.cookies();
@@ -41,21 +45,19 @@ const mayMakeKeys = async () =>
 describe("an owner", () => {
   test("invites a developer by a link, who joins in a browser of their own", async () => {
     const { page } = window;
-    await page.getByRole("button", { name: "Invite member" }).click();
-    const form = await openedDialog(window, "Invite member");
+    const form = await dialogBy(window, "Invite member", "Invite member");
     await form.getByLabel("Developer").check();
     await form.getByLabel(/^Email/).fill(email);
     await form.getByRole("button", { name: "Create link" }).click();
     const link = await form.getByText(/\/join#/).innerText();
     expect(await window.barriers()).toEqual([]);
-    await form.getByRole("button", { name: "Done" }).click();
-    await form.waitFor({ state: "detached" });
+    await submit(form, "Done");
     const open = page.getByRole("table", { name: "Pending invitations" });
     expect(await open.innerText()).toContain(email);
     expect(await page.content()).not.toContain(link.split("#")[1] ?? "");
 
     await joinByLink(theirs, link, { name: "Linus" });
-    await title(theirs, "Overview").waitFor();
+    await heading(theirs, "Overview").waitFor();
     await window.goto(home.path("members"));
     expect(await member().innerText()).toContain("Developer");
     expect(await open.count()).toBe(0);
@@ -72,17 +74,14 @@ describe("an owner", () => {
   });
 
   test("changes a role, which counts for what is already open elsewhere", async () => {
-    const { page } = window;
     await theirs.page.getByRole("link", { name: "Keys" }).click();
     await theirs.page.getByRole("button", { name: "Create key" }).first().click();
     const late = await shownDialog(theirs, "Create key");
     await late.getByLabel("Name").fill("too late");
 
-    await page.getByRole("button", { name: "Change role of Linus" }).click();
-    const form = await openedDialog(window, "Role of Linus");
+    const form = await dialogBy(window, "Change role of Linus", "Role of Linus");
     await form.getByLabel("Viewer").check();
-    await form.getByRole("button", { name: "Change role" }).click();
-    await form.waitFor({ state: "detached" });
+    await submit(form, "Change role");
     await member().getByText("Viewer").waitFor();
 
     await late.getByRole("button", { name: "Create key" }).click();
@@ -95,9 +94,7 @@ describe("an owner", () => {
   });
 
   test("removes somebody, whose next step is told that there is nothing for them", async () => {
-    const { page } = window;
-    await page.getByRole("button", { name: "Remove Linus" }).click();
-    const question = await openedDialog(window, "Remove Linus from this account?");
+    const question = await dialogBy(window, "Remove Linus", "Remove Linus from this account?");
     await question.getByRole("button", { name: "Remove", exact: true }).click();
     await member().waitFor({ state: "detached" });
 
@@ -121,7 +118,7 @@ describe("the door", () => {
     await page.getByRole("button", { name: /^You:/ }).click();
     const before = await asThem();
     await chooseItem(page, "Sign out");
-    await title(theirs, "Sign in").waitFor();
+    await heading(theirs, "Sign in").waitFor();
     expect((await before.ask("GET /api/me/sessions")).status).toBe(401);
     await theirs.goto("/me");
     const enter = async (who: string, given: string) => {
@@ -140,7 +137,7 @@ describe("the door", () => {
     expect(told[1]).toBe(told[0] ?? "");
     theirs.complaints.length = 0;
     expect(await enter(email, password)).toBe(200);
-    await title(theirs, "My profile").waitFor();
+    await heading(theirs, "My profile").waitFor();
   });
 
   test("is where a session ends up that was ended in another browser", async () => {
@@ -159,7 +156,7 @@ describe("the door", () => {
     await sessions.getByRole("button", { name: "Sign out" }).waitFor({ state: "detached" });
     await second.page.getByRole("button", { name: /^You:/ }).click();
     await chooseItem(second.page, "My profile");
-    await title(second, "Sign in").waitFor();
+    await heading(second, "Sign in").waitFor();
     expect(new URL(second.page.url()).search).toBe("?then=%2Fme");
     await second.close();
   });
@@ -183,8 +180,7 @@ describe("a token", () => {
     const curl = await sample.innerText();
     token = /Bearer (\S+)"/.exec(curl)?.[1] ?? "";
     expect((await sendCurl(curl)).status).toBe(200);
-    await created.getByRole("button", { name: "Done" }).click();
-    await created.waitFor({ state: "detached" });
+    await submit(created, "Done");
     const row = page.getByRole("row", { name: /nightly report/ });
     expect(await row.innerText()).toContain("usage (read), models (read)");
     await page.reload();

@@ -5,7 +5,7 @@ import { startTestGateway, type TestGateway } from "../setup/harness.ts";
 import { join, password } from "../setup/platform-home.ts";
 import { addApp } from "../setup/second-factor.ts";
 import { expectNoBarriers, type Window } from "./setup/console-home.ts";
-import { expectRefusal, openedDialog } from "./setup/operator-home.ts";
+import { dialogBy, expectRefusal, openedDialog } from "./setup/operator-home.ts";
 import {
   clock,
   enterPassword,
@@ -32,8 +32,7 @@ describe("an authenticator app", () => {
       await enterPassword(window, email);
       await heading(window, "Overview").waitFor();
       await window.goto("/me");
-      await page.getByRole("button", { name: "Set up app" }).click();
-      const dialog = await openedDialog(window, "Set up authenticator app");
+      const dialog = await dialogBy(window, "Set up app", "Set up authenticator app");
       await page.getByLabel("Code from the app").fill("not a code");
       await page.getByRole("button", { name: "Turn on" }).click();
       await dialog.getByText("This is not a valid code.").waitFor();
@@ -93,8 +92,7 @@ describe("an authenticator app", () => {
       await heading(window, "Overview").waitFor();
       clock.ms += 11 * 60_000;
       await window.goto("/me");
-      await page.getByRole("button", { name: "Remove authenticator app" }).click();
-      const proof = await openedDialog(window, "Confirm that it is you");
+      const proof = await dialogBy(window, "Remove authenticator app", "Confirm that it is you");
       expect(await proof.getByLabel("Your password").count()).toBe(0);
       await proof.getByLabel("Code").fill("wrong code");
       await proof.getByRole("button", { name: "Confirm" }).click();
@@ -137,8 +135,7 @@ test("other sessions end at once, all together", async () => {
     await enterPassword(window, email);
     await heading(window, "Overview").waitFor();
     await window.goto("/me");
-    await page.getByRole("button", { name: "Sign out all others" }).click();
-    const question = await openedDialog(window, "Sign out all other sessions?");
+    const question = await dialogBy(window, "Sign out all others", "Sign out all other sessions?");
     await question.getByRole("button", { name: "Sign out" }).click();
     await page.getByText("Signed out 1 session.").waitFor();
     expect((await who.ask("GET /api/session")).body.user).toBeNull();
@@ -180,10 +177,8 @@ test("an operator who signed in long ago proves who they are, and the form is se
   clock.ms += 11 * 60_000;
   await home.withWindow(
     async (window) => {
-      const { page } = window;
       await window.goto("/operator/people");
-      await page.getByRole("button", { name: "Invite operator" }).click();
-      const form = await openedDialog(window, "Invite operator");
+      const form = await dialogBy(window, "Invite operator", "Invite operator");
       await form.getByLabel("Email (optional)").fill("new@example.com");
       await form.getByRole("button", { name: "Create link" }).click();
       await proveAndShowLink(window);
@@ -238,7 +233,7 @@ describe("where a second factor is required", () => {
     const { account, platformUrl, server } = strict;
     const { link } = await server.operations.members.invite({ account, role: "viewer" });
     const member = await join(platformUrl, link, { email: "grace@example.com" });
-    const { status } = await member.ask("GET /api/accounts/:account");
+    const { status } = await member.ask("GET /api/accounts/:account", { params: { account } });
     expect(status).toBe(200);
   });
 });

@@ -7,6 +7,7 @@ import { sharedBrowser } from "../setup/browser.ts";
 import { startTestGateway, type TestGateway } from "../setup/harness.ts";
 import { hello } from "../setup/money-home.ts";
 import { visitor } from "../setup/platform-home.ts";
+import { exportCsv } from "./setup/operator-home.ts";
 import {
   buildConsole,
   chooseItem,
@@ -99,12 +100,9 @@ test("the console works with it: a reload, a second tab, live news, CSV, the pla
     await reply.text();
     const id = reply.headers.get("x-request-id") ?? "";
     await second.locator(`a[href$="/requests/${id}"]`).waitFor();
-    const [download] = await Promise.all([
-      second.waitForEvent("download"),
-      second.getByRole("button", { name: "Export CSV" }).click(),
-    ]);
-    expect(download.suggestedFilename()).toBe("requests.csv");
-    expect(await Bun.file(await download.path()).text()).toContain(id);
+    const { name, text } = await exportCsv(second);
+    expect(name).toBe("requests.csv");
+    expect(text).toContain(id);
     await second.goto(`/a/${gateway.account}/playground`);
     await second.getByLabel("Message", { exact: true }).fill("Hi");
     await second.keyboard.press("Enter");

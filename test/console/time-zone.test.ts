@@ -6,7 +6,7 @@ import { startTestGateway, type TestGateway } from "../setup/harness.ts";
 import { hello } from "../setup/money-home.ts";
 import { joinMember, joinOperator, type Visitor } from "../setup/platform-home.ts";
 import { type ConsoleBrowser, openBrowser, type Window, windowOf } from "./setup/console-home.ts";
-import { openedDialog, tile } from "./setup/operator-home.ts";
+import { dialogBy, fill, openedDialog, submit, tile } from "./setup/operator-home.ts";
 import { chooseItem } from "./setup/tab.ts";
 
 /** 00:05 on November 16 in Berlin. */
@@ -78,8 +78,7 @@ test("charts use the days of the reader's time zone, which the page names once",
 test("days of one's own choice begin at midnight there, are in the address and compared", async () => {
   const { page } = window;
   await page.getByRole("radiogroup", { name: "Time range" }).getByText("Custom").click();
-  await page.getByLabel("First day").fill("2027-11-16");
-  await page.getByLabel("Last day").fill("2027-11-16");
+  await fill(page, { "First day": "2027-11-16", "Last day": "2027-11-16" });
   await page.getByText("Usage for this account, Nov 16, 2027.").waitFor();
   await tile(window, "Requests").getByText("1", { exact: true }).waitFor();
   await page.getByText("−50% vs. previous day").first().waitFor();
@@ -217,42 +216,35 @@ test("prices and retirement dates begin with the chosen day there, and show it",
   const { page } = own;
 
   await own.goto("/operator/prices?find=late");
-  await page.getByRole("button", { name: "Set price of late-one" }).click();
-  const single = await openedDialog(own, "Price of late-one");
+  const single = await dialogBy(own, "Set price of late-one", "Price of late-one");
   await single.getByLabel("From a date").check();
   await single.getByLabel(/^Date/).fill("2028-01-10");
-  await single.getByRole("button", { name: "Set price" }).click();
-  await single.waitFor({ state: "detached" });
+  await submit(single, "Set price");
   expect(await coming("late-one")).toEqual(["2028-01-09T23:00:00Z"]);
   await page.getByText("from Jan 10, 2028").waitFor();
 
   for (const id of ["late-one", "late-two"]) await page.getByLabel(`Select ${id}`).check();
-  await page.getByRole("button", { name: "Set prices" }).click();
-  const bulk = await openedDialog(own, "Set prices for 2 models");
+  const bulk = await dialogBy(own, "Set prices", "Set prices for 2 models");
   await bulk.getByRole("combobox", { name: "Price" }).selectOption("free");
   await bulk.getByLabel(/^Effective from/).fill("2028-07-01");
   await bulk.getByRole("button", { name: "Preview" }).click();
-  await bulk.getByRole("button", { name: "Save 2 models" }).click();
-  await bulk.waitFor({ state: "detached" });
+  await submit(bulk, "Save 2 models");
   // Summer time.
   expect(await coming("late-two")).toEqual(["2028-06-30T22:00:00Z"]);
   await page.getByText("from Jul 1, 2028").first().waitFor();
 
   await own.goto("/operator/catalog/late-two");
-  await page.getByRole("button", { name: "Deprecate" }).click();
-  const deprecate = await openedDialog(own, "Deprecate late-two");
+  const deprecate = await dialogBy(own, "Deprecate", "Deprecate late-two");
   await deprecate.getByLabel("Deprecated from (optional)").fill("2028-02-01");
   await deprecate.getByLabel(/^Retires on/).fill("2028-08-01");
-  await deprecate.getByRole("button", { name: "Deprecate" }).click();
-  await deprecate.waitFor({ state: "detached" });
+  await submit(deprecate, "Deprecate");
   expect(await catalog.show({ id: "late-two" })).toMatchObject({
     deprecated_at: "2028-01-31T23:00:00Z",
     retires_at: "2028-07-31T22:00:00Z",
   });
   await page.getByText("from Aug 1, 2028").waitFor();
   // The dialog shows the days that were chosen.
-  await page.getByRole("button", { name: "Change dates" }).click();
-  const again = await openedDialog(own, "Deprecate late-two");
+  const again = await dialogBy(own, "Change dates", "Deprecate late-two");
   expect(await again.getByLabel(/^Retires on/).inputValue()).toBe("2028-08-01");
   expect(own.complaints).toEqual([]);
 });

@@ -102,6 +102,7 @@ export async function startBackChannelHome(
   async function begin() {
     clock.ms += 1;
     const begun = await nobody(gateway.platformUrl).ask("POST /api/session/oidc");
+    if (begun.status !== 200) return async () => begun;
     const { url, ticket } = begun.body;
     const search = provider.answer(url);
     return () =>

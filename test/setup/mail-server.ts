@@ -19,6 +19,14 @@ export interface MailServer {
 }
 
 /** A real SMTP server on this machine, without TLS unless asked for. */
+/** A server that knows no user of some addresses. */
+export const rejecting = (unwanted: ReadonlySet<string>): SMTPServerOptions => ({
+  onRcptTo: ({ address }, _, done) =>
+    unwanted.has(address)
+      ? done(Object.assign(new Error("No such user"), { responseCode: 550 }))
+      : done(),
+});
+
 export async function startMailServer(options: SMTPServerOptions = {}): Promise<MailServer> {
   const received: ReceivedMail[] = [];
   const waiting: ((mail: ReceivedMail) => void)[] = [];

@@ -1,6 +1,6 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import { type Api, routes } from "../../src/platform/routes.ts";
-import type { TestGateway } from "./harness.ts";
+import { startTestGateway, type TestGateway, type TestGatewayOptions } from "./harness.ts";
 import { platformFetch } from "./platform-fetch.ts";
 
 export const password = "a long enough password";
@@ -66,6 +66,14 @@ export function visitor(platformUrl: string, headers: Readonly<Record<string, st
 export const nobody = (platformUrl: string) => visitor(platformUrl, {});
 export const machine = (platformUrl: string, token: string) =>
   visitor(platformUrl, { authorization: `Bearer ${token}` });
+
+/** A gateway for one test, which takes it by `await using`. */
+export async function briefGateway(
+  options: TestGatewayOptions = {},
+): Promise<TestGateway & AsyncDisposable> {
+  const gateway = await startTestGateway(options);
+  return { ...gateway, [Symbol.asyncDispose]: () => gateway.stop() };
+}
 
 /** Opens a link as a newcomer would. */
 export async function join(

@@ -59,7 +59,8 @@ export function usePlatform(options: PlatformOptions = {}): Platform {
   };
 }
 
-function later<T extends object>(find: () => T | undefined, name: string): T {
+/** Something that can be named before it is there. */
+export function later<T extends object>(find: () => T | undefined, name: string): T {
   return new Proxy({} as T, {
     get(_, property) {
       const found = find();

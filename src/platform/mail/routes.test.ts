@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
-import { type MailServer, startMailServer } from "../../../test/setup/mail-server.ts";
+import { type MailServer, rejecting, startMailServer } from "../../../test/setup/mail-server.ts";
 import {
   joinMember,
   joinOperator,
@@ -22,12 +22,7 @@ let operator: Visitor;
 const unwanted = new Set<string>();
 
 beforeAll(async () => {
-  mail = await startMailServer({
-    onRcptTo: ({ address }, _, done) =>
-      unwanted.has(address)
-        ? done(Object.assign(new Error("No such user"), { responseCode: 550 }))
-        : done(),
-  });
+  mail = await startMailServer(rejecting(unwanted));
   gateway = await startTestGateway({
     clock,
     environment: {

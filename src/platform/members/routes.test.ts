@@ -1,12 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import {
-  idOf,
-  join,
-  joinMember,
-  lookAt,
-  nobody,
-  type Visitor,
-} from "../../../test/setup/platform-home.ts";
+import { idOf, join, joinMember, lookAt, type Visitor } from "../../../test/setup/platform-home.ts";
 import { addApp, TestClock } from "../../../test/setup/second-factor.ts";
 import { usePlatform } from "../../../test/setup/use-platform.ts";
 

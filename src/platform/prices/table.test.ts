@@ -14,10 +14,16 @@ const inUsd = (price: Price | undefined) =>
   );
 const told = async (asked: Promise<PublicPrice | undefined>) => {
   const found = await asked;
-  return found && [found.vendor, found.model, inUsd(found.price)];
+  return found && [`${found.vendor} ${found.model}`, inUsd(found.price)];
 };
 
 const openai = "https://api.openai.com/v1";
+const google = "https://generativelanguage.googleapis.com/v1beta";
+const openrouter = "https://openrouter.ai/api/v1";
+const vertex = "aiplatform.googleapis.com";
+const sonnet = { input: "3", cache_write: "3.75", cached_input: "0.3", output: "15" };
+const flash = { input: "0.3", cached_input: "0.03", output: "2.5" };
+const deepseek = { input: "0.27", cached_input: "0.07", output: "1.1" };
 const byDate = "the price changes by date; the price of 2026-11-15 is used";
 const byHour = "the price changes by time of day; the highest is used";
 const byTier = "priced by context length; the highest tier is used";
@@ -32,32 +38,17 @@ describe("models that the table knows", () => {
   });
 
   test.each([
-    ["gpt-4.1", "openai", "gpt-4.1", { input: "2", cached_input: "0.5", output: "8" }],
-    [
-      "claude-sonnet-4-0",
-      "anthropic",
-      "claude-sonnet-4-0",
-      { input: "3", cache_write: "3.75", cached_input: "0.3", output: "15" },
-    ],
-    [
-      "gemini-2.5-flash",
-      "google",
-      "gemini-2.5-flash",
-      { input: "0.3", cached_input: "0.03", output: "2.5" },
-    ],
-    ["mistral-large-latest", "mistral", "mistral-large", { input: "2", output: "6" }],
-    [
-      "deepseek-chat",
-      "deepseek",
-      "deepseek-chat",
-      { input: "0.27", cached_input: "0.07", output: "1.1" },
-    ],
-  ])("%s has its vendor's price", async (name, vendor, model, price) => {
-    expect(await told(find(name))).toEqual([vendor, model, price]);
+    ["gpt-4.1", "openai gpt-4.1", { input: "2", cached_input: "0.5", output: "8" }],
+    ["claude-sonnet-4-0", "anthropic claude-sonnet-4-0", sonnet],
+    ["gemini-2.5-flash", "google gemini-2.5-flash", flash],
+    ["mistral-large-latest", "mistral mistral-large", { input: "2", output: "6" }],
+    ["deepseek-chat", "deepseek deepseek-chat", deepseek],
+  ])("%s has its vendor's price", async (name, model, price) => {
+    expect(await told(find(name))).toEqual([model, price]);
   });
 
   test("an embedding model has a price for input alone", async () => {
-    const expected = ["openai", "text-embedding-3-small", { input: "0.02" }];
+    const expected = ["openai text-embedding-3-small", { input: "0.02" }];
     expect(await told(find("text-embedding-3-small", openai))).toEqual(expected);
   });
 
@@ -70,7 +61,6 @@ describe("models that the table knows", () => {
   });
 
   test("a model that speaks never has the price of the chat model whose name it begins with", async () => {
-    const google = "https://generativelanguage.googleapis.com/v1beta";
     expect(await find("gemini-3.8-flash", google)).toBeDefined();
     expect(await find("gemini-3.8-flash-tts", google)).toBeUndefined();
     expect(await find("models/gemini-3.8-flash-lite-tts", google)).toBeUndefined();
@@ -120,11 +110,9 @@ describe("prices that depend on something", () => {
 
   test("of prices by the hour, the dearest is taken at any hour", async () => {
     for (const hour of [0, 3, 12, 20]) {
-      const chat = await findPublicPrice({
-        model: "deepseek-chat",
-        nowMs: Date.UTC(2026, 10, 15, hour),
-      });
-      expect(inUsd(chat?.price)).toEqual({ input: "0.27", cached_input: "0.07", output: "1.1" });
+      const atMs = Date.UTC(2026, 10, 15, hour);
+      const chat = await findPublicPrice({ model: "deepseek-chat", nowMs: atMs });
+      expect(inUsd(chat?.price)).toEqual(deepseek);
       expect(chat?.notes).toEqual([byHour]);
     }
   });
@@ -137,56 +125,22 @@ describe("prices that depend on something", () => {
 });
 
 describe("names and addresses", () => {
-  const sonnet = { input: "3", cache_write: "3.75", cached_input: "0.3", output: "15" };
-  const flash = { input: "0.3", cached_input: "0.03", output: "2.5" };
+  const gemini = "google gemini-2.5-flash";
+  const claude = "anthropic/claude-sonnet-4";
+  const oss = "openai/gpt-oss-120b";
+  const groq = { input: "0.15", cached_input: "0.075", output: "0.6" };
 
   test.each([
-    ["anthropic/claude-sonnet-4", undefined, "anthropic", "claude-sonnet-4-0", sonnet],
-    [
-      "openrouter/anthropic/claude-sonnet-4",
-      undefined,
-      "openrouter",
-      "anthropic/claude-sonnet-4",
-      sonnet,
-    ],
-    [
-      "anthropic/claude-sonnet-4",
-      "https://openrouter.ai/api/v1",
-      "openrouter",
-      "anthropic/claude-sonnet-4",
-      sonnet,
-    ],
-    ["models/gemini-2.5-flash", undefined, "google", "gemini-2.5-flash", flash],
-    [
-      "models/gemini-2.5-flash",
-      "https://generativelanguage.googleapis.com/v1beta",
-      "google",
-      "gemini-2.5-flash",
-      flash,
-    ],
-    [
-      "publishers/google/models/gemini-2.5-flash",
-      "https://europe-west4-aiplatform.googleapis.com",
-      "google",
-      "gemini-2.5-flash",
-      flash,
-    ],
-    [
-      "google/gemini-2.5-flash",
-      "https://aiplatform.googleapis.com/v1",
-      "google",
-      "gemini-2.5-flash",
-      flash,
-    ],
-    [
-      "openai/gpt-oss-120b",
-      "https://api.groq.com/openai/v1",
-      "groq",
-      "openai/gpt-oss-120b",
-      { input: "0.15", cached_input: "0.075", output: "0.6" },
-    ],
-  ])("%s at %p is found", async (name, baseUrl, vendor, model, price) => {
-    expect(await told(find(name, baseUrl))).toEqual([vendor, model, price]);
+    ["anthropic/claude-sonnet-4", undefined, "anthropic claude-sonnet-4-0", sonnet],
+    [`openrouter/${claude}`, undefined, `openrouter ${claude}`, sonnet],
+    [claude, openrouter, `openrouter ${claude}`, sonnet],
+    ["models/gemini-2.5-flash", undefined, gemini, flash],
+    ["models/gemini-2.5-flash", google, gemini, flash],
+    ["publishers/google/models/gemini-2.5-flash", `https://europe-west4-${vertex}`, gemini, flash],
+    ["google/gemini-2.5-flash", `https://${vertex}/v1`, gemini, flash],
+    [oss, "https://api.groq.com/openai/v1", `groq ${oss}`, groq],
+  ])("%s at %p is found", async (name, baseUrl, model, price) => {
+    expect(await told(find(name, baseUrl))).toEqual([model, price]);
   });
 
   test.each([
@@ -242,7 +196,7 @@ describe("the table as a whole", () => {
   });
 
   test("a number finer than nano-USD is rounded up, and this is told", async () => {
-    const found = await find("google/gemini-2.5-flash-lite", "https://openrouter.ai/api/v1");
+    const found = await find("google/gemini-2.5-flash-lite", openrouter);
     expect(inUsd(found?.price).cache_write).toBe("0.083333334");
     expect(found?.notes).toContain(
       "the public price of 0.08333333333333334 USD (cache_write) is rounded up to nine digits",

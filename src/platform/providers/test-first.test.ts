@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:tes
 import { jsonReply, operatorErrors } from "../../../test/fake/recordings.ts";
 import type { RecordedRequest } from "../../../test/fake/upstream.ts";
 import { willingVendor } from "../../../test/fake/willing-vendor.ts";
-import { refusal } from "../../../test/setup/platform-home.ts";
+import { type Answer, refusal } from "../../../test/setup/platform-home.ts";
 import { usePlatform } from "../../../test/setup/use-platform.ts";
 
 const goodKey = "sk-good-0123456789abcd";
@@ -329,37 +329,22 @@ describe("the keys of a provider", () => {
     expect(await names()).toEqual([["second", 1, false]]);
   });
 
-  for (const [what, ask, status, field] of [
+  const named = (api_key: string) => () => addKey({ name: "x", api_key });
+  const foreign = "${AWS_SECRET_ACCESS_KEY}";
+  test.each<[what: string, ask: () => Promise<Answer>, status: number, field: string]>([
     ["a name that is taken", () => addKey({ name: "default", api_key: goodKey }), 409, "name"],
     ["a name with spaces", () => addKey({ name: "a b", api_key: goodKey }), 400, "name"],
-    ["a key of two lines", () => addKey({ name: "x", api_key: "a\nb" }), 400, "api_key"],
-    [
-      "a variable of the gateway's own",
-      () => addKey({ name: "x", api_key: "${SVC_SECRET}" }),
-      400,
-      "api_key",
-    ],
-    [
-      "a variable of another part",
-      () => addKey({ name: "x", api_key: "${AWS_SECRET_ACCESS_KEY}" }),
-      400,
-      "api_key",
-    ],
-    [
-      "such a variable for a key that is there",
-      () => changeKey("default", { api_key: "${AWS_SECRET_ACCESS_KEY}" }),
-      400,
-      "api_key",
-    ],
+    ["a key of two lines", named("a\nb"), 400, "api_key"],
+    ["a variable of the gateway's own", named("${SVC_SECRET}"), 400, "api_key"],
+    ["a variable of another part", named(foreign), 400, "api_key"],
+    ["such a variable again", () => changeKey("default", { api_key: foreign }), 400, "api_key"],
     ["a negative weight", () => changeKey("default", { weight: -1 }), 400, "weight"],
     ["a key that is not there", () => changeKey("nobody", { weight: 1 }), 404, "key"],
     ["a key to remove that is not there", () => removeKey("nobody"), 404, "key"],
-  ] as const)
-    test(`are refused with the field that is wrong: ${what}`, async () => {
-      const reply = await ask();
-      expect([reply.status, reply.body.error.field]).toEqual([status, field]);
-      expect(await names()).toEqual([["default", 1, false]]);
-    });
+  ])("are refused with the field that is wrong: %s", async (_, ask, status, field) => {
+    expect(await refusal(ask())).toEqual([status, field]);
+    expect(await names()).toEqual([["default", 1, false]]);
+  });
 
   test("are exported as references and applied again without a change", async () => {
     await addKey({ name: "second", api_key: "${FAKE_KEY}", weight: 2 });

@@ -31,18 +31,6 @@ test("margin by model has what each was charged, and adds up to the total", asyn
   const sum = body.rows.reduce((total: number, row: Row) => total + Number(row.charged_usd), 0);
   expect(Number(body.total.charged_usd)).toBeCloseTo(sum, 9);
   expect(sum).toBeGreaterThan(0);
-  expect(Object.keys(body.total)).toEqual([
-    "name",
-    "receipts",
-    "charged_usd",
-    "vendor_cost_usd",
-    "margin_usd",
-    "margin_percent",
-    "charged_known_usd",
-    "known_cost",
-    "unknown_cost",
-    "shortfall_usd",
-  ]);
 });
 
 interface Row {

@@ -53,29 +53,12 @@ describe("the view of a receipt", () => {
       duration_ms: 1_500,
       ended_at: "2027-01-15T12:00:01.500Z",
     });
-    expect(view.attempts).toEqual([
-      {
-        number: 1,
-        outcome: "upstream_overloaded",
-        outcome_words: "Provider overloaded",
-        started_ms: 2,
-        duration_ms: 50,
-        provider: "firstvendor",
-        model: "hidden",
-        status: 529,
-        detail: "vendor words, many",
-      },
-      {
-        number: 2,
-        outcome: "served",
-        outcome_words: "OK",
-        started_ms: 60,
-        duration_ms: 1_440,
-        provider: "secretvendor",
-        model: "hidden",
-        status: null,
-        detail: null,
-      },
+    expect(view.attempts.map((attempt) => Object.values(attempt))).toEqual([
+      [
+        ...[1, "upstream_overloaded", "Provider overloaded", 2, 50],
+        ...["firstvendor", "hidden", 529, "vendor words, many"],
+      ],
+      [2, "served", "OK", 60, 1_440, "secretvendor", "hidden", null, null],
     ]);
     expect(view.arithmetic?.rows.map((row) => Object.values(row))).toEqual([
       ["input", "input tokens", 7, "0.30", "million", "0.0000021"],

@@ -1,32 +1,23 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { formatBalance } from "../../../console/src/format/money.ts";
 import { chatAnswers } from "../../fake/recordings.ts";
 import { hello } from "../../setup/money-home.ts";
 import type { Window } from "../setup/console-home.ts";
-import {
-  joinByLink,
-  type OperatorHome,
-  openedDialog,
-  startOperatorHome,
-  tile,
-  told,
-} from "../setup/operator-home.ts";
+import { dialogBy, fill, joinByLink, submit, tile, told } from "../setup/operator-home.ts";
+import { useOperatorHome } from "../setup/use-console.ts";
 
 const name = "acme research";
 
-let home: OperatorHome;
+const home = useOperatorHome();
 let owner: Window;
 let account = "";
 /** A call with a key of the account. */
 let call = async (): Promise<Response> => new Response();
 beforeAll(async () => {
-  home = await startOperatorHome();
   home.gateway.upstream.replyWith(chatAnswers.plain());
   owner = await home.openOther();
   await home.window.goto("/operator/accounts");
 });
-afterAll(() => home.stop());
-afterEach(() => expect([...home.window.complaints, ...owner.complaints]).toEqual([]));
 
 const button = (label: string) => home.window.page.getByRole("button", { name: label });
 const standing = () => home.gateway.server.operations.accounts.balance({ account });
@@ -35,8 +26,7 @@ const codeOf = async (reply: Response) =>
 
 test("an account is made with a first credit, and its owner joins by the link that is shown once", async () => {
   const { window, gateway } = home;
-  await button("Create account").click();
-  const dialog = await openedDialog(window, "Create account");
+  const dialog = await dialogBy(window, button("Create account"), "Create account");
   await dialog.getByLabel("Name").fill(name);
   await dialog.getByLabel("Initial credit in USD").fill("25");
   await dialog.getByLabel("Owner's email (optional)").fill("grace@example.com");
@@ -67,11 +57,9 @@ test("an account is made with a first credit, and its owner joins by the link th
 test("credit with a reference is added once, and a repeat is reported", async () => {
   const { window } = home;
   const before = await standing();
-  await button("Add credit").click();
-  const dialog = await openedDialog(window, `Add credit to ${name}`);
+  const dialog = await dialogBy(window, button("Add credit"), `Add credit to ${name}`);
   const book = async () => {
-    await dialog.getByLabel("Amount in USD").fill("5");
-    await dialog.getByLabel("Reference (optional)").fill("invoice 1017");
+    await fill(dialog, { "Amount in USD": "5", "Reference (optional)": "invoice 1017" });
     await dialog.getByRole("button", { name: "Add credit" }).click();
   };
   await book();
@@ -96,11 +84,9 @@ test("credit with a reference is added once, and a repeat is reported", async ()
 test("a limit holds from the next call on, and is gone when its field is emptied", async () => {
   const { window } = home;
   const limit = async (rpm: string) => {
-    await button("Edit limits").click();
-    const dialog = await openedDialog(window, `Limits of ${name}`);
+    const dialog = await dialogBy(window, button("Edit limits"), `Limits of ${name}`);
     await dialog.getByLabel("Requests per minute").fill(rpm);
-    await dialog.getByRole("button", { name: "Save changes" }).click();
-    await dialog.waitFor({ state: "detached" });
+    await submit(dialog, "Save changes");
   };
   const shown = tile(window, "Requests per minute");
   await limit("1");
@@ -114,11 +100,9 @@ test("a limit holds from the next call on, and is gone when its field is emptied
 test("receipts are kept for some days, and as long as all when the field is emptied", async () => {
   const { window } = home;
   const keep = async (days: string) => {
-    await button("Edit retention").click();
-    const dialog = await openedDialog(window, `Receipts of ${name}`);
+    const dialog = await dialogBy(window, button("Edit retention"), `Receipts of ${name}`);
     await dialog.getByLabel("Days to keep receipts").fill(days);
-    await dialog.getByRole("button", { name: "Save changes" }).click();
-    await dialog.waitFor({ state: "detached" });
+    await submit(dialog, "Save changes");
   };
   const shown = tile(window, "Kept for");
   await keep("90");
@@ -130,11 +114,9 @@ test("receipts are kept for some days, and as long as all when the field is empt
 
 test("an account that is suspended is refused at once, and calls again when it is resumed", async () => {
   const { window } = home;
-  await button("Suspend").click();
-  const dialog = await openedDialog(window, `Suspend ${name}?`);
+  const dialog = await dialogBy(window, button("Suspend"), `Suspend ${name}?`);
   expect((await call()).status).toBe(200);
-  await dialog.getByRole("button", { name: "Suspend" }).click();
-  await dialog.waitFor({ state: "detached" });
+  await submit(dialog, "Suspend");
   await told(window.page.getByRole("status"), "402 account_suspended");
   const refused = await call();
   expect([refused.status, await codeOf(refused)]).toEqual([402, "account_suspended"]);

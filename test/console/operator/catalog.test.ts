@@ -1,16 +1,18 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chatAnswers } from "../../fake/recordings.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import { hello } from "../../setup/money-home.ts";
 import { joinMember, joinOperator } from "../../setup/platform-home.ts";
 import { type Window, windowOf } from "../setup/console-home.ts";
 import {
+  dialogBy,
   expectRefusal,
-  type OperatorHome,
+  fill,
   openedDialog,
-  startOperatorHome,
+  submit,
   told,
 } from "../setup/operator-home.ts";
+import { useOperatorHome } from "../setup/use-console.ts";
 
 const manifest = `
 providers:
@@ -22,17 +24,14 @@ models:
 `;
 const retires = "2999-01-31";
 
-let home: OperatorHome;
+const home = useOperatorHome({ manifest, isInStore: true });
 let owner: Window;
 beforeAll(async () => {
-  home = await startOperatorHome({ manifest, isInStore: true });
   const { gateway, operator } = home;
   gateway.upstream.replyWith(chatAnswers.plain());
   const member = await joinMember(gateway, operator, { role: "owner" });
   owner = await home.openOther(member.cookie);
 });
-afterAll(() => home.stop());
-afterEach(() => expect([...home.window.complaints, ...owner.complaints]).toEqual([]));
 
 const button = (name: string) => home.window.page.getByRole("button", { name });
 const call = (model: string) => home.gateway.call("/chat/completions", { ...hello, model });
@@ -52,11 +51,9 @@ describe("routes that are edited", () => {
     routeRows().filter({ hasText: model }).getByRole("cell").nth(4);
 
   async function edit(target: string, change: { label: string; value: string }) {
-    await button(`Edit ${target}`).click();
-    const dialog = await openedDialog(home.window, `Edit ${target}`);
+    const dialog = await dialogBy(home.window, button(`Edit ${target}`), `Edit ${target}`);
     await dialog.getByLabel(change.label).fill(change.value);
-    await dialog.getByRole("button", { name: "Save changes" }).click();
-    await dialog.waitFor({ state: "detached" });
+    await submit(dialog, "Save changes");
   }
 
   test("take effect with the next call: the lowest priority is tried first", async () => {
@@ -78,11 +75,9 @@ describe("routes that are edited", () => {
 
   test("are added with a cost and removed, each in its row", async () => {
     const { window, gateway } = home;
-    await button("Add route").click();
-    const dialog = await openedDialog(window, "Add route");
+    const dialog = await dialogBy(window, button("Add route"), "Add route");
     await dialog.getByLabel("Provider").selectOption("second");
-    await dialog.getByLabel("Upstream model").fill("other-chat");
-    await dialog.getByLabel("Priority").fill("1");
+    await fill(dialog, { "Upstream model": "other-chat", Priority: "1" });
     const add = dialog.getByRole("button", { name: "Add route" });
     await add.click();
     await dialog.getByRole("alert").getByText("Duplicate route to second/other-chat").waitFor();
@@ -105,8 +100,7 @@ describe("routes that are edited", () => {
 
     await button("Remove second/third-chat").click();
     const question = await openedDialog(window, "Remove the route to second/third-chat?");
-    await question.getByRole("button", { name: "Remove", exact: true }).click();
-    await question.waitFor({ state: "detached" });
+    await submit(question, "Remove", { exact: true });
     await routeRows().filter({ hasText: "third-chat" }).waitFor({ state: "detached" });
     expect(await askedFor("svc-3-flash")).toBe("other-chat");
   });
@@ -116,8 +110,7 @@ describe("a model that is added by the form", () => {
   test("is served at once where it has a route and a price", async () => {
     const { window, gateway } = home;
     await window.goto("/operator/catalog");
-    await button("Add model").click();
-    const form = await openedDialog(window, "Add model");
+    const form = await dialogBy(window, button("Add model"), "Add model");
     const id = form.getByLabel("Model ID");
     await id.fill("svc-3-flash");
     await form.getByLabel("Upstream model").fill("upstream-new");
@@ -154,7 +147,6 @@ models:
     window = await windowOf(home.browser, gateway, { cookie });
   });
   afterAll(() => gateway.stop());
-  afterEach(() => expect(window.complaints).toEqual([]));
   const onPage = (name: string) => window.page.getByRole("button", { name, exact: true });
   const note = "Defined in svc.yaml. Change it there.";
 
@@ -167,14 +159,12 @@ models:
     await routes.getByText(note).waitFor();
     for (const name of ["Add route", "Edit fake/one", "Remove fake/one", "Set cost of fake/one"])
       expect(await onPage(name).count()).toBe(0);
-    await onPage("Edit settings").click();
-    const form = await openedDialog(window, "Edit provisioned");
+    const form = await dialogBy(window, onPage("Edit settings"), "Edit provisioned");
     await form.getByText(note).waitFor();
     expect(await form.getByLabel("Max output tokens").isEditable()).toBe(false);
     expect(await form.getByLabel("Endpoint").isEditable()).toBe(false);
     await form.getByLabel("Owned by").fill("acme");
-    await form.getByRole("button", { name: "Save changes" }).click();
-    await form.waitFor({ state: "detached" });
+    await submit(form, "Save changes");
     const { owned_by: owner } = await gateway.server.operations.catalog.show({
       id: "provisioned",
     });
@@ -182,12 +172,10 @@ models:
   });
 
   test("lets a cost and a price be set that the file does not state", async () => {
-    await onPage("Set cost of fake/two").click();
-    const form = await openedDialog(window, "Cost of fake/two");
+    const form = await dialogBy(window, onPage("Set cost of fake/two"), "Cost of fake/two");
     expect(await form.getByLabel("Upstream model").isEditable()).toBe(false);
     await form.getByLabel("Output, USD per 1M tokens", { exact: true }).fill("3");
-    await form.getByRole("button", { name: "Save changes" }).click();
-    await form.waitFor({ state: "detached" });
+    await submit(form, "Save changes");
     const { routes } = await gateway.server.operations.catalog.show({ id: "provisioned" });
     expect(routes[1]?.cost).toEqual({ output: "3.00" });
     expect(await onPage("Set price").count()).toBe(1);
@@ -205,12 +193,10 @@ describe("a model that goes", () => {
     const before = await call("svc-2-flash");
     expect(before.headers.get("deprecation")).toBeNull();
     await window.goto("/operator/catalog/svc-2-flash");
-    await button("Deprecate").click();
-    const dialog = await openedDialog(window, "Deprecate svc-2-flash");
+    const dialog = await dialogBy(window, button("Deprecate"), "Deprecate svc-2-flash");
     await dialog.getByLabel("Replacement").selectOption("svc-3-flash");
     await dialog.getByLabel("Retires on").fill(retires);
-    await dialog.getByRole("button", { name: "Deprecate" }).click();
-    await dialog.waitFor({ state: "detached" });
+    await submit(dialog, "Deprecate");
     const stages = window.page.getByRole("list", { name: "Lifecycle" }).getByRole("listitem");
     await told(stages.nth(1), /^Deprecated.*from/);
     expect(await stages.nth(1).getAttribute("aria-current")).toBe("step");
@@ -261,11 +247,9 @@ describe("a model that goes", () => {
 
   test("is refused from the moment it is retired, with the code for it", async () => {
     const { window, gateway } = home;
-    await button("Retire now").click();
-    const dialog = await openedDialog(window, "Retire svc-2-flash now?");
+    const dialog = await dialogBy(window, button("Retire now"), "Retire svc-2-flash now?");
     expect((await call("svc-2-flash")).status).toBe(200);
-    await dialog.getByRole("button", { name: "Retire" }).click();
-    await dialog.waitFor({ state: "detached" });
+    await submit(dialog, "Retire");
     await button("Retire now").waitFor({ state: "detached" });
     const reply = await call("svc-2-flash");
     expect(reply.status).toBe(403);

@@ -1,15 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { formatUsd, formatUsdTo, usdPlaces } from "../../../console/src/format/money.ts";
 import { chatAnswers } from "../../fake/recordings.ts";
-import { startTestGateway } from "../../setup/harness.ts";
 import { hello } from "../../setup/money-home.ts";
-import { joinOperator } from "../../setup/platform-home.ts";
+import { briefGateway, joinOperator } from "../../setup/platform-home.ts";
 import { windowOf } from "../setup/console-home.ts";
-import { type OperatorHome, startOperatorHome, tile, told } from "../setup/operator-home.ts";
+import { exportCsv, fill, tile, told } from "../setup/operator-home.ts";
+import { useOperatorHome } from "../setup/use-console.ts";
 
 const secret = "correct-horse-battery-staple-0123456789";
 const manifest = `
@@ -22,21 +21,14 @@ models:
   svc-2-flash: { endpoint: chat, price: { input: 100, output: 400 }, routes: [{ provider: second, model: b, cost: { input: 150, output: 600 } }] }
 `;
 
-let home: OperatorHome;
 const cacheDir = mkdtempSync(join(tmpdir(), "svc-weights-"));
-beforeAll(async () => {
-  // A file is where the folder of the locks should be: a fetch fails before it asks any registry.
-  writeFileSync(join(cacheDir, "locks"), "");
-  home = await startOperatorHome({
-    manifest,
-    environment: { SVC_SECRET: secret, SVC_ENGINE: "on", SVC_CACHE_DIR: cacheDir },
-  });
+// A file is where the folder of the locks should be: a fetch fails before it asks any registry.
+writeFileSync(join(cacheDir, "locks"), "");
+const home = useOperatorHome({
+  manifest,
+  environment: { SVC_SECRET: secret, SVC_ENGINE: "on", SVC_CACHE_DIR: cacheDir },
 });
-afterAll(async () => {
-  await home.stop();
-  rmSync(cacheDir, { recursive: true, force: true });
-});
-afterEach(() => expect(home.window.complaints).toEqual([]));
+afterAll(() => rmSync(cacheDir, { recursive: true, force: true }));
 
 describe("the margin", () => {
   const cells = (name: string | RegExp) =>
@@ -82,10 +74,8 @@ describe("the margin", () => {
         usdPlaces(charged),
       ),
     );
-    const coming = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Export CSV" }).click();
-    const lines = (await readFile(await (await coming).path(), "utf8")).trim().split("\r\n");
-    expect(lines).toHaveLength(4);
+    const { lines } = await exportCsv(page);
+    expect(lines).toHaveLength(3);
     expect(lines.at(-1)).toStartWith(
       `total,3,${total.charged_usd},${total.vendor_cost_usd},${total.margin_usd},`,
     );
@@ -94,27 +84,20 @@ describe("the margin", () => {
   test("of days without calls says so", async () => {
     const { page } = home.window;
     await page.getByLabel("Period").selectOption({ label: "Custom" });
-    await page.getByLabel("First day").fill("2020-01-01");
-    await page.getByLabel("Last day").fill("2020-01-31");
+    await fill(page, { "First day": "2020-01-01", "Last day": "2020-01-31" });
     await page.getByRole("heading", { name: "No calls in this period" }).waitFor();
   });
 });
 
 describe("the embedded engine", () => {
   test("that is switched off says how to switch it on", async () => {
-    const off = await startTestGateway();
-    try {
-      const { cookie } = await joinOperator(off);
-      const window = await windowOf(home.browser, off, { cookie });
-      await window.goto("/operator/engine");
-      const panel = window.page.getByRole("region", { name: "The engine is off" });
-      await told(panel, "SVC_ENGINE=on svc serve");
-      expect(await window.page.getByRole("button", { name: /Download/ }).count()).toBe(0);
-      expect(window.complaints).toEqual([]);
-      await window.close();
-    } finally {
-      await off.stop();
-    }
+    await using off = await briefGateway();
+    const { cookie } = await joinOperator(off);
+    const window = await windowOf(home.browser, off, { cookie });
+    await window.goto("/operator/engine");
+    const panel = window.page.getByRole("region", { name: "The engine is off" });
+    await told(panel, "SVC_ENGINE=on svc serve");
+    expect(await window.page.getByRole("button", { name: /Download/ }).count()).toBe(0);
   });
 
   test("lists its weights, fetches what is asked for, and tells why that failed", async () => {

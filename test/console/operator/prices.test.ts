@@ -1,12 +1,8 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { chatAnswers } from "../../fake/recordings.ts";
 import { hello } from "../../setup/money-home.ts";
-import {
-  type OperatorHome,
-  openedDialog,
-  startOperatorHome,
-  told,
-} from "../setup/operator-home.ts";
+import { dialogBy, submit, told } from "../setup/operator-home.ts";
+import { useOperatorHome } from "../setup/use-console.ts";
 
 const manifest = `
 providers:
@@ -16,14 +12,11 @@ models:
   mini: { endpoint: chat, routes: [{ provider: openai, model: gpt-4o-mini }] }
 `;
 
-let home: OperatorHome;
+const home = useOperatorHome({ manifest, isInStore: true });
 beforeAll(async () => {
-  home = await startOperatorHome({ manifest, isInStore: true });
   home.gateway.upstream.replyWith(chatAnswers.plain());
   await home.window.goto("/operator/prices");
 });
-afterAll(() => home.stop());
-afterEach(() => expect(home.window.complaints).toEqual([]));
 
 const button = (name: string | RegExp) => home.window.page.getByRole("button", { name });
 const row = (model: string) =>
@@ -51,14 +44,12 @@ test("a price that is set from now on is in force with the next call, and the ol
   const { window } = home;
   const before = await receiptOfCall();
   expect([priceOf(before, "input"), priceOf(before, "output")]).toEqual(["0.30", "2.50"]);
-  await button("Set price of svc-3-flash").click();
-  const dialog = await openedDialog(window, "Price of svc-3-flash");
+  const dialog = await dialogBy(window, button("Set price of svc-3-flash"), "Price of svc-3-flash");
   // It begins with the price in force.
   expect(await dialog.getByLabel(/^Output, USD/).inputValue()).toBe("2.50");
   await dialog.getByLabel(/^Input, USD/).fill("7");
   await dialog.getByLabel(/^Output, USD/).fill("70");
-  await dialog.getByRole("button", { name: "Set price" }).click();
-  await dialog.waitFor({ state: "detached" });
+  await submit(dialog, "Set price");
   await told(row("svc-3-flash"), "$70.00");
 
   const after = await receiptOfCall();
@@ -68,8 +59,7 @@ test("a price that is set from now on is in force with the next call, and the ol
   const { input = 0, cached_input: cached = 0, output = 0 } = after.units;
   expect(Number(after.charged_usd)).toBeCloseTo((7 * (input + cached) + 70 * output) / 1e6, 8);
 
-  await button("History of svc-3-flash").click();
-  const history = await openedDialog(window, "Prices of svc-3-flash");
+  const history = await dialogBy(window, button("History of svc-3-flash"), "Prices of svc-3-flash");
   const versions = history.getByRole("list", { name: "Prices, newest first" });
   const texts = await versions.getByRole("listitem").allInnerTexts();
   expect(texts).toHaveLength(2);
@@ -82,8 +72,7 @@ test("a price that is set from now on is in force with the next call, and the ol
 test("an import shows what it would set before anything is set", async () => {
   const { window } = home;
   await row("mini").getByText("Needs price").waitFor();
-  await button("Import list prices").click();
-  const dialog = await openedDialog(window, "Import list prices");
+  const dialog = await dialogBy(window, button("Import list prices"), "Import list prices");
   await dialog.getByLabel("Markup in percent").fill("100");
   await dialog.getByRole("button", { name: "Preview" }).click();
   await dialog.getByText("Preview. Nothing has changed yet.").waitFor();
@@ -96,8 +85,7 @@ test("an import shows what it would set before anything is set", async () => {
   await dialog.getByLabel("Markup in percent").fill("50");
   await dialog.getByRole("button", { name: /^Import \d/ }).waitFor({ state: "detached" });
   await dialog.getByLabel("Markup in percent").fill("100");
-  await dialog.getByRole("button", { name: "Import 2 prices" }).click();
-  await dialog.waitFor({ state: "detached" });
+  await submit(dialog, "Import 2 prices");
   await row("mini").getByText("Needs price").waitFor({ state: "detached" });
   const [made] = await prices("mini");
   const usd = Number(made?.price?.["input"]);

@@ -1,15 +1,11 @@
 /** Prices of many models at once: where they are added, and where they are changed. */
 
-import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { jsonReply } from "../../fake/recordings.ts";
 import { willingVendor } from "../../fake/willing-vendor.ts";
-import {
-  expectRefusal,
-  type OperatorHome,
-  openedDialog,
-  startOperatorHome,
-} from "../setup/operator-home.ts";
+import { dialogBy, expectRefusal, openedDialog, submit } from "../setup/operator-home.ts";
+import { useOperatorHome } from "../setup/use-console.ts";
 
 const offered = [
   ...Array.from({ length: 40 }, (_, at) => `acme-chat-${at}`),
@@ -20,9 +16,8 @@ const offered = [
   "acme-image-1",
 ];
 
-let home: OperatorHome;
+const home = useOperatorHome({ isInStore: true });
 beforeAll(async () => {
-  home = await startOperatorHome({ isInStore: true });
   home.gateway.upstream.replyWith((request) =>
     request.path.endsWith("/models")
       ? jsonReply({ body: { data: offered.map((id) => ({ id })) } })
@@ -32,8 +27,6 @@ beforeAll(async () => {
   const body = { name: "acme", base_url: baseUrl, api_key: "sk-x", allow_private: true };
   expect((await home.operator.ask("POST /api/providers", { body })).status).toBe(200);
 });
-afterAll(() => home.stop());
-afterEach(() => expect(home.window.complaints).toEqual([]));
 
 const button = (name: string | RegExp) => home.window.page.getByRole("button", { name });
 const priceOf = async (model: string) =>
@@ -104,8 +97,7 @@ test("one price has fields for each endpoint, and says which of them are empty o
   await chat.getByLabel(/^Input, USD/).fill("1");
   await search(offer).fill("70b");
   await offer.getByLabel("Select all 1 shown").uncheck();
-  await offer.getByRole("button", { name: "Save 42 models" }).click();
-  await offer.waitFor({ state: "detached" });
+  await submit(offer, "Save 42 models");
   expect(await priceOf("acme-chat-39")).toEqual({ input: "1.00", output: "2.00" });
   expect(await priceOf("acme-embed-1")).toEqual({ input: "3.00" });
   expect(await priceOf("acme-tts-1")).toEqual({ input: "4.00", audio_output: "5.00" });
@@ -131,8 +123,7 @@ test("an own price that is empty is an error at its fields, and nothing is saved
   expect(body.some(({ id }: { id: string }) => id.includes("llama"))).toBe(false);
   await input.fill("0");
   await row.getByLabel(/^Output, USD/).fill("7");
-  await offer.getByRole("button", { name: "Save 1 model" }).click();
-  await offer.waitFor({ state: "detached" });
+  await submit(offer, "Save 1 model");
   expect(await priceOf("acme/llama-3.3-70b")).toEqual({ input: "0.00", output: "7.00" });
 });
 
@@ -142,8 +133,7 @@ test("models of several endpoints are priced together, with the buttons in view"
   await page.setViewportSize({ width: 1280, height: 900 });
   await window.goto("/operator/prices?find=acme");
   await button("Select all shown").click();
-  await button("Set prices").click();
-  const dialog = await openedDialog(window, "Set prices for 43 models");
+  const dialog = await dialogBy(window, button("Set prices"), "Set prices for 43 models");
   await dialog.getByRole("combobox", { name: "Price" }).selectOption("price");
   await dialog.getByRole("button", { name: "Preview" }).click();
   expect(await dialog.getByText("Enter an amount, or 0 for free.").count()).toBe(5);
@@ -191,8 +181,7 @@ test("half-filled prices are not lost by Escape, opened from the catalog", async
   await window.goto("/operator/catalog?find=acme-chat-1");
   await window.page.getByLabel("Select acme-chat-1", { exact: true }).check();
   await window.page.getByLabel("Select acme-chat-12").click({ modifiers: ["Shift"] });
-  await button("Set prices").click();
-  const dialog = await openedDialog(window, "Set prices for 4 models");
+  const dialog = await dialogBy(window, button("Set prices"), "Set prices for 4 models");
   await dialog.getByLabel("Markup in percent").fill("30");
   await window.page.keyboard.press("Escape");
   await button("Keep editing").click();
@@ -232,8 +221,7 @@ test("the dialogs fit a phone", async () => {
   expect(await window.overflowPx()).toBe(0);
   await window.goto("/operator/prices?find=acme");
   await button("Select all shown").click();
-  await button("Set prices").click();
-  const dialog = await openedDialog(window, "Set prices for 44 models");
+  const dialog = await dialogBy(window, button("Set prices"), "Set prices for 44 models");
   await dialog.getByRole("combobox", { name: "Price" }).selectOption("price");
   await dialog.getByRole("group", { name: "Speech (1 model)" }).waitFor();
   expect(await window.overflowPx()).toBe(0);

@@ -1,25 +1,17 @@
 /** Keys are tried before they are saved, one provider can have several, and both can be paused. */
 
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { operatorErrors } from "../../fake/recordings.ts";
 import { willingVendor } from "../../fake/willing-vendor.ts";
 import { hello } from "../../setup/money-home.ts";
-import {
-  expectRefusal,
-  type OperatorHome,
-  openedDialog,
-  startOperatorHome,
-} from "../setup/operator-home.ts";
+import { dialogBy, expectRefusal, openedDialog, submit } from "../setup/operator-home.ts";
+import { useOperatorHome } from "../setup/use-console.ts";
 
 const goodKey = "sk-good-0123456789abcd";
 const badKey = "sk-bad-0123456789-wxyz";
 
-let home: OperatorHome;
-beforeAll(async () => {
-  home = await startOperatorHome({ environment: { SVC_BREAKERS: "on" } });
-});
-afterAll(() => home.stop());
+const home = useOperatorHome({ environment: { SVC_BREAKERS: "on" } });
 beforeEach(() => {
   home.gateway.upstream.reset();
   home.gateway.upstream.replyWith((request) =>
@@ -28,7 +20,6 @@ beforeEach(() => {
       : willingVendor(request),
   );
 });
-afterEach(() => expect(home.window.complaints).toEqual([]));
 
 const card = (name: string) => home.window.page.getByRole("region", { name, exact: true });
 const button = (name: string) => home.window.page.getByRole("button", { name, exact: true });
@@ -42,8 +33,7 @@ const closed = async (dialog: Locator) => {
 test("a new provider with a bad key is an error at the key, and can be saved anyway", async () => {
   const { window, gateway } = home;
   await window.goto("/operator/providers");
-  await button("Add provider").click();
-  const form = await openedDialog(window, "Add provider");
+  const form = await dialogBy(window, button("Add provider"), "Add provider");
   await form.getByLabel("Vendor").selectOption({ label: "Other OpenAI-compatible server" });
   await form.getByLabel("Name").fill("pool");
   await form.getByRole("textbox", { name: "Address" }).fill(gateway.upstream.baseUrl);
@@ -72,16 +62,14 @@ test("a bad key does not replace the one in use; a good one does", async () => {
     body: { ids: ["big-chat"] },
   });
   await window.goto("/operator/providers");
-  await button("Edit pool").click();
-  const form = await openedDialog(window, "Edit pool");
+  const form = await dialogBy(window, button("Edit pool"), "Edit pool");
   await form.getByText("ends in abcd").waitFor();
   await form.getByLabel("API key", { exact: true }).fill(badKey);
   await form.getByRole("button", { name: "Save changes" }).click();
   await form.getByText("pool rejected the key").waitFor();
   await expectRefusal(window, 400);
   await form.getByLabel("API key", { exact: true }).fill(`${goodKey}-2`);
-  await form.getByRole("button", { name: "Save changes" }).click();
-  await form.waitFor({ state: "detached" });
+  await submit(form, "Save changes");
   expect(keysSent().at(-1)).toBe(`Bearer ${goodKey}-2`);
   await card("pool")
     .getByRole("row", { name: /big-chat/ })
@@ -91,8 +79,7 @@ test("a bad key does not replace the one in use; a good one does", async () => {
 
 test("a second key is added, weighted, paused and removed", async () => {
   const { window, gateway } = home;
-  await button("Keys of pool").click();
-  const dialog = await openedDialog(window, "Keys of pool");
+  const dialog = await dialogBy(window, button("Keys of pool"), "Keys of pool");
   await dialog.getByRole("button", { name: "Add key" }).click();
   let form = await openedDialog(window, "Add a key to pool");
   await form.getByLabel("Name").fill("spare");
@@ -101,16 +88,14 @@ test("a second key is added, weighted, paused and removed", async () => {
   await form.getByText("pool rejected the key").waitFor();
   await expectRefusal(window, 400);
   await form.locator("input[type=password]").fill(`${goodKey}-3`);
-  await form.getByRole("button", { name: "Add key" }).click();
-  await form.waitFor({ state: "detached" });
+  await submit(form, "Add key");
   const row = dialog.getByRole("row", { name: /spare/ });
   await row.getByText("Serving", { exact: true }).waitFor();
 
   await dialog.getByRole("button", { name: "Edit key spare" }).click();
   form = await openedDialog(window, "Edit key spare");
   await form.getByLabel("Weight").fill("4");
-  await form.getByRole("button", { name: "Save changes" }).click();
-  await form.waitFor({ state: "detached" });
+  await submit(form, "Save changes");
   await row.getByText("4", { exact: true }).waitFor();
 
   await dialog.getByRole("button", { name: "Pause key default" }).click();
@@ -130,8 +115,7 @@ test("a second key is added, weighted, paused and removed", async () => {
     await gateway.call("/chat/completions", { ...hello, model: "big-chat" });
   expect(new Set(keysSent())).toEqual(new Set([`Bearer ${goodKey}-3`]));
 
-  await button("Keys of pool").click();
-  const again = await openedDialog(window, "Keys of pool");
+  const again = await dialogBy(window, button("Keys of pool"), "Keys of pool");
   await again.getByRole("button", { name: "Remove key default" }).click();
   const question = await openedDialog(window, "Remove the key “default”?");
   await question.getByRole("button", { name: "Remove", exact: true }).click();
@@ -188,8 +172,7 @@ test("a model is one row with its keys inside, and a working key is not failing 
   await table.getByRole("row", { name: /loud-tts.*Failing.*default, second/ }).waitFor();
   await card("duo").getByText("1 of 2 models failing", { exact: true }).waitFor();
   expect(await window.barriers()).toEqual([]);
-  await button("Keys of duo").click();
-  const dialog = await openedDialog(window, "Keys of duo");
+  const dialog = await dialogBy(window, button("Keys of duo"), "Keys of duo");
   const row = (name: string) => dialog.getByRole("row", { name: new RegExp(`^${name}`) });
   await row("default").getByText("Serving", { exact: true }).waitFor();
   await row("default").getByText("1 of 2 models failing").waitFor();

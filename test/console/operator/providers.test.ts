@@ -1,37 +1,31 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { routes } from "../../../src/platform/routes.ts";
 import { jsonReply, operatorErrors } from "../../fake/recordings.ts";
 import { willingVendor } from "../../fake/willing-vendor.ts";
 import { standardManifest } from "../../setup/harness.ts";
 import { hello } from "../../setup/money-home.ts";
-import {
-  expectRefusal,
-  type OperatorHome,
-  openedDialog,
-  startOperatorHome,
-} from "../setup/operator-home.ts";
+import { dialogBy, expectRefusal, openedDialog, submit } from "../setup/operator-home.ts";
+import { useOperatorHome } from "../setup/use-console.ts";
 
 const literalKey = "sk-literal-0123456789-never-shown";
 
 /** The file states every option of the provider, so its form has nothing to edit. */
 const manifest = standardManifest.replace("image_urls: true", "image_urls: true, reuse: true");
 
-let home: OperatorHome;
+const home = useOperatorHome({ environment: { SVC_BREAKERS: "on" }, manifest });
 /** What the platform answered the page. */
 const replies: Promise<string>[] = [];
-beforeAll(async () => {
-  home = await startOperatorHome({ environment: { SVC_BREAKERS: "on" }, manifest });
+beforeAll(() => {
   home.window.page.on("response", (response) => {
     if (response.url().includes("/api/") && !response.url().includes("/live"))
       replies.push(response.text().catch(() => ""));
   });
 });
-afterAll(() => home.stop());
+
 beforeEach(() => {
   home.gateway.upstream.reset();
   home.gateway.upstream.replyWith(willingVendor);
 });
-afterEach(() => expect(home.window.complaints).toEqual([]));
 
 const card = (name: string) => home.window.page.getByRole("region", { name, exact: true });
 const button = (name: string) => home.window.page.getByRole("button", { name });
@@ -147,8 +141,7 @@ describe("a provider that a file defines", () => {
     await window.goto("/operator/providers");
     await card("fake").getByText("svc.yaml", { exact: true }).waitFor();
     expect(await button("Remove fake").count()).toBe(0);
-    await button("View fake").click();
-    const form = await openedDialog(window, "View fake");
+    const form = await dialogBy(window, button("View fake"), "View fake");
     await form.getByText("Defined in svc.yaml. Change it there.").waitFor();
     const address = form.getByLabel("Address", { exact: true });
     expect(await address.inputValue()).toBe(gateway.upstream.baseUrl);
@@ -164,8 +157,7 @@ describe("a provider that a file defines", () => {
 describe("a provider that is added by the form", () => {
   test("is served and called with its key, which no page and no reply shows", async () => {
     const { window, gateway, operator } = home;
-    await button("Add provider").click();
-    const form = await openedDialog(window, "Add provider");
+    const form = await dialogBy(window, button("Add provider"), "Add provider");
     await form.getByLabel("Vendor").selectOption({ label: ownServer });
     await form.getByLabel("Name").fill("mine");
     const address = form.getByRole("textbox", { name: "Address" });
@@ -185,8 +177,7 @@ describe("a provider that is added by the form", () => {
     await offer.getByRole("checkbox", { name: "big-chat" }).check();
     await offer.getByLabel(/^Input, USD/).fill("1");
     await offer.getByLabel(/^Output, USD/).fill("2");
-    await offer.getByRole("button", { name: "Save 1 model" }).click();
-    await offer.waitFor({ state: "detached" });
+    await submit(offer, "Save 1 model");
     await card("mine").getByText("stored encrypted").waitFor();
     expect((await call("big-chat")).status).toBe(200);
     expect(gateway.upstream.requests.at(-1)?.headers["authorization"]).toBe(`Bearer ${literalKey}`);
@@ -209,8 +200,7 @@ describe("a provider that is added by the form", () => {
     const { window, gateway } = home;
     const newKey = "sk-another-0123456789";
     await window.goto("/operator/providers");
-    await button("Edit mine").click();
-    const form = await openedDialog(window, "Edit mine");
+    const form = await dialogBy(window, button("Edit mine"), "Edit mine");
     const address = form.getByRole("textbox", { name: "Address" });
     await address.fill("no address");
     // The browser's own check would stop it before the server does.
@@ -221,8 +211,7 @@ describe("a provider that is added by the form", () => {
     await expectRefusal(window, 400);
     await address.fill(`${gateway.upstream.baseUrl}/other`);
     await form.getByLabel("API key", { exact: true }).fill(newKey);
-    await form.getByRole("button", { name: "Save changes" }).click();
-    await form.waitFor({ state: "detached" });
+    await submit(form, "Save changes");
     expect((await call("big-chat")).status).toBe(200);
     const asked = gateway.upstream.requests.at(-1);
     expect(asked?.headers["authorization"]).toBe(`Bearer ${newKey}`);
@@ -232,8 +221,7 @@ describe("a provider that is added by the form", () => {
 
   test("is removed with a warning of what nobody serves then", async () => {
     const { window, gateway } = home;
-    await button("Remove mine").click();
-    const dialog = await openedDialog(window, "Remove the provider “mine”?");
+    const dialog = await dialogBy(window, button("Remove mine"), "Remove the provider “mine”?");
     expect(await dialog.innerText()).toContain("These models lose their last route: big-chat");
     await dialog.getByRole("button", { name: "Remove", exact: true }).click();
     await card("mine").waitFor({ state: "detached" });

@@ -1,26 +1,24 @@
 /** From a vendor with a hundred models to some of them served. */
 
-import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { jsonReply } from "../../fake/recordings.ts";
 import { willingVendor } from "../../fake/willing-vendor.ts";
-import { type OperatorHome, openedDialog, startOperatorHome } from "../setup/operator-home.ts";
+import { dialogBy, openedDialog, submit } from "../setup/operator-home.ts";
+import { useOperatorHome } from "../setup/use-console.ts";
 
 const offered = [
   ...Array.from({ length: 80 }, (_, at) => `acme-other-${at}`),
   ...Array.from({ length: 20 }, (_, at) => `acme-wanted-${at}`),
 ];
 
-let home: OperatorHome;
-beforeAll(async () => {
-  home = await startOperatorHome();
+const home = useOperatorHome();
+beforeAll(() => {
   home.gateway.upstream.replyWith((request) =>
     request.path.endsWith("/models")
       ? jsonReply({ body: { data: offered.map((id) => ({ id })) } })
       : willingVendor(request),
   );
 });
-afterAll(() => home.stop());
-afterEach(() => expect(home.window.complaints).toEqual([]));
 
 const button = (name: string | RegExp) => home.window.page.getByRole("button", { name });
 
@@ -72,8 +70,7 @@ test("a newcomer serves and prices 20 of 100 models without list prices in fewer
 
 test("one model gets another id, endpoint and its own price; one without a price is a to-do", async () => {
   const { window, operator } = home;
-  await button("Add models from acme").click();
-  const offer = await openedDialog(window, "Add models from acme");
+  const offer = await dialogBy(window, button("Add models from acme"), "Add models from acme");
   await offer.getByRole("combobox", { name: "Price for all" }).selectOption("list");
   await offer.getByRole("searchbox", { name: "Search models" }).fill("other-7");
   await button("Edit acme-other-7").first().click();
@@ -86,8 +83,7 @@ test("one model gets another id, endpoint and its own price; one without a price
   await offer.getByLabel(/^Output, USD/).fill("2.50");
   await offer.getByLabel(/^acme-other-70/).check();
   await offer.getByText("2 of 80 selected, 1 needs a price").waitFor();
-  await offer.getByRole("button", { name: "Save 2 models" }).click();
-  await offer.waitFor({ state: "detached" });
+  await submit(offer, "Save 2 models");
   const params = { model: "house-model" };
   const { body } = await operator.ask("GET /api/catalog/:model", { params });
   expect(body.price).toEqual({ input: "1.00", output: "2.50" });
@@ -112,15 +108,13 @@ test("one model gets another id, endpoint and its own price; one without a price
 test("a model that was never called is renamed with its old id as an alias, and deleted", async () => {
   const { window, operator } = home;
   await window.goto("/operator/catalog/acme-wanted-2");
-  await button("Rename").click();
-  const form = await openedDialog(window, "Rename acme-wanted-2");
+  const form = await dialogBy(window, button("Rename"), "Rename acme-wanted-2");
   await form.getByRole("textbox", { name: "New ID" }).fill("renamed");
   await form.getByRole("button", { name: "Rename" }).click();
   await window.page.getByRole("heading", { name: "renamed", level: 1 }).waitFor();
   const { body } = await operator.ask("GET /api/catalog/:model", { params: { model: "renamed" } });
   expect(body.aliases).toEqual(["acme-wanted-2"]);
-  await button("Delete").click();
-  const question = await openedDialog(window, "Delete renamed?");
+  const question = await dialogBy(window, button("Delete"), "Delete renamed?");
   await question.getByRole("button", { name: "Delete" }).click();
   await window.page.getByRole("heading", { name: "Catalog", level: 1 }).waitFor();
   const gone = await operator.ask("GET /api/catalog/:model", { params: { model: "renamed" } });

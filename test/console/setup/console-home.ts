@@ -9,6 +9,8 @@ import { buildConsole } from "./tab.ts";
 export interface ConsoleBrowser {
   /** A window of its own, signed in where a cookie is given. */
   open(options?: OpenOptions): Promise<Window>;
+  /** Those that are open. */
+  windows(): readonly Window[];
   close(): Promise<void>;
 }
 
@@ -44,15 +46,21 @@ export interface Window {
 export async function openBrowser(): Promise<ConsoleBrowser> {
   await buildConsole();
   const browser = await sharedBrowser();
-  const windows: Window[] = [];
+  const windows = new Set<Window>();
   return {
     async open(options = { platformUrl: "" }) {
-      const window = await openWindow(browser, options);
-      windows.push(window);
+      const opened = await openWindow(browser, options);
+      const close = () => {
+        windows.delete(window);
+        return opened.close();
+      };
+      const window: Window = { ...opened, close };
+      windows.add(window);
       return window;
     },
+    windows: () => [...windows],
     async close() {
-      await Promise.all(windows.map((window) => window.close()));
+      await Promise.all([...windows].map((window) => window.close()));
     },
   };
 }
@@ -121,6 +129,8 @@ interface AxeResult {
 const axeSource = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 
 async function findBarriers(page: Page): Promise<readonly string[]> {
+  // What comes in or goes is half transparent, and has too little contrast.
+  await page.evaluate(settledColors);
   // By the debugger, which the page's policy does not bind. It stays until the page is loaded again.
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axeSource);
   const { violations } = await page.evaluate(() =>

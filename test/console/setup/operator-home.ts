@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import type { Locator } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import {
   startTestGateway,
   type TestGateway,
@@ -57,6 +57,34 @@ export async function openedDialog(window: Window, name: string | RegExp): Promi
   if (!known.has(String(name))) expect(await window.barriers()).toEqual([]);
   known.add(String(name));
   return dialog;
+}
+
+/** The dialog that a click opens; a button is told by its name. */
+export async function dialogBy(window: Window, place: Locator | string, name: string | RegExp) {
+  const { page } = window;
+  await (typeof place === "string" ? page.getByRole("button", { name: place }) : place).click();
+  return openedDialog(window, name);
+}
+
+/** Fills fields by their labels. */
+export async function fill(form: Locator | Page, fields: Readonly<Record<string, string>>) {
+  for (const [label, text] of Object.entries(fields)) await form.getByLabel(label).fill(text);
+}
+
+/** Sends a dialog's form, which closes it. */
+export async function submit(dialog: Locator, name: string, options = {}): Promise<void> {
+  await dialog.getByRole("button", { name, ...options }).click();
+  await dialog.waitFor({ state: "detached" });
+}
+
+/** The file that a click on “Export CSV” brings. */
+export async function exportCsv(page: Page) {
+  const coming = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export CSV" }).click();
+  const file = await coming;
+  const text = await Bun.file(await file.path()).text();
+  const [header = "", ...lines] = text.trim().split("\r\n");
+  return { name: file.suggestedFilename(), text, header, lines };
 }
 
 /** Waits until it says so, as it does when a change has come back to the page. */

@@ -9,8 +9,11 @@ const home = useBackChannelHome();
 const invalid = 50;
 const many = <T>(count: number, one: (at: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, at) => one(at)));
-const countOf = (statuses: readonly number[], status: number) =>
-  statuses.filter((one) => one === status).length;
+/** How many replies have each of some statuses. */
+const counts = (replies: readonly { readonly status: number }[], ...statuses: readonly number[]) =>
+  statuses.map((status) => replies.filter((reply) => reply.status === status).length);
+const sendAll = (tokens: readonly string[]) =>
+  Promise.all(tokens.map((logout_token) => home.send({ logout_token })));
 const logged = (text: string) => home.lines.filter((line) => line.includes(text)).length;
 
 async function sendInvalid(): Promise<void> {
@@ -24,13 +27,7 @@ test("a provider that signs everybody out at once is not slowed down", async () 
   const tokens = await many(150, (at) =>
     home.token({ claims: { sub: `person of the many ${at}` } }),
   );
-  const replies = await Promise.all(tokens.map((logout_token) => home.send({ logout_token })));
-  expect(
-    countOf(
-      replies.map(({ status }) => status),
-      200,
-    ),
-  ).toBe(150);
+  expect(counts(await sendAll(tokens), 200)).toEqual([150]);
   expect([(await home.report()).status, await home.isIn()]).toEqual([200, false]);
 });
 
@@ -51,9 +48,7 @@ test("after 50 invalid ones from a network, not even a valid one is checked", as
 
 test("wrong signatures count, also many at once", async () => {
   const tokens = await many(120, () => home.token({ signedBy: "foreign" }));
-  const replies = await Promise.all(tokens.map((logout_token) => home.send({ logout_token })));
-  const statuses = replies.map(({ status }) => status);
-  expect([countOf(statuses, 400), countOf(statuses, 429)]).toEqual([invalid, 120 - invalid]);
+  expect(counts(await sendAll(tokens), 400, 429)).toEqual([invalid, 120 - invalid]);
 });
 
 test("tokens of an unknown key count, and the keys are read for the first of them alone", async () => {
@@ -61,9 +56,7 @@ test("tokens of an unknown key count, and the keys are read for the first of the
   await home.provider.rotate();
   const asked = () => home.provider.requests.filter((path) => path === "/jwks").length;
   const before = asked();
-  const replies = await Promise.all(tokens.map((logout_token) => home.send({ logout_token })));
-  const statuses = replies.map(({ status }) => status);
-  expect([400, 503, 429].map((status) => countOf(statuses, status))).toEqual([1, invalid - 1, 20]);
+  expect(counts(await sendAll(tokens), 400, 503, 429)).toEqual([1, invalid - 1, 20]);
   home.clock.ms += 5_000;
   expect((await home.report()).status).toBe(429);
   expect(asked() - before).toBe(1);
@@ -72,11 +65,9 @@ test("tokens of an unknown key count, and the keys are read for the first of the
 test("what the provider signed does not count, even if it is refused", async () => {
   const used = { logout_token: await home.token() };
   expect((await home.send(used)).status).toBe(200);
-  const withoutSubject = {
-    logout_token: await home.token({ omit: ["sub"], claims: { sid: "s" } }),
-  };
-  const old = { logout_token: await home.token({ claims: { iat: 1, exp: 2 } }) };
-  for (const form of [used, withoutSubject, old]) {
+  const withoutSubject = await home.token({ omit: ["sub"], claims: { sid: "s" } });
+  const old = await home.token({ claims: { iat: 1, exp: 2 } });
+  for (const form of [used, { logout_token: withoutSubject }, { logout_token: old }]) {
     const replies = await many(invalid + 1, () => home.send(form));
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([400]));
   }
@@ -87,12 +78,7 @@ test("nor does what cannot be checked", async () => {
   const broken = { replies: { "/jwks": () => new Response("{}", { status: 500 }) } };
   const form = { logout_token: await home.token(broken) };
   const replies = await many(invalid + 1, () => home.send(form));
-  expect(
-    countOf(
-      replies.map(({ status }) => status),
-      503,
-    ),
-  ).toBe(invalid + 1);
+  expect(counts(replies, 503)).toEqual([invalid + 1]);
   expect(logged("a logout token could not be checked")).toBe(1);
   home.provider.lie = {};
   home.clock.ms += 5_000;
@@ -108,12 +94,7 @@ test("sign-ins of the network and its sign-outs have limits of their own", async
   const wrong = { body: { ticket: "x", search: "?x" } };
   const finish = () => nobody(home.gateway.platformUrl).ask("POST /api/session/oidc/finish", wrong);
   const attempts = await many(invalid + 1, finish);
-  expect(
-    countOf(
-      attempts.map(({ status }) => status),
-      429,
-    ),
-  ).toBe(1);
+  expect(counts(attempts, 429)).toEqual([1]);
   expect((await home.report()).status).toBe(200);
 });
 

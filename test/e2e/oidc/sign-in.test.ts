@@ -6,7 +6,6 @@ import {
   type Answer,
   joinMember,
   nobody,
-  password,
   refusalCode,
   signInWith,
   type Visitor,

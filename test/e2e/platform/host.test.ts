@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
-import { freePort } from "../../setup/platform-home.ts";
+import { briefGateway, freePort } from "../../setup/platform-home.ts";
 
 const publicUrl = "https://console.example.com";
 
@@ -59,21 +59,17 @@ describe("a request by a name that is not the platform's", () => {
 
 test("behind a proxy the name in SVC_PLATFORM_URL is the platform's, with any port", async () => {
   const port = freePort();
-  const proxied = await startTestGateway({
+  await using _proxied = await briefGateway({
     environment: {
       SVC_PLATFORM_URL: "https://Console.Example.com",
       SVC_PLATFORM_PORT: port,
     },
   });
-  try {
-    const url = `http://127.0.0.1:${port}`;
-    for (const host of ["console.example.com", "CONSOLE.example.com:443", `127.0.0.1:${port}`])
-      expect((await ask(url, host)).status).toBe(200);
-    for (const host of ["example.com", "console.example.com.evil.example"])
-      expect((await ask(url, host)).status).toBe(421);
-  } finally {
-    await proxied.stop();
-  }
+  const url = `http://127.0.0.1:${port}`;
+  for (const host of ["console.example.com", "CONSOLE.example.com:443", `127.0.0.1:${port}`])
+    expect((await ask(url, host)).status).toBe(200);
+  for (const host of ["example.com", "console.example.com.evil.example"])
+    expect((await ask(url, host)).status).toBe(421);
 });
 
 describe("a page at the same host", () => {
@@ -87,20 +83,16 @@ describe("a page at the same host", () => {
   test("may change something by https alone, where that is the platform's address", async () => {
     const port = freePort();
     const own = `127.0.0.1:${port}`;
-    const secure = await startTestGateway({
+    await using _secure = await briefGateway({
       environment: { SVC_PLATFORM_URL: publicUrl, SVC_PLATFORM_PORT: port },
     });
-    try {
-      const ask = async (origin: string, host: string) =>
-        (await change(`http://${own}`, origin, host)).status;
-      expect(await ask(publicUrl, "console.example.com")).toBe(401);
-      expect(await ask("http://console.example.com", "console.example.com")).toBe(403);
-      expect(await ask("https://console.example.com:444", "console.example.com:444")).toBe(403);
-      expect(await ask(`http://${own}`, own)).toBe(401);
-      expect(await ask("http://127.0.0.1:1", own)).toBe(403);
-    } finally {
-      await secure.stop();
-    }
+    const ask = async (origin: string, host: string) =>
+      (await change(`http://${own}`, origin, host)).status;
+    expect(await ask(publicUrl, "console.example.com")).toBe(401);
+    expect(await ask("http://console.example.com", "console.example.com")).toBe(403);
+    expect(await ask("https://console.example.com:444", "console.example.com:444")).toBe(403);
+    expect(await ask(`http://${own}`, own)).toBe(401);
+    expect(await ask("http://127.0.0.1:1", own)).toBe(403);
   });
 
   test("may change something by each of its own addresses where none is set", async () => {

@@ -252,63 +252,30 @@ describe("what goes on", () => {
 describe("a request that was not let in", () => {
   beforeAll(() => start());
 
-  interface Refusal {
-    readonly ask: () => Promise<Response>;
-    readonly outcome: string;
-    readonly endpoint?: string;
-    readonly model?: string;
-  }
   const get = (path: string, init: RequestInit = {}) => fetch(`${gateway.baseUrl}${path}`, init);
   const withKey = async (limits: object, credit?: bigint) => {
     const other = await openPayer(gateway, credit === undefined ? {} : { credit });
     await gateway.server.operations.keys.setLimits({ id: other.keyId, ...limits });
     return other;
   };
-  const refusals: Readonly<Record<string, Refusal>> = {
-    "without a key": {
-      ask: () => get("/chat/completions", { method: "POST" }),
-      outcome: "invalid_api_key",
-      endpoint: "chat",
-    },
-    "to a path that is not there": { ask: () => get("/nothing"), outcome: "not_found" },
-    "by a wrong method": { ask: () => get("/embeddings"), outcome: "method_not_allowed" },
-    "with half a body": {
-      ask: () => payer.call("/audio/speech", "{"),
-      outcome: "invalid_json",
-      endpoint: "speech",
-    },
-    "for a model that nobody knows": {
-      ask: () => chat("sk-svc-a-name-that-somebody-made-up"),
-      outcome: "model_not_allowed",
-      endpoint: "chat",
-    },
-    "for a model of another endpoint": {
-      ask: () => chat("vectors"),
-      outcome: "wrong_endpoint",
-      endpoint: "chat",
-      model: "vectors",
-    },
-    "with a field that is wrong": {
-      ask: () => chat("talker", { temperature: 3 }),
-      outcome: "invalid_request",
-      endpoint: "chat",
-      model: "talker",
-    },
-    "without money": {
-      ask: async () => (await withKey({ rpm: "9" }, 0n)).chat({ model: "talker" }),
-      outcome: "insufficient_quota",
-      endpoint: "chat",
-      model: "talker",
-    },
-    "over a limit": {
-      ask: async () => (await withKey({ tpm: "1" })).chat({ model: "talker", max_tokens: 99 }),
-      outcome: "rate_limit_exceeded",
-      endpoint: "chat",
-      model: "talker",
-    },
-  };
-  test.each(Object.entries(refusals))("%s is counted once, by its code", async (_, refusal) => {
-    const { ask, outcome, endpoint = "", model = "" } = refusal;
+  const withoutMoney = async () => (await withKey({ rpm: "9" }, 0n)).chat({ model: "talker" });
+  const overLimit = async () =>
+    (await withKey({ tpm: "1" })).chat({ model: "talker", max_tokens: 99 });
+  const madeUp = () => chat("sk-svc-a-name-that-somebody-made-up");
+  const post = () => get("/chat/completions", { method: "POST" });
+  const half = () => payer.call("/audio/speech", "{");
+  const wrongField = () => chat("talker", { temperature: 3 });
+  test.each<[string, () => Promise<Response>, outcome: string, endpoint: string, model: string]>([
+    ["without a key", post, "invalid_api_key", "chat", ""],
+    ["to a path that is not there", () => get("/nothing"), "not_found", "", ""],
+    ["by a wrong method", () => get("/embeddings"), "method_not_allowed", "", ""],
+    ["with half a body", half, "invalid_json", "speech", ""],
+    ["for a model that nobody knows", madeUp, "model_not_allowed", "chat", ""],
+    ["for a model of another endpoint", () => chat("vectors"), "wrong_endpoint", "chat", "vectors"],
+    ["with a field that is wrong", wrongField, "invalid_request", "chat", "talker"],
+    ["without money", withoutMoney, "insufficient_quota", "chat", "talker"],
+    ["over a limit", overLimit, "rate_limit_exceeded", "chat", "talker"],
+  ])("%s is counted once, by its code", async (_, ask, outcome, endpoint, model) => {
     const before = (await scrape()).sum(requests);
     expect((await ask()).ok).toBe(false);
     const metrics = await scrape();

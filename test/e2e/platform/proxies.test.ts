@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
-import { join, nobody, password } from "../../setup/platform-home.ts";
+import { briefGateway, join, nobody, password } from "../../setup/platform-home.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -64,15 +64,10 @@ describe("behind a trusted proxy", () => {
 });
 
 test("without trusted proxies the header is not read", async () => {
-  const plain = await startTestGateway();
-  try {
-    const email = "plain@example.com";
-    await join(plain.platformUrl, await newLink(plain), { email });
-    const fail = (at: number) =>
-      signIn(plain, { email, given: "a guess", from: `198.51.100.${at}` });
-    for (let at = 0; at < 10; at++) expect((await fail(at)).status).toBe(401);
-    expect((await fail(10)).status).toBe(429);
-  } finally {
-    await plain.stop();
-  }
+  await using plain = await briefGateway();
+  const email = "plain@example.com";
+  await join(plain.platformUrl, await newLink(plain), { email });
+  const fail = (at: number) => signIn(plain, { email, given: "a guess", from: `198.51.100.${at}` });
+  for (let at = 0; at < 10; at++) expect((await fail(at)).status).toBe(401);
+  expect((await fail(10)).status).toBe(429);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { startTestGateway } from "../../setup/harness.ts";
 import {
+  briefGateway,
   idOf,
   join,
   joinMember,
@@ -65,16 +65,12 @@ describe("links, tokens and keys of the playground end with the part of who made
 
 describe("a link", () => {
   test("of the first start is of no use once somebody is the operator", async () => {
-    const fresh = await startTestGateway();
-    try {
-      const first = await fresh.server.operations.operators.first({});
-      const { link } = await fresh.server.operations.operators.invite({});
-      await join(fresh.platformUrl, link, { email: "other@example.com" });
-      const { status } = await lookAt(fresh.platformUrl, first?.link);
-      expect(status).toBe(404);
-    } finally {
-      await fresh.stop();
-    }
+    await using fresh = await briefGateway();
+    const first = await fresh.server.operations.operators.first({});
+    const { link } = await fresh.server.operations.operators.invite({});
+    await join(fresh.platformUrl, link, { email: "other@example.com" });
+    const { status } = await lookAt(fresh.platformUrl, first?.link);
+    expect(status).toBe(404);
   });
 
   test("to choose a new password is of no use once the password was changed", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { startTestGateway } from "../../setup/harness.ts";
 import {
+  briefGateway,
   freePort,
   join,
   joinMember,
@@ -192,39 +192,35 @@ describe("a session", () => {
   test("over https has a cookie that is Secure and of this host alone, and no other is read", async () => {
     const publicUrl = "https://console.example.com";
     const port = freePort();
-    const secure = await startTestGateway({
+    await using secure = await briefGateway({
       environment: { SVC_PLATFORM_URL: publicUrl, SVC_PLATFORM_PORT: port },
     });
-    try {
-      const first = await secure.server.operations.operators.first({});
-      expect(first?.link).toStartWith(`${publicUrl}/join#`);
-      const browser = visitor(`http://127.0.0.1:${port}`, { origin: publicUrl });
-      const given = { email: "ada@example.com", password };
-      const joined = await browser.ask("POST /api/invites/accept", {
-        body: { ...given, name: "Ada", token: first?.link.split("#")[1] },
-      });
-      const again = await browser.ask("POST /api/session", { body: given });
-      for (const { status, response } of [joined, again]) {
-        expect(status).toBe(200);
-        expect(response.headers.getSetCookie()).toEqual([
-          expect.stringMatching(
-            /^__Host-svc_session=browser-[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict; Secure$/,
-          ),
-        ]);
-      }
-      const [cookie = ""] = (again.response.headers.getSetCookie()[0] ?? "").split(";");
-      const bound = { "x-svc-session": again.body.binding };
-      const ask = (sent: string) =>
-        browser.ask("GET /api/me/sessions", { headers: { cookie: sent, ...bound } });
-      expect((await ask(cookie)).status).toBe(200);
-      // Any page of a neighbouring host could have set this one.
-      expect((await ask(cookie.replace("__Host-", ""))).status).toBe(401);
-      const out = await browser.ask("DELETE /api/session", { headers: { cookie, ...bound } });
-      expect(out.response.headers.getSetCookie()[0]).toEndWith("; Secure");
-      expect((await ask(cookie)).status).toBe(401);
-    } finally {
-      await secure.stop();
+    const first = await secure.server.operations.operators.first({});
+    expect(first?.link).toStartWith(`${publicUrl}/join#`);
+    const browser = visitor(`http://127.0.0.1:${port}`, { origin: publicUrl });
+    const given = { email: "ada@example.com", password };
+    const joined = await browser.ask("POST /api/invites/accept", {
+      body: { ...given, name: "Ada", token: first?.link.split("#")[1] },
+    });
+    const again = await browser.ask("POST /api/session", { body: given });
+    for (const { status, response } of [joined, again]) {
+      expect(status).toBe(200);
+      expect(response.headers.getSetCookie()).toEqual([
+        expect.stringMatching(
+          /^__Host-svc_session=browser-[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict; Secure$/,
+        ),
+      ]);
     }
+    const [cookie = ""] = (again.response.headers.getSetCookie()[0] ?? "").split(";");
+    const bound = { "x-svc-session": again.body.binding };
+    const ask = (sent: string) =>
+      browser.ask("GET /api/me/sessions", { headers: { cookie: sent, ...bound } });
+    expect((await ask(cookie)).status).toBe(200);
+    // Any page of a neighbouring host could have set this one.
+    expect((await ask(cookie.replace("__Host-", ""))).status).toBe(401);
+    const out = await browser.ask("DELETE /api/session", { headers: { cookie, ...bound } });
+    expect(out.response.headers.getSetCookie()[0]).toEndWith("; Secure");
+    expect((await ask(cookie)).status).toBe(401);
   });
 });
 

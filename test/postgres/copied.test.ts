@@ -1,18 +1,17 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createHome, type Home } from "../setup/child.ts";
 import { createDatabase, dropDatabase } from "../setup/postgres.ts";
 
 /** What becomes of both databases after a copy. */
-setDefaultTimeout(60_000);
 
 let home: Home;
 let url: string;
 beforeEach(async () => {
   home = createHome();
   url = await createDatabase();
-  expect((await home.svc(["account", "create", "payer"])).code).toBe(0);
+  await home.ok("account create payer");
 });
 afterEach(async () => {
   await home.remove();
@@ -37,15 +36,15 @@ test("a database that was copied serves no more, and can be read", async () => {
     });
     expect(stderr).toContain(`${place()}.`);
   }
-  expect((await home.svc(["ledger", "verify"])).code).toBe(0);
-  expect((await home.svc(["receipt", "list"])).code).toBe(0);
+  await home.ok("ledger verify");
+  await home.ok("receipt list");
 });
 
 test("the address can come from a file, so that its password is in no list of processes", async () => {
   const file = join(home.dataDir, "database-url");
   writeFileSync(file, `${url}\n`, { mode: 0o600 });
   const environment = { SVC_DATABASE_URL_FILE: file };
-  const { code, stdout } = await home.svc(["store", "copy"], { environment });
+  const { code, stdout } = await home.svc("store copy", { environment });
   expect(code).toBe(0);
   expect(stdout).toContain(`to ${place().replace("postgres://", "postgres://postgres@")}`);
 });
@@ -80,7 +79,7 @@ test("a copy that is canceled leaves the SQLite database to servers again", asyn
   expect(code).toBe(0);
   expect(stdout).toMatch(/^canceled Servers can start on \S+svc\.db again\.\n/);
   expect(stdout).toContain(`Do not start one on ${place()} as well`);
-  expect((await home.svc(["account", "list"])).code).toBe(0);
+  await home.ok("account list");
   const again = await copy("--cancel");
   expect(again.code).toBe(3);
   expect(again.stderr).toContain("was not copied, so there is nothing to cancel.");

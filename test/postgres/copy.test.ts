@@ -229,14 +229,14 @@ test("a copy does not continue with a source that has been used since", async ()
     ]),
   );
   await expectRefused("the SQLite database is another one or has been used since", 4);
-  const migrated = await home.svc(["migrate"], { environment: { SVC_DATABASE_URL: url } });
+  const migrated = await home.svc("migrate", { environment: { SVC_DATABASE_URL: url } });
   expect(migrated.stdout).toContain(`The database has an unfinished copy of ${path()}.`);
 });
 
 test("a copy goes into an empty database alone", async () => {
   expect((await copy()).code).toBe(0);
-  await home.svc(["store", "copy", "--cancel"]);
-  await home.svc(["account", "create", "later"]);
+  await home.svc("store copy --cancel");
+  await home.svc("account create later");
   await expectRefused("The PostgreSQL database is not empty: its table accounts has rows.", 4);
 });
 
@@ -275,12 +275,12 @@ test("a ledger that is wrong is not copied, and leaves the target empty", async 
 });
 
 test("an address that is none, and a database that is not there, are named", async () => {
-  const wrong = await home.svc(["store", "copy", "--to", "mysql://x"]);
+  const wrong = await home.svc("store copy --to mysql://x");
   expect(wrong.stderr).toContain("--to: Must be the address of a PostgreSQL database");
-  const away = await home.svc(["store", "copy", "--to", "postgres://u:secret@127.0.0.1:1/x"]);
+  const away = await home.svc("store copy --to postgres://u:secret@127.0.0.1:1/x");
   expect(away.stderr).toContain("127.0.0.1:1");
   expect(away.stderr).not.toMatch(/secret|SVC_DATABASE_URL/);
-  const none = await home.svc(["store", "copy"]);
+  const none = await home.svc("store copy");
   expect(none.code).toBe(2);
   expect(none.stderr).toContain("or SVC_DATABASE_URL must be set to one");
   const bare = createHome({ isBare: true });

@@ -40,18 +40,18 @@ describe("svc migrate on SQLite", () => {
       pending: compareSchema(["0001-foundation"]).lacking,
       dry_run: true,
     };
-    expect(await home.json<object>(["migrate", "--dry-run"])).toMatchObject(view);
-    expect(await home.json<object>(["migrate", "--dry-run"])).toMatchObject(view);
-    const { stdout, code } = await home.svc(["migrate"]);
+    expect(await home.json<object>("migrate --dry-run")).toMatchObject(view);
+    expect(await home.json<object>("migrate --dry-run")).toMatchObject(view);
+    const { stdout, code } = await home.svc("migrate");
     for (const name of view.pending) expect(stdout).toContain(`applied ${name}`);
     expect(code).toBe(0);
-    expect((await home.svc(["migrate"])).stdout).toContain("The schema is up to date.");
+    expect((await home.svc("migrate")).stdout).toContain("The schema is up to date.");
   });
 
   test("needs the server to be stopped, but for a look", async () => {
     const server = await home.serve();
-    expect((await home.svc(["migrate", "--dry-run"])).code).toBe(0);
-    const { code, stderr } = await home.svc(["migrate"]);
+    await home.ok("migrate --dry-run");
+    const { code, stderr } = await home.svc("migrate");
     expect(stderr).toContain("is in use");
     expect(code).toBe(5);
     await server.stop();

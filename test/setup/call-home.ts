@@ -1,8 +1,16 @@
+import { afterAll, beforeEach } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type FakeUpstream, startFakeUpstream } from "../fake/upstream.ts";
-import { type ChildServer, createHome, type Finished, type Home } from "./child.ts";
+import {
+  type ChildServer,
+  createHome,
+  type Finished,
+  type Home,
+  listOf,
+  type Words,
+} from "./child.ts";
 import { standardManifest } from "./harness.ts";
 
 const main = resolve(import.meta.dir, "../../src/main.ts");
@@ -22,17 +30,17 @@ export interface CallHome {
   /** Where the commands run and leave their files. */
   readonly folder: string;
   /** A command in a process of its own, for its signals and pipes. */
-  start(words: readonly string[], stdin?: string): CallChild;
+  start(words: Words, stdin?: string): CallChild;
   /** The same, to its end. */
-  run(words: readonly string[], stdin?: string): Promise<Ended>;
+  run(words: Words, stdin?: string): Promise<Ended>;
   /** One command to its end, in this process. */
-  svc(words: readonly string[], stdin?: string): Promise<Finished>;
+  svc(words: Words, stdin?: string): Promise<Finished>;
   /** Runs a script in a POSIX shell, with the first start's key in KEY. */
   shell(script: string): Promise<Ended>;
   stop(): Promise<void>;
 }
 
-export async function startCallHome(): Promise<CallHome> {
+async function startCallHome(): Promise<CallHome> {
   const upstream = await startFakeUpstream();
   const home = createHome();
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
@@ -52,7 +60,7 @@ export async function startCallHome(): Promise<CallHome> {
       stderr: "pipe",
     });
   const start: CallHome["start"] = (words, stdin) =>
-    spawn([process.execPath, main, ...words], stdin === undefined ? {} : { stdin });
+    spawn([process.execPath, main, ...listOf(words)], stdin === undefined ? {} : { stdin });
   return {
     home,
     server,
@@ -76,6 +84,14 @@ export async function startCallHome(): Promise<CallHome> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** One for all tests of a file; its upstream is reset before each. */
+export async function useCallHome(): Promise<CallHome> {
+  const calls = await startCallHome();
+  afterAll(() => calls.stop());
+  beforeEach(() => calls.upstream.reset());
+  return calls;
 }
 
 async function ended(child: CallChild): Promise<Ended> {

@@ -16,6 +16,9 @@ export interface Finished {
   readonly stderr: string;
 }
 
+/** The words of a command; those of a text are between its spaces. */
+export type Words = string | readonly string[];
+
 /** A folder of its own for one server and the commands beside it. */
 export interface Home {
   readonly dataDir: string;
@@ -23,13 +26,17 @@ export interface Home {
   readonly configPath: string;
   writeConfig(text: string): void;
   /** Runs one `svc` command to its end: in this process, unless the options need one of its own. */
-  svc(words: readonly string[], options?: SvcOptions): Promise<Finished>;
+  svc(words: Words, options?: SvcOptions): Promise<Finished>;
+  /** What a command prints that must succeed without a warning. */
+  ok(words: Words, options?: SvcOptions): Promise<string>;
   /** The result of a command that must succeed, from its --json. */
-  json<T>(words: readonly string[], options?: SvcOptions): Promise<T>;
+  json<T>(words: Words, options?: SvcOptions): Promise<T>;
   /** Starts `svc serve` and waits until it listens. */
   serve(environment?: Environment, options?: ServeOptions): Promise<ChildServer>;
   /** Kills what still runs and removes the folder. */
   remove(): Promise<void>;
+  /** The same, at the end of a block that holds it with `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 interface ServeOptions {
@@ -58,6 +65,10 @@ export interface ChildServer {
   readonly exited: Promise<number>;
   /** Of its own, or of the tests. */
   readonly pid: number;
+  /** POSTs JSON to a path below /v1, with the key that the first start printed or with another. */
+  post(path: string, body: object, key?: string): Promise<Response>;
+  /** The status of a call that costs nothing, with this key. */
+  statusFor(key: string | undefined): Promise<number>;
   stdout(): string;
   stderr(): string;
   /** Resolves when this text has come on stdout. */
@@ -110,33 +121,46 @@ export function createHome({
     const { environment = {}, stdin, isProcess = areProcesses } = options;
     const start =
       isProcess || Object.keys(environment).some(isReadByRuntime) ? startProcess : startHere;
-    const command = start(words, environmentWith(environment), stdin);
+    const command = start(listOf(words), environmentWith(environment), stdin);
     const code = await command.exited;
     return { code, stdout: command.stdout.text, stderr: command.stderr.text };
+  };
+  const must = async (words: readonly string[], options?: SvcOptions): Promise<Finished> => {
+    const finished = await svc(words, options);
+    const { code, stderr } = finished;
+    if (code !== 0) throw new Error(`svc ${words.join(" ")} ended with ${code}: ${stderr}`);
+    return finished;
+  };
+  const remove = async () => {
+    for (const server of running) server.end();
+    await Promise.all([...running].map(({ exited }) => exited));
+    rmSync(root, { recursive: true, force: true });
   };
   return {
     dataDir,
     configPath,
     writeConfig: (text) => writeFileSync(configPath, text),
     svc,
-    async json(words, options) {
-      const { code, stdout, stderr } = await svc([...words, "--json"], options);
-      if (code !== 0) throw new Error(`svc ${words.join(" ")} ended with ${code}: ${stderr}`);
-      return JSON.parse(stdout);
+    async ok(words, options) {
+      const { stdout, stderr } = await must(listOf(words), options);
+      if (stderr !== "") throw new Error(`svc ${words} warns: ${stderr}`);
+      return stdout;
     },
+    json: async (words, options) =>
+      JSON.parse((await must([...listOf(words), "--json"], options)).stdout),
     async serve(environment, { isProcess = areProcesses, flags = [] } = {}) {
       const start = isProcess ? startProcess : startHere;
       const server = await listening(start(["serve", ...flags], environmentWith(environment)));
       running.add(server);
       return server;
     },
-    async remove() {
-      for (const server of running) server.end();
-      await Promise.all([...running].map(({ exited }) => exited));
-      rmSync(root, { recursive: true, force: true });
-    },
+    remove,
+    [Symbol.asyncDispose]: remove,
   };
 }
+
+export const listOf = (words: Words): readonly string[] =>
+  typeof words === "string" ? words.split(" ") : words;
 
 /** Proxies and authorities are the runtime's own: it reads them when a process starts. */
 const isReadByRuntime = (name: string) => /_proxy$|^NODE_EXTRA_CA_CERTS$/i.test(name);
@@ -215,13 +239,22 @@ async function listening({
   const baseUrl = found(/gateway {3}(\S+)/);
   if (baseUrl === undefined)
     throw new Error(`the server did not start: ${stdout.text}${stderr.text}`);
+  const key = found(/(sk-svc-\w+)/);
+  const withKey = (own: string | undefined) => ({ authorization: `Bearer ${own}` });
   return {
     pid,
     baseUrl,
+    post: (path, body, own = key) =>
+      fetch(`${baseUrl}${path}`, {
+        method: "POST",
+        headers: { ...withKey(own), "content-type": "application/json" },
+        body: JSON.stringify(body),
+      }),
+    statusFor: async (own) => (await fetch(`${baseUrl}/models`, { headers: withKey(own) })).status,
     origin: baseUrl.replace(/\/v1$/, ""),
     platformUrl: found(/console {3}(\S+)/) ?? "",
     operatorLink: found(/operator {2}(\S+)/),
-    key: found(/(sk-svc-\w+)/),
+    key,
     exited,
     stdout: () => stdout.text,
     stderr: () => stderr.text,

@@ -1,10 +1,10 @@
 /** A command line of its own in front of a fake vendor, for the tests of `svc provider`. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "bun:test";
-import type { ProviderView } from "../../src/platform/providers/schemas.ts";
+import type { ProviderView, TrialView, TroubleView } from "../../src/platform/providers/schemas.ts";
 import { type FakeUpstream, type ReplySource, startFakeUpstream } from "../fake/upstream.ts";
 import { willingVendor } from "../fake/willing-vendor.ts";
-import { createHome, type Finished, type Home } from "./child.ts";
+import { createHome, type Environment, type Finished, type Home } from "./child.ts";
 
 export interface ProviderHome {
   readonly upstream: FakeUpstream;
@@ -14,6 +14,14 @@ export interface ProviderHome {
   list(): Promise<readonly ProviderView[]>;
   /** All that is in force, as `svc export` prints it. */
   exported(): Promise<string>;
+  /** The address of the fake without its path. */
+  origin(): string;
+  /** Applies this text as the config file. */
+  apply(text: string): Promise<string>;
+  /** Applies one provider `p` with these fields, and a chat model on it. */
+  applied(fields: string, model?: string): Promise<void>;
+  /** What is said of the first call of a `svc provider test p` that fails. */
+  problemOf(environment?: Environment): Promise<TroubleView>;
   /** The words that connect the fake as `mine`. */
   own(more?: string): string;
 }
@@ -32,7 +40,27 @@ export function useProviderHome(reply: ReplySource | undefined = willingVendor):
     home = createHome();
   });
   afterEach(() => home.remove());
+  const apply = (text: string) => {
+    home.writeConfig(text);
+    return home.ok("apply");
+  };
   return {
+    apply,
+    origin: () => new URL(upstream.baseUrl).origin,
+    async applied(fields, model = "") {
+      await apply(`providers:
+  p: { ${fields} }
+models:
+  m: { endpoint: chat, price: { input: 1, output: 1 }, ${model}routes: [{ provider: p, model: big-1 }] }
+`);
+    },
+    async problemOf(environment = {}) {
+      const { code, stdout } = await home.svc("provider test p --json", { environment });
+      expect(code).toBe(1);
+      const [first]: readonly TrialView[] = JSON.parse(stdout);
+      if (!first?.problem) throw new Error(`nothing failed: ${stdout}`);
+      return first.problem;
+    },
     get upstream() {
       return upstream;
     },
@@ -44,9 +72,4 @@ export function useProviderHome(reply: ReplySource | undefined = willingVendor):
     exported: async () => (await home.svc(["export"])).stdout,
     own: (more = "") => `mine --base-url ${upstream.baseUrl} --allow-private${more}`,
   };
-}
-
-export function succeeds({ code, stderr, stdout }: Finished): string {
-  expect([code, stderr]).toEqual([0, ""]);
-  return stdout;
 }

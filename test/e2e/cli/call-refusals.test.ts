@@ -1,13 +1,7 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { type CallHome, startCallHome } from "../../setup/call-home.ts";
+import { expect, test } from "bun:test";
+import { useCallHome } from "../../setup/call-home.ts";
 
-setDefaultTimeout(60_000);
-
-let calls: CallHome;
-beforeAll(async () => {
-  calls = await startCallHome();
-});
-afterAll(() => calls.stop());
+const calls = await useCallHome();
 
 test("a rejected call prints the gateway's message and exits with 1", async () => {
   const cases: readonly (readonly [words: string, says: string])[] = [
@@ -19,7 +13,7 @@ test("a rejected call prints the gateway's message and exits with 1", async () =
     ["chat Hi --model m --key k --url http://127.0.0.1:1", "Cannot reach the gateway"],
   ];
   for (const [words, says] of cases) {
-    const { code, stdout, stderr } = await calls.svc(words.split(" "));
+    const { code, stdout, stderr } = await calls.svc(words);
     expect([words, code, stdout]).toEqual([words, 1, ""]);
     expect(stderr).toStartWith("error: ");
     expect(stderr).toContain(says);
@@ -39,7 +33,7 @@ test("a refused value is invalid, and its flag is named", async () => {
     ["say Hi --voice Nobody", "voice", "--voice: Must be one of: Kore"],
   ];
   for (const [words, field, says] of cases) {
-    const { code, stdout, stderr } = await calls.svc(words.split(" "));
+    const { code, stdout, stderr } = await calls.svc(words);
     expect([words, code, stdout]).toEqual([words, 2, ""]);
     expect(stderr).toStartWith(`error: ${says}`);
     const json = await calls.svc([...words.split(" "), "--json"]);
@@ -49,7 +43,7 @@ test("a refused value is invalid, and its flag is named", async () => {
 });
 
 test("a model that does not exist is not found, and the closest one is suggested", async () => {
-  const unknown = await calls.svc("chat Hi --model svc-3-flsh".split(" "));
+  const unknown = await calls.svc("chat Hi --model svc-3-flsh");
   expect(unknown.code).toBe(3);
   expect(unknown.stderr).toBe(
     'error: Model "svc-3-flsh" does not exist. Did you mean "svc-3-flash"?\nTry: svc model list\n',
@@ -59,7 +53,7 @@ test("a model that does not exist is not found, and the closest one is suggested
 test("the gateway is not connected to itself", async () => {
   const { port } = new URL(calls.server.origin);
   const words = `provider add llamacpp --base-url http://localhost:${port}/v1 --no-models`;
-  const { code, stderr } = await calls.svc(words.split(" "));
+  const { code, stderr } = await calls.svc(words);
   expect([code, stderr]).toEqual([
     2,
     `error: --base-url: localhost:${port} is this gateway. Start the server on another port and pass --base-url.\n`,

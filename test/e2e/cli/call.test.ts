@@ -1,40 +1,24 @@
-import {
-  afterAll,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connectControl } from "../../../src/platform/control-socket.ts";
 import { chatAnswers, chatStreams } from "../../fake/recordings.ts";
-import { type CallHome, startCallHome } from "../../setup/call-home.ts";
+import { useCallHome } from "../../setup/call-home.ts";
 import { createHome } from "../../setup/child.ts";
-
-setDefaultTimeout(60_000);
+import { type Refused, refusal, refusesAll, succeeds } from "../../setup/outcomes.ts";
 
 const answer = "Hello! How can I help?";
 
-let calls: CallHome;
-beforeAll(async () => {
-  calls = await startCallHome();
-});
-afterAll(() => calls.stop());
-beforeEach(() => calls.upstream.reset());
+const calls = await useCallHome();
 
 describe("svc chat", () => {
   test("prints the whole completion with --json, from a prompt on stdin and all options", async () => {
     calls.upstream.replyWith(chatAnswers.plain());
     const options =
       "--system Brief --temperature 0.5 --max-tokens 9 --seed=-1 --stop a --stop b --model svc-2-flash";
-    const { code, stdout } = await calls.run(
-      ["chat", "-", "--json", ...options.split(" ")],
-      "A\nB\n",
+    const stdout = succeeds(
+      await calls.run(["chat", "-", "--json", ...options.split(" ")], "A\nB\n"),
     );
-    expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       object: "chat.completion",
       model: "svc-2-flash",
@@ -70,12 +54,13 @@ describe("svc chat", () => {
 
 describe("--curl", () => {
   const throughCurl = async (words: readonly string[], stdin?: string) => {
-    const { code, stdout } = await calls.svc([...words, "--curl"], stdin);
-    expect(code).toBe(0);
+    const stdout = succeeds(await calls.svc([...words, "--curl"], stdin));
     expect(stdout).toMatch(/^# Set KEY .*svc key create.*\n.*curl .*\n$/);
     expect(stdout).not.toContain("sk-svc-…\n");
     expect(calls.upstream.requests).toBeEmpty();
-    return calls.shell(stdout);
+    const reply = await calls.shell(stdout);
+    expect(reply.code).toBe(0);
+    return reply.stdout;
   };
 
   test("prints a line that asks the same, whatever is in the prompt", async () => {
@@ -88,8 +73,7 @@ describe("--curl", () => {
       const [asked] = calls.upstream.requests;
       calls.upstream.reset();
       calls.upstream.replyWith(chatAnswers.plain());
-      const { code, stdout } = await throughCurl(words, prompt);
-      expect(code).toBe(0);
+      const stdout = await throughCurl(words, prompt);
       expect(JSON.parse(stdout).choices).toEqual(JSON.parse(own.stdout).choices);
       expect(calls.upstream.requests[0]?.json).toEqual(asked?.json);
       expect(asked?.json).toMatchObject({ messages: [{ content: "it's" }, { content: prompt }] });
@@ -98,53 +82,46 @@ describe("--curl", () => {
 
   test("streams where the command streams", async () => {
     calls.upstream.replyWith(chatStreams.openai());
-    const { stdout } = await throughCurl(["chat", "Hi"]);
+    const stdout = await throughCurl(["chat", "Hi"]);
     expect(stdout).toStartWith("data: {");
     expect(stdout).toEndWith("data: [DONE]\n\n");
   });
 
   test("takes another gateway's address without asking it", async () => {
-    const { stdout } = await calls.svc("chat Hi --curl --url https://models.example".split(" "));
+    const { stdout } = await calls.svc("chat Hi --curl --url https://models.example");
     expect(stdout).toContain("https://models.example/v1/chat/completions");
     expect(stdout).toContain('"model":"svc-3-flash"');
   });
 });
 
 describe("the key", () => {
-  const statusWith = async (baseUrl: string, key: string) =>
-    (await fetch(`${baseUrl}/models`, { headers: { authorization: `Bearer ${key}` } })).status;
-
   test("that is made for a call is in no list, not stored, and ends with the server", async () => {
-    const home = createHome();
-    try {
-      const server = await home.serve();
-      const before = await home.json<readonly { readonly id: string }[]>(["key", "list"]);
-      const running = await connectControl(home.dataDir);
-      if (running === undefined) throw new Error("no server runs");
-      const made = await running.operations.gateway.createTemporaryKey({});
-      const inMinutes = (Date.parse(made.expires_at) - Date.now()) / 60_000;
-      expect(inMinutes).toBeGreaterThan(13);
-      expect(inMinutes).toBeLessThanOrEqual(15);
-      expect(made.base_url).toBe(server.baseUrl);
-      expect(await statusWith(server.baseUrl, made.key)).toBe(200);
-      expect(before).toHaveLength(1);
-      expect(await home.json<readonly unknown[]>(["key", "list"])).toEqual(before);
-      expect(await home.json<unknown>(["account", "show", "default"])).toMatchObject({
-        id: made.account,
-        key_list: before.map(({ id }) => ({ id })),
-      });
-      expect(await server.stop()).toBe(0);
-      const restarted = await home.serve();
-      expect(await statusWith(restarted.baseUrl, made.key)).toBe(401);
-      expect(await statusWith(restarted.baseUrl, server.key ?? "")).toBe(200);
-    } finally {
-      await home.remove();
-    }
+    await using home = createHome();
+    const server = await home.serve();
+    const before = await home.json<readonly { readonly id: string }[]>("key list");
+    const running = await connectControl(home.dataDir);
+    if (running === undefined) throw new Error("no server runs");
+    const made = await running.operations.gateway.createTemporaryKey({});
+    const inMinutes = (Date.parse(made.expires_at) - Date.now()) / 60_000;
+    expect(inMinutes).toBeGreaterThan(13);
+    expect(inMinutes).toBeLessThanOrEqual(15);
+    expect(made.base_url).toBe(server.baseUrl);
+    expect(await server.statusFor(made.key)).toBe(200);
+    expect(before).toHaveLength(1);
+    expect(await home.json<readonly unknown[]>("key list")).toEqual(before);
+    expect(await home.json<unknown>("account show default")).toMatchObject({
+      id: made.account,
+      key_list: before.map(({ id }) => ({ id })),
+    });
+    expect(await server.stop()).toBe(0);
+    const restarted = await home.serve();
+    expect(await restarted.statusFor(made.key)).toBe(401);
+    expect(await restarted.statusFor(server.key ?? "")).toBe(200);
   });
 
   test("may be given, and may be one that can call a single model", async () => {
     const created = await calls.home.json<{ key: string }>(
-      "key create --account default --models svc-2-flash".split(" "),
+      "key create --account default --models svc-2-flash",
     );
     calls.upstream.replyWith(chatStreams.openai());
     const { stdout } = await calls.svc(["chat", "Hi", "--key", created.key]);
@@ -153,32 +130,21 @@ describe("the key", () => {
   });
 
   test("is paid for by the only account or the one that is named", async () => {
-    const home = createHome();
-    try {
-      const server = await home.serve({ SVC_FIRST_KEY: "off" });
-      const says = async (words: string) => {
-        const { code, stderr } = await home.svc(`chat Hi ${words}`.split(" "));
-        return { code, stderr };
-      };
-      const refusal = (code: number, words: string) => ({
-        code,
-        stderr: expect.stringContaining(words),
-      });
-      const noModel = refusal(3, "No chat model is available");
-      expect(await says("")).toEqual(refusal(3, "svc account create"));
-      await home.json(["account", "create", "one"]);
-      expect(await says("")).toEqual(noModel);
-      await home.json(["account", "create", "two"]);
-      expect(await says("")).toEqual(refusal(2, "--account"));
-      expect(await says("--account two")).toEqual(noModel);
-      expect(await says("--account three")).toEqual(refusal(3, "three"));
-      await home.json(["account", "create", "default"]);
-      expect(await says("")).toEqual(noModel);
-      expect(await server.stop()).toBe(0);
-      expect(await says("")).toEqual(refusal(1, "Try: svc serve"));
-    } finally {
-      await home.remove();
-    }
+    await using home = createHome();
+    const server = await home.serve({ SVC_FIRST_KEY: "off" });
+    const says = (words: string) => home.svc(`chat Hi ${words}`);
+    const noModel = refusal(3, "No chat model is available");
+    expect(await says("")).toMatchObject(refusal(3, "svc account create"));
+    await home.json("account create one");
+    expect(await says("")).toMatchObject(noModel);
+    await home.json("account create two");
+    expect(await says("")).toMatchObject(refusal(2, "--account"));
+    expect(await says("--account two")).toMatchObject(noModel);
+    expect(await says("--account three")).toMatchObject(refusal(3, "three"));
+    await home.json("account create default");
+    expect(await says("")).toMatchObject(noModel);
+    expect(await server.stop()).toBe(0);
+    expect(await says("")).toMatchObject(refusal(1, "Try: svc serve"));
   });
 });
 
@@ -231,16 +197,16 @@ test("an address that is not a gateway is reported as such", async () => {
   const other = Bun.serve({ port: 0, fetch: () => new Response("<p>Hi", { status: 404 }) });
   try {
     const words = `chat Hi --model m --key k --url ${other.url.href}v2/`.split(" ");
-    const { code, stderr } = await calls.svc(words);
-    expect(code).toBe(1);
-    expect(stderr).toContain(`${other.url.href}v2 returned 404 without an API error`);
+    expect(await calls.svc(words)).toMatchObject(
+      refusal(1, `${other.url.href}v2 returned 404 without an API error`),
+    );
   } finally {
     await other.stop(true);
   }
 });
 
 test("wrong words are refused before anything is called", async () => {
-  const cases: readonly (readonly [words: string, code: number, says: string])[] = [
+  const cases: readonly Refused[] = [
     ["chat", 2, "PROMPT is missing"],
     ["chat -", 2, "PROMPT is empty"],
     ["chat Hi --temperature warm", 2, "--temperature: Expected a number"],
@@ -257,11 +223,6 @@ test("wrong words are refused before anything is called", async () => {
     ["say Hi -o .", 2, ". is a directory"],
   ];
   writeFileSync(join(calls.folder, "text.txt"), "text");
-  for (const [words, code, says] of cases) {
-    const result = await calls.svc(words.split(" "));
-    expect([words, result.code]).toEqual([words, code]);
-    expect(result.stderr).toContain(says);
-    expect(result.stdout).toBe("");
-  }
+  await refusesAll((words) => calls.svc(words), cases);
   expect(calls.upstream.requests).toBeEmpty();
 });

@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { OpenAI } from "openai";
 import { chatAnswers } from "../../fake/recordings.ts";
-import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { thrownBy } from "../../replies/refusal.ts";
 import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
-
-setDefaultTimeout(60_000);
+import { useFakeUpstream } from "../../setup/use-upstream.ts";
 
 const unlimited = { rpm: null, tpm: null, concurrency: null, budget: null };
 const chat = { messages: [{ role: "user" as const, content: "Hi" }] };
 
-let upstream: FakeUpstream;
+const upstream = await useFakeUpstream();
 beforeAll(async () => {
-  upstream = await startFakeUpstream();
   upstream.replyWith(chatAnswers.plain());
 });
-afterAll(() => upstream.stop());
 
 const manifest = () => standardManifest.replaceAll("UPSTREAM", upstream.baseUrl);
 const clientOf = ({ baseUrl }: ChildServer, apiKey: string) =>
@@ -37,13 +33,12 @@ describe("without a server", () => {
   beforeAll(async () => {
     home = createHome();
     home.writeConfig(manifest());
-    const { code } = await home.svc(["apply", home.configPath]);
-    expect(code).toBe(0);
+    await home.ok(["apply", home.configPath]);
   });
   afterAll(() => home.remove());
 
   test("JSON has the fields that scripts rely on", async () => {
-    const account = await home.json<Record<string, unknown>>(["account", "create", "acme"]);
+    const account = await home.json<Record<string, unknown>>("account create acme");
     expect(account).toEqual({
       id: expect.stringMatching(/^acct_/),
       name: "acme",
@@ -55,7 +50,7 @@ describe("without a server", () => {
       limits: unlimited,
     });
     const key = await home.json<Record<string, unknown>>(
-      "key create --account acme --name ci --models svc-3-flash --expires 2999-01-31".split(" "),
+      "key create --account acme --name ci --models svc-3-flash --expires 2999-01-31",
     );
     const { key: secret, warnings, ...view } = key;
     expect(warnings).toEqual([]);
@@ -78,17 +73,17 @@ describe("without a server", () => {
       previous: null,
       limits: unlimited,
     });
-    expect(await home.json<unknown>(["key", "list", "--account", "acme"])).toEqual([
+    expect(await home.json<unknown>("key list --account acme")).toEqual([
       { ...view, account_name: "acme" },
     ]);
     const unsure = await home.json<Record<string, unknown>>(
-      "key create --account acme --models nope".split(" "),
+      "key create --account acme --models nope",
     );
     expect(unsure["warnings"]).toEqual([
       expect.stringContaining('Model "nope" does not exist yet'),
     ]);
     await home.svc(["key", "revoke", String(unsure["id"])]);
-    expect(await home.json<unknown>(["account", "show", "acme"])).toEqual({
+    expect(await home.json<unknown>("account show acme")).toEqual({
       ...account,
       as_of: expect.any(String),
       is_complete: true,
@@ -102,11 +97,11 @@ describe("without a server", () => {
       stored_responses: { responses: 0, bytes: 0 },
       key_list: [view, expect.objectContaining({ status: "revoked" })],
     });
-    expect(await home.json<unknown>(["account", "list"])).toEqual([{ ...account, keys: 1 }]);
+    expect(await home.json<unknown>("account list")).toEqual([{ ...account, keys: 1 }]);
   });
 
   test("JSON of models has the fields that scripts rely on", async () => {
-    const models = await home.json<readonly Record<string, unknown>[]>(["model", "list"]);
+    const models = await home.json<readonly Record<string, unknown>[]>("model list");
     expect(models.find(({ id }) => id === "svc-3-flash")).toEqual({
       id: "svc-3-flash",
       aliases: [],
@@ -133,7 +128,7 @@ describe("without a server", () => {
   });
 
   test("exit codes tell usage, values, absence and conflict apart", async () => {
-    await home.svc(["account", "create", "taken"]);
+    await home.svc("account create taken");
     const cases: readonly (readonly [words: string, code: number, says: string])[] = [
       ["key nonsense", 2, 'Unknown command "key nonsense"'],
       ["nonsense", 2, "Try: svc --help"],
@@ -189,14 +184,14 @@ describe("without a server", () => {
   });
 
   test("a model without a route is added with the command that adds one", async () => {
-    const { stdout } = await home.svc(["model", "add", "bare"]);
+    const { stdout } = await home.svc("model add bare");
     expect(stdout).toContain(
       "! Not served: bare has no route. Add one: svc model route add bare PROVIDER MODEL\n",
     );
   });
 
   test("wrong words are followed by the usage, on lines of their own", async () => {
-    const { stderr } = await home.svc(["key", "revoke"]);
+    const { stderr } = await home.svc("key revoke");
     expect(stderr).toBe(
       "error: KEY is missing.\nUsage: svc key revoke KEY [--json]\nTry: svc key revoke --help\n",
     );
@@ -245,7 +240,7 @@ describe("without a server", () => {
       ],
     ];
     for (const [words, code, error] of cases) {
-      const result = await home.svc(words.split(" "));
+      const result = await home.svc(words);
       expect([words, result.code, result.stdout]).toEqual([words, code, ""]);
       expect(JSON.parse(result.stderr)).toEqual({ error });
     }
@@ -256,22 +251,22 @@ describe("beside a running server", () => {
   test("keys, models and providers change in it at once, and its key never shows again", () =>
     inHome(async (home) => {
       home.writeConfig(manifest());
-      await home.json(["account", "create", "before"]);
-      await home.json(["account", "credit", "before", "5"]);
-      const early = await home.json<{ key: string }>(["key", "create", "--account", "before"]);
+      await home.json("account create before");
+      await home.json("account credit before 5");
+      const early = await home.json<{ key: string }>("key create --account before");
       const server = await home.serve({ FAKE_KEY: "x" });
       const create = (key: string, model = "svc-3-flash") =>
         clientOf(server, key).chat.completions.create({ ...chat, model });
       expect((await create(early.key)).object).toBe("chat.completion");
 
       const late = await home.json<{ id: string; key: string }>(
-        "key create --account before --name late".split(" "),
+        "key create --account before --name late",
       );
       expect((await create(late.key)).object).toBe("chat.completion");
-      expect((await home.svc(["key", "list"])).stdout).not.toContain(late.key);
-      expect((await home.svc(["key", "revoke", late.id])).code).toBe(0);
+      expect((await home.svc("key list")).stdout).not.toContain(late.key);
+      await home.ok(["key", "revoke", late.id]);
       expect(await thrownBy(create(late.key))).toMatchObject({ status: 401 });
-      const keys = await home.json<readonly { id: string; status: string }[]>(["key", "list"]);
+      const keys = await home.json<readonly { id: string; status: string }[]>("key list");
       expect(keys.find(({ id }) => id === late.id)?.status).toBe("revoked");
 
       const deprecate =
@@ -279,7 +274,7 @@ describe("beside a running server", () => {
       expect((await home.svc(deprecate.split(" "))).stdout).toContain("deprecated svc-2-flash");
       const shown = await clientOf(server, early.key).models.retrieve("svc-2-flash");
       expect(shown).toMatchObject({ deprecated: true, replacement: "svc-3-flash" });
-      expect((await home.svc(["model", "retire", "svc-2-flash"])).code).toBe(0);
+      await home.ok("model retire svc-2-flash");
       expect(await thrownBy(create(early.key, "svc-2-flash"))).toMatchObject({
         status: 403,
         code: "model_retired",
@@ -289,7 +284,7 @@ describe("beside a running server", () => {
         "unpriced: {",
         "unpriced: { price: { input: 0, output: 0 },",
       );
-      const applied = await home.svc(["apply", "-"], { stdin: priced });
+      const applied = await home.svc("apply -", { stdin: priced });
       expect(applied.stdout).toContain("~ model unpriced");
       expect((await create(early.key, "unpriced")).object).toBe("chat.completion");
       expect(await server.stop()).toBe(0);

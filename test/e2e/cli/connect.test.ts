@@ -20,6 +20,7 @@ import { tools } from "../../../src/cli/commands/connect/tools/tools.ts";
 import type { KeyView } from "../../../src/platform/keys/schemas.ts";
 import { createHome, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
+import { refusal, succeeds } from "../../setup/outcomes.ts";
 
 let home: Home;
 let root: string;
@@ -36,14 +37,14 @@ type Environment = Readonly<Record<string, string>>;
 const elsewhere = "--url https://models.example --model svc-3-flash";
 const connect = (line: string, environment: Environment = {}) =>
   home.svc(["connect", ...line.split(" ")], { environment: { HOME: root, ...environment } });
-const keyList = () => home.json<readonly KeyView[]>(["key", "list"]);
+const keyList = () => home.json<readonly KeyView[]>("key list");
 
 /** A catalog, and an account that pays. */
 async function fill(): Promise<void> {
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", "http://127.0.0.1:9/v1"));
   const environment = { FAKE_KEY: "x" };
-  expect((await home.svc(["apply"], { environment })).code).toBe(0);
-  await home.svc(["account", "create", "payer"], { environment });
+  await home.ok("apply", { environment });
+  await home.svc("account create payer", { environment });
 }
 
 function put(name: string, text: string, mode = 0o644): string {
@@ -61,18 +62,17 @@ describe("svc connect", () => {
   test.each(tools.map(({ name, title }) => [name, title]))(
     "%s prints what docs/connect.md shows",
     async (name, title) => {
-      const { code, stdout, stderr } = await connect(`${name} ${elsewhere}`);
-      expect([code, stderr]).toEqual([0, ""]);
+      const stdout = succeeds(await connect(`${name} ${elsewhere}`));
       expect(docs).toContain(`\n## ${title}\n\n\`\`\`text\n${stdout}\`\`\`\n`);
       expect(filesIn("")).toEqual([]);
     },
   );
 
   test("lists the tools, each on a line", async () => {
-    const { stdout } = await home.svc(["connect"]);
+    const { stdout } = await home.svc("connect");
     for (const { name, title } of tools)
       expect(stdout).toMatch(new RegExp(`^${name} +${title.replace(/[()]/g, "\\$&")} `, "m"));
-    const list = await home.json<readonly { name: string }[]>(["connect"]);
+    const list = await home.json<readonly { name: string }[]>("connect");
     expect(list.map(({ name }) => name)).toEqual(tools.map(({ name }) => name));
   });
 
@@ -97,10 +97,10 @@ describe("svc connect", () => {
       '"CLAUDE_CODE_MAX_CONTEXT_TOKENS": "1048576"',
     );
     expect((await connect("codex", own)).stdout).toMatch(/^model = "[\w.-]+"$/m);
-    const wrong = await connect("codex --model svc-3-flush");
-    expect([wrong.code, wrong.stderr]).toEqual([3, expect.stringContaining("svc-3-flash")]);
-    const speech = await connect("codex --model svc-embedding-2");
-    expect([speech.code, speech.stderr]).toEqual([2, expect.stringContaining("not a chat model")]);
+    expect(await connect("codex --model svc-3-flush")).toMatchObject(refusal(3, "svc-3-flash"));
+    expect(await connect("codex --model svc-embedding-2")).toMatchObject(
+      refusal(2, "not a chat model"),
+    );
     expect((await connect("codex --url https://models.example")).stderr).toContain("--model");
   });
 
@@ -120,7 +120,7 @@ describe("svc connect", () => {
     const environment = { SVC_API_KEY: "sk-svc-never-shown-0123456789" };
     for (const line of [`claude-code ${elsewhere}`, `claude-code ${elsewhere} --json`])
       expect((await connect(line, environment)).stdout).not.toContain("never-shown");
-    const config = await home.svc(["config"], { environment });
+    const config = await home.svc("config", { environment });
     expect([config.code, config.stdout.includes("never-shown")]).toEqual([0, false]);
   });
 
@@ -182,8 +182,7 @@ describe("svc connect --write", () => {
     ["llm", ".config/io.datasette.llm/extra-openai-models.yaml", "- model_id: mine\n", "mine"],
   ])("%s: %s keeps what people wrote", async (tool, name, text, kept) => {
     const path = put(name, text);
-    const { code, stderr } = await write(tool);
-    expect([code, stderr]).toEqual([0, ""]);
+    succeeds(await write(tool));
     const now = readFileSync(path, "utf8");
     expect(now).toContain(kept);
     expect(now).toContain("https://models.example/v1");
@@ -204,8 +203,7 @@ describe("svc connect --write", () => {
     const { code, stderr } = await write("codex");
     expect([code, stderr]).toEqual([2, expect.stringContaining(`${invalid}: `)]);
     const valid = put(".claude/settings.json", "{}");
-    const asked = await connect(`claude-code ${elsewhere} --write`);
-    expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("--yes")]);
+    expect(await connect(`claude-code ${elsewhere} --write`)).toMatchObject(refusal(2, "--yes"));
     expect([readFileSync(invalid, "utf8"), readFileSync(valid, "utf8")]).toEqual([
       'model = "a\n',
       "{}",
@@ -239,8 +237,7 @@ describe("svc connect --write", () => {
       '{"env": {"ANTHROPIC_API_KEY": "sk-ant-0123456789"}}',
     );
     for (const flags of [" --key", " --key --json"]) {
-      const { code, stdout, stderr } = await write("claude-code", flags, { SVC_API_KEY: key });
-      expect([code, stderr]).toEqual([0, ""]);
+      const stdout = succeeds(await write("claude-code", flags, { SVC_API_KEY: key }));
       expect(stdout).not.toContain(key);
       expect(stdout).not.toContain("sk-ant-0123456789");
       if (flags === " --key") expect(stdout).toContain("! The file also has env.ANTHROPIC_API_KEY");
@@ -276,8 +273,9 @@ describe("svc connect --write", () => {
     expect(await keyList()).toEqual([]);
     // There is no room for the name of the file that is written first.
     const file = join(root, "x".repeat(240));
-    const { code, stderr } = await connect(`opencode ${own} --file ${file}`);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("cannot be written")]);
+    expect(await connect(`opencode ${own} --file ${file}`)).toMatchObject(
+      refusal(1, "cannot be written"),
+    );
     expect((await keyList()).map(({ name, status }) => [name, status])).toEqual([
       ["opencode", "revoked"],
     ]);

@@ -1,6 +1,6 @@
 /** What `svc doctor` asks of other servers. */
 
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { checkGroups } from "../../../src/cli/doctor-wiring.ts";
 import { lyingClient, startLyingProvider } from "../../fake/lying-provider.ts";
 import type { Environment } from "../../setup/child.ts";
@@ -8,8 +8,6 @@ import { startCollector } from "../../setup/collector.ts";
 import { examineHome, wrong } from "../../setup/doctor.ts";
 import { freePort } from "../../setup/platform-home.ts";
 import { useHome } from "../../setup/use-home.ts";
-
-setDefaultTimeout(60_000);
 
 const home = useHome({ isBare: true });
 
@@ -88,7 +86,7 @@ describe("svc doctor with an identity provider", () => {
       expect(wrong(await examine(environment), "sign-in").join()).toContain(
         "issuer does not match the expected issuer",
       );
-      await home.svc(["account", "create", "somewhere"]);
+      await home.svc("account create somewhere");
       provider.lie = {};
       expect(wrong(await examine(environment), "sign-in")).toEqual([
         "problem: SVC_OIDC_ROLES names accounts that do not exist: nowhere.",
@@ -124,7 +122,7 @@ describe("svc doctor and servers that do not respond", () => {
       home.writeConfig(
         `providers:\n  mine: { kind: openai, base_url: "http://${provider}/v1", api_key: sk-x-0123456789, allow_private: true }\n`,
       );
-      expect((await home.svc(["apply"])).stderr).toBe("");
+      expect((await home.svc("apply")).stderr).toBe("");
       const checks = await examine({
         SVC_PUBLIC_URL: `https://${gateway}`,
         SVC_PLATFORM_URL: `https://${platform}`,

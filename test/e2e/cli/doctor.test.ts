@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newId } from "../../../src/base/ids.ts";
@@ -10,8 +10,6 @@ import type { Environment } from "../../setup/child.ts";
 import { examineHome, wrong } from "../../setup/doctor.ts";
 import { startMailServer } from "../../setup/mail-server.ts";
 import { useHome } from "../../setup/use-home.ts";
-
-setDefaultTimeout(60_000);
 
 const home = useHome({ isBare: true });
 
@@ -82,7 +80,7 @@ describe("svc doctor", () => {
   });
 
   test("reports a secret that is missing, and one of another database", async () => {
-    await home.json(["account", "create", "acme"]);
+    await home.json("account create acme");
     const other = await examine({ SVC_SECRET: "another secret of enough characters" });
     expect(other.filter(({ state }) => state === "problem")).toHaveLength(1);
     expect(wrong(other, "secret")).toEqual([
@@ -95,7 +93,7 @@ describe("svc doctor", () => {
   });
 
   test("reports a damaged database, and does not take it for one that is still to be created", async () => {
-    await home.json(["account", "create", "acme"]);
+    await home.json("account create acme");
     const path = join(home.dataDir, "svc.db");
     const damaged = readFileSync(path).fill(0x2a, 0, 4_096);
     writeFileSync(path, damaged);
@@ -114,7 +112,7 @@ describe("svc doctor", () => {
   });
 
   test("checks the secret of a database that a newer version has written", async () => {
-    await home.json(["account", "create", "acme"]);
+    await home.json("account create acme");
     const raw = new Database(join(home.dataDir, "svc.db"));
     raw.run("insert into kysely_migration (name, timestamp) values ('9999-newer', '')");
     raw.close();
@@ -126,13 +124,13 @@ describe("svc doctor", () => {
   });
 
   test("reports a database that is missing where there was one", async () => {
-    await home.json(["account", "create", "acme"]);
+    await home.json("account create acme");
     rmSync(join(home.dataDir, "svc.db"));
     expect(wrong(await examine(), "database")[0]).toContain("is missing, although");
   });
 
   test("reports a directory and files that other users may read", async () => {
-    await home.json(["account", "create", "acme"]);
+    await home.json("account create acme");
     chmodSync(home.dataDir, 0o755);
     chmodSync(join(home.dataDir, "secret"), 0o644);
     expect(wrong(await examine(), "files")).toEqual([
@@ -142,7 +140,7 @@ describe("svc doctor", () => {
   });
 
   test("reports a directory that every user can write to, which prevents a start", async () => {
-    await home.json(["account", "create", "acme"]);
+    await home.json("account create acme");
     chmodSync(home.dataDir, 0o777);
     expect(wrong(await examine(), "files")[0]).toStartWith(
       `problem: Every user of this machine can write to the data directory ${home.dataDir}`,
@@ -151,7 +149,7 @@ describe("svc doctor", () => {
   });
 
   test("reports a clock that was set back behind the newest receipt", async () => {
-    await home.json(["account", "create", "acme"]);
+    await home.json("account create acme");
     const id = newId("req", Date.now() + 3_600_000);
     writeFileSync(join(home.dataDir, "svc.db-mark"), `${`svc mark 1 ${id} 1`.padEnd(95)}\n`);
     expect(wrong(await examine(), "clock")[0]).toContain("the clock was set back");
@@ -173,7 +171,7 @@ describe("svc doctor", () => {
     home.writeConfig(
       `providers:\n  mine: { kind: openai, base_url: "${upstream.baseUrl}", api_key: sk-x-0123456789, allow_private: true }\n`,
     );
-    const applied = await home.svc(["apply"]);
+    const applied = await home.svc("apply");
     expect(applied.stderr).toBe("");
     const checks = await examine();
     const [found] = checks.filter(({ group }) => group === "providers");
@@ -207,7 +205,7 @@ describe("svc doctor and a provider without a list of models", () => {
     upstream.replyWith(() => jsonReply({ status: 404, body: { error: { message: "Not Found" } } }));
     try {
       home.writeConfig(provider(upstream.baseUrl));
-      expect((await home.svc(["apply"])).stderr).toBe("");
+      expect((await home.svc("apply")).stderr).toBe("");
       expect(findings(await examine())).toEqual([
         {
           state: "warning",
@@ -218,7 +216,7 @@ describe("svc doctor and a provider without a list of models", () => {
       ]);
       const models = `models:\n  chat: { endpoint: chat, price: { input: "1", output: "1" }, routes: [{ provider: mine, model: m }] }\n`;
       home.writeConfig(provider(upstream.baseUrl) + models);
-      expect((await home.svc(["apply"])).stderr).toBe("");
+      expect((await home.svc("apply")).stderr).toBe("");
       expect(findings(await examine())).toEqual([
         {
           state: "skipped",

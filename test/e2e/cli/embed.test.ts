@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { embeddingReplies, embeddingsReply } from "../../fake/recordings.ts";
-import { type CallHome, startCallHome } from "../../setup/call-home.ts";
-
-setDefaultTimeout(60_000);
+import { useCallHome } from "../../setup/call-home.ts";
+import { succeeds } from "../../setup/outcomes.ts";
 
 const fixture = (name: string) => join(import.meta.dir, "../../fixtures/media", name);
 
-let calls: CallHome;
-beforeAll(async () => {
-  calls = await startCallHome();
-});
-afterAll(() => calls.stop());
-beforeEach(() => calls.upstream.reset());
+const calls = await useCallHome();
 
 test("shows the dimensions, the length and the first numbers of one text", async () => {
   calls.upstream.replyWith(embeddingsReply({ vectors: [[3, 4, 0, 0, 0, 0, 0, 0, 1.5]] }));
-  const { code, stdout } = await calls.svc(["embed", "a cat"]);
-  expect(code).toBe(0);
+  const stdout = succeeds(await calls.svc(["embed", "a cat"]));
   expect(stdout).toMatch(/^dimensions +9\nlength +5\.2202\nvalues +3\.00000, 4\.00000, .*, …\n$/);
   expect(calls.upstream.requests[0]?.json).toMatchObject({
     model: "upstream-embed",
@@ -59,8 +52,7 @@ test("compares images and videos, named by flags or by the model", async () => {
   ]) {
     calls.upstream.reset();
     calls.upstream.replyWith(embeddingsReply({ vectors: [[1, 1]] }));
-    const { code, stdout } = await calls.svc(["embed", ...words]);
-    expect(code).toBe(0);
+    const stdout = succeeds(await calls.svc(["embed", ...words]));
     expect(stdout).toMatch(/^similarity .*\n1\.0000 .*\n$/);
     expect(calls.upstream.requests.map(({ json }) => json)).toMatchObject([
       { model: "upstream-media", input: [expect.stringMatching(/^data:image\/png;base64,iVBOR/)] },

@@ -1,29 +1,20 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { dirname, join } from "node:path";
 import { controlPath } from "../../../src/platform/control-socket.ts";
 import { chatStreams } from "../../fake/recordings.ts";
-import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
-import { type ChildServer, createHome } from "../../setup/child.ts";
+import { createHome } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
+import { refusal } from "../../setup/outcomes.ts";
 import { useHome } from "../../setup/use-home.ts";
+import { useFakeUpstream } from "../../setup/use-upstream.ts";
 
-setDefaultTimeout(60_000);
-
-let upstream: FakeUpstream;
+const upstream = await useFakeUpstream();
 const home = useHome({ isBare: true });
-
-beforeAll(async () => {
-  upstream = await startFakeUpstream();
-});
-afterAll(() => upstream.stop());
 
 const manifest = () => standardManifest.replaceAll("UPSTREAM", upstream.baseUrl);
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
-const statusOf = async ({ baseUrl }: ChildServer, key: string | undefined) =>
-  (await fetch(`${baseUrl}/models`, { headers: { authorization: `Bearer ${key}` } })).status;
-
 async function takePort(): Promise<{ readonly server: Server; readonly port: number }> {
   const server = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
@@ -48,7 +39,7 @@ describe("the first start", () => {
     expect(second.key).toBeUndefined();
     expect(second.stdout()).not.toContain("sk-svc-");
     expect(second.stdout()).not.toContain("balance");
-    expect(await statusOf(second, first.key)).toBe(200);
+    expect(await second.statusFor(first.key)).toBe(200);
     expect(await second.stop()).toBe(0);
   });
 
@@ -65,12 +56,12 @@ describe("the first start", () => {
   test("makes no account and no key when told not to, or when somebody has", async () => {
     const silent = await home.serve({ SVC_FIRST_KEY: "off" });
     expect(silent.stdout()).not.toContain("sk-svc-");
-    expect(await home.json<unknown>(["account", "list"])).toEqual([]);
-    await home.svc(["account", "create", "acme"]);
+    expect(await home.json<unknown>("account list")).toEqual([]);
+    await home.svc("account create acme");
     await silent.stop();
     const next = await home.serve();
     expect(next.key).toBeUndefined();
-    expect(await home.json<unknown>(["key", "list"])).toEqual([]);
+    expect(await home.json<unknown>("key list")).toEqual([]);
   });
 
   test("keeps the data directory and the secret to their owner", async () => {
@@ -82,7 +73,7 @@ describe("the first start", () => {
 
   test("prints no escape codes into a pipe, and logs nothing of a success", async () => {
     const server = await home.serve({ TERM: "xterm-256color" });
-    await statusOf(server, server.key);
+    await server.statusFor(server.key);
     expect(server.stdout()).not.toContain("\u001b");
     expect(server.stderr()).toBe("");
   });
@@ -92,7 +83,7 @@ describe("a start that cannot be", () => {
   test("on a taken port names it, and a command with another; the folder stays free", async () => {
     for (const name of ["SVC_PORT", "SVC_PLATFORM_PORT"]) {
       const { server, port } = await takePort();
-      const failed = await home.svc(["serve"], { environment: { [name]: String(port) } });
+      const failed = await home.svc("serve", { environment: { [name]: String(port) } });
       server.close();
       expect(failed.code).toBe(5);
       expect(failed.stderr).toContain(`Port ${port} is already in use`);
@@ -100,7 +91,7 @@ describe("a start that cannot be", () => {
       expect(Number(proposed)).not.toBe(port);
       expect(Number(proposed)).toBeLessThanOrEqual(65_535);
       expect(failed.stdout).not.toContain("sk-svc-");
-      expect((await home.svc(["account", "list"])).code).toBe(0);
+      await home.ok("account list");
     }
   });
 
@@ -110,34 +101,34 @@ describe("a start that cannot be", () => {
     try {
       other.writeConfig(manifest());
       const { port } = new URL(first.origin);
-      const second = await other.svc(["serve"], { environment: { SVC_PORT: port } });
+      const second = await other.svc("serve", { environment: { SVC_PORT: port } });
       expect([second.code, second.stdout]).toEqual([5, ""]);
       expect(second.stderr).toContain(`Port ${port} is already in use`);
       const platformPort = new URL(first.platformUrl).port;
-      const third = await other.svc(["serve"], {
+      const third = await other.svc("serve", {
         environment: { SVC_PLATFORM_PORT: platformPort },
       });
       expect(third.stderr).toContain(`Port ${platformPort} is already in use`);
-      expect(await other.json<unknown[]>(["model", "list"])).toEqual([]);
+      expect(await other.json<unknown[]>("model list")).toEqual([]);
     } finally {
       await other.remove();
     }
-    expect(await statusOf(first, first.key)).toBe(200);
+    expect(await first.statusFor(first.key)).toBe(200);
   });
 
   test("in a folder that is in use says where the other runs, and leaves it alone", async () => {
     const first = await home.serve();
-    const second = await home.svc(["serve"]);
-    expect(second.code).toBe(5);
-    expect(second.stderr).toContain(`already running at ${first.origin} (process ${first.pid})`);
-    expect(await statusOf(first, first.key)).toBe(200);
-    expect((await home.svc(["account", "list"])).code).toBe(0);
+    expect(await home.svc("serve")).toMatchObject(
+      refusal(5, `already running at ${first.origin} (process ${first.pid})`),
+    );
+    expect(await first.statusFor(first.key)).toBe(200);
+    await home.ok("account list");
   });
 
   test("with another master secret is refused, for the server and for commands", async () => {
     const one = { SVC_SECRET: "1".repeat(32) };
     const other = { SVC_SECRET: "2".repeat(32) };
-    expect((await home.svc(["account", "create", "acme"], { environment: one })).code).toBe(0);
+    await home.ok("account create acme", { environment: one });
     expect(existsSync(join(home.dataDir, "secret"))).toBe(false);
     for (const words of [["serve"], ["account", "list"]])
       for (const environment of [other, {}]) {
@@ -157,7 +148,7 @@ describe("a start that cannot be", () => {
 
   test("with unknown or wrong settings names all of them at once", async () => {
     home.writeConfig("settings: { log_levle: info, secret: x }\n");
-    const { code, stdout, stderr } = await home.svc(["serve"], {
+    const { code, stdout, stderr } = await home.svc("serve", {
       environment: { SVC_PROT: "1", SVC_GRACE_S: "soon", SVC_SECRET: "short" },
     });
     expect([code, stdout]).toEqual([2, ""]);
@@ -172,15 +163,12 @@ describe("a start that cannot be", () => {
 
   test("with a config file that is wrong or missing says so by its line or name", async () => {
     home.writeConfig("models:\n  m: { endpoint: telepathy }\n");
-    const wrong = await home.svc(["serve"]);
-    expect(wrong.code).toBe(2);
-    expect(wrong.stderr).toContain("line 2: models.m.endpoint");
+    expect(await home.svc("serve")).toMatchObject(refusal(2, "line 2: models.m.endpoint"));
     home.writeConfig("settings: *none\n");
-    const alias = await home.svc(["serve"]);
-    expect([alias.code, alias.stderr.includes("line 1")]).toEqual([2, true]);
-    const missing = await home.svc(["serve"], { environment: { SVC_CONFIG: "/none/svc.yaml" } });
-    expect(missing.code).toBe(2);
-    expect(missing.stderr).toContain("/none/svc.yaml");
+    expect(await home.svc("serve")).toMatchObject(refusal(2, "line 1"));
+    expect(
+      await home.svc("serve", { environment: { SVC_CONFIG: "/none/svc.yaml" } }),
+    ).toMatchObject(refusal(2, "/none/svc.yaml"));
   });
 });
 
@@ -190,7 +178,7 @@ describe("settings", () => {
     const { file, settings } = await home.json<{
       file: string;
       settings: readonly { name: string; value: string | null; source: string }[];
-    }>(["config"], { environment: { SVC_IDLE_S: "9", SVC_SECRET: "s".repeat(40), SVC_HOST: "" } });
+    }>("config", { environment: { SVC_IDLE_S: "9", SVC_SECRET: "s".repeat(40), SVC_HOST: "" } });
     const of = (wanted: string) => {
       const { value, source } = settings.find(({ name }) => name === wanted) ?? {};
       return [value, source];
@@ -202,7 +190,7 @@ describe("settings", () => {
     expect(of("SVC_HOST")).toEqual(["127.0.0.1", "default"]);
     expect(of("SVC_SECRET")).toEqual(["(set)", "environment"]);
     expect(of("SVC_PUBLIC_URL")).toEqual(["http://127.0.0.1:0", "default"]);
-    const { stdout } = await home.svc(["config"], { environment: { SVC_SECRET: "s".repeat(40) } });
+    const { stdout } = await home.svc("config", { environment: { SVC_SECRET: "s".repeat(40) } });
     expect(stdout).not.toContain("ssss");
     expect(existsSync(home.dataDir)).toBe(false);
   });
@@ -217,8 +205,8 @@ describe("the config file", () => {
     await first.stop();
 
     // What commands have created or changed meanwhile stays.
-    await home.svc(["model", "edit", "svc-2-flash", "--max-output-tokens", "77"]);
-    await home.svc(["model", "add", "mine"]);
+    await home.svc("model edit svc-2-flash --max-output-tokens 77");
+    await home.svc("model add mine");
     const second = await home.serve(environment);
     expect(second.stdout()).not.toContain("applied");
     await second.stop();
@@ -226,7 +214,7 @@ describe("the config file", () => {
     home.writeConfig(`${manifest()}  extra: { endpoint: chat }\n`);
     const third = await home.serve(environment);
     expect(third.stdout()).toContain("+ model extra");
-    const { stdout } = await home.svc(["export"]);
+    const { stdout } = await home.svc("export");
     expect(stdout).toContain("max_output_tokens: 77");
     expect(stdout).toContain("  mine:\n");
     await third.stop();
@@ -238,14 +226,14 @@ test("a data directory whose path is too long for a socket works all the same", 
   try {
     expect(deep.dataDir.length).toBeGreaterThan(200);
     const server = await deep.serve();
-    const { key } = await deep.json<{ key: string }>(["key", "create", "--account", "default"]);
-    expect(await statusOf(server, key)).toBe(200);
+    const { key } = await deep.json<{ key: string }>("key create --account default");
+    expect(await server.statusFor(key)).toBe(200);
     const socket = controlPath(deep.dataDir);
     expect([existsSync(socket), socket.startsWith(deep.dataDir)]).toEqual([true, false]);
     expect(modeOf(dirname(socket))).toBe("700");
     expect(await server.stop()).toBe(0);
     expect(existsSync(dirname(socket))).toBe(false);
-    expect((await deep.svc(["key", "list"])).code).toBe(0);
+    await deep.ok("key list");
   } finally {
     await deep.remove();
   }
@@ -253,7 +241,7 @@ test("a data directory whose path is too long for a socket works all the same", 
 
 test("a data directory written with a trailing slash works, and is left as it was", async () => {
   const server = await home.serve({ SVC_DATA_DIR: `${home.dataDir}/` });
-  expect((await home.svc(["account", "list"])).stdout).toContain("default");
+  expect((await home.svc("account list")).stdout).toContain("default");
   expect(await server.stop()).toBe(0);
   expect(existsSync(join(home.dataDir, "svc.db"))).toBe(true);
 });

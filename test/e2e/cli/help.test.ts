@@ -14,7 +14,7 @@ const wideLines = (text: string) => text.split("\n").filter((line) => Bun.string
 
 describe("help", () => {
   test("names every command, and each command shows its usage, flags and examples", async () => {
-    const overview = await home.svc(["--help"]);
+    const overview = await home.svc("--help");
     expect(overview.code).toBe(0);
     expect(wideLines(overview.stdout)).toEqual([]);
     for (const command of commands)
@@ -39,13 +39,13 @@ describe("help", () => {
   });
 
   test("is found in every place where people look for it", async () => {
-    const all = (await home.svc(["--help"])).stdout;
+    const all = (await home.svc("--help")).stdout;
     for (const words of [[], ["-h"], ["help"]])
       expect(await home.svc(words)).toEqual({ code: 0, stdout: all, stderr: "" });
-    const { stdout } = await home.svc(["key", "create", "-h"]);
-    expect((await home.svc(["help", "key", "create"])).stdout).toBe(stdout);
+    const { stdout } = await home.svc("key create -h");
+    expect((await home.svc("help key create")).stdout).toBe(stdout);
     for (const words of ["key", "key --help", "help key", "model route"]) {
-      const group = await home.svc(words.split(" "));
+      const group = await home.svc(words);
       const name = words === "model route" ? words : "key";
       expect([words, group.code]).toEqual([words, 0]);
       for (const command of commands)
@@ -54,7 +54,7 @@ describe("help", () => {
           command.name.startsWith(`${name} `),
         ]);
     }
-    expect((await home.svc(["receipt", "--help"])).stdout).toContain("receipt list    List");
+    expect((await home.svc("receipt --help")).stdout).toContain("receipt list    List");
     for (const word of ["--version", "-v", "-V", "version"])
       expect((await home.svc([word])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
@@ -88,7 +88,7 @@ test.each([
 test("an error does not repeat the password in an address", async () => {
   for (const password of ["hunter2", "12/hunter2", "hun@ter/2"]) {
     const environment = { SVC_DATABASE_URL: `mysql://user:${password}@host/db` };
-    const { code, stderr } = await home.svc(["account", "list"], { environment });
+    const { code, stderr } = await home.svc("account list", { environment });
     expect(code).toBe(2);
     expect(stderr).toContain("SVC_DATABASE_URL must be sqlite:PATH or a PostgreSQL address");
     expect(stderr).not.toMatch(/hun|ter|mysql/);

@@ -1,11 +1,10 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { chatAnswers } from "../../fake/recordings.ts";
 import { startFakeUpstream } from "../../fake/upstream.ts";
+import { succeeds } from "../../setup/outcomes.ts";
 import { useHome } from "../../setup/use-home.ts";
-
-setDefaultTimeout(60_000);
 
 const whole = join(import.meta.dir, "../../fixtures/litellm/whole.yaml");
 const literal = "sk-vendor-literal-5d21ab";
@@ -31,7 +30,7 @@ const importing = (words: readonly string[], stdin?: string) =>
     ...(stdin === undefined ? {} : { stdin }),
   });
 const config = () => readFileSync(home.configPath, "utf8");
-const exported = async () => (await home.svc(["export"])).stdout;
+const exported = async () => (await home.svc("export")).stdout;
 const small = (params: string) =>
   `model_list:\n  - model_name: m\n    litellm_params: { model: openai/gpt-4o, ${params} }\n`;
 
@@ -46,17 +45,14 @@ function bytesOnDisk(): string {
 
 describe("svc import litellm", () => {
   test("adds the models to the store, and writes no file", async () => {
-    const { code, stdout, stderr } = await importing([whole]);
-    expect([code, stderr]).toEqual([0, ""]);
+    const stdout = succeeds(await importing([whole]));
     expect(stdout).toContain("+ model gpt-4o\n");
     expect(stdout).toContain(
       "! line 1: proxy settings are not imported: litellm_settings.drop_params, litellm_settings.num_retries",
     );
     expect(config()).toBe("");
-    const models = await home.json<readonly { id: string; source: { kind: string } }[]>([
-      "model",
-      "list",
-    ]);
+    const models =
+      await home.json<readonly { id: string; source: { kind: string } }[]>("model list");
     expect(models.length).toBe(13);
     expect(models.every(({ source }) => source.kind === "store")).toBe(true);
     expect(await exported()).toMatch(/input: "0\.15"/);
@@ -76,7 +72,7 @@ describe("svc import litellm", () => {
 models:
   m: { endpoint: chat, routes: [ { provider: openai, model: other } ] }
 `;
-    await home.svc(["apply", "-"], { stdin: before });
+    await home.svc("apply -", { stdin: before });
     const text = small("api_key: os.environ/K").concat(
       small("api_key: os.environ/K").replace("model_list:\n", "").replace("name: m", "name: n"),
     );
@@ -102,13 +98,13 @@ models:
   });
 
   test("prints a file that can be applied with --print, and changes nothing", async () => {
-    expect((await home.svc(["account", "create", "acme"])).code).toBe(0);
+    await home.ok("account create acme");
     const { code, stdout, stderr } = await importing([whole, "--print"]);
     expect(code).toBe(0);
-    expect(await home.json<readonly unknown[]>(["model", "list"])).toEqual([]);
+    expect(await home.json<readonly unknown[]>("model list")).toEqual([]);
     expect(stderr).toContain("! line 64: gemini-flash: not imported: temperature\n");
     home.writeConfig(stdout);
-    const applied = await home.svc(["apply", "--json"]);
+    const applied = await home.svc("apply --json");
     expect(JSON.parse(applied.stdout).differences).toHaveLength(25);
   });
 
@@ -121,12 +117,8 @@ models:
         `api_base: "${upstream.baseUrl}", api_key: os.environ/OWN_KEY, input_cost_per_token: 0, output_cost_per_token: 0`,
       );
       expect((await importing(["-"], text)).code).toBe(0);
-      const { key } = await home.json<{ key: string }>(["key", "create", "--account", "default"]);
-      const reply = await fetch(`${server.baseUrl}/chat/completions`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-        body: JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hi" }] }),
-      });
+      const messages = [{ role: "user", content: "Hi" }];
+      const reply = await server.post("/chat/completions", { model: "m", messages });
       expect(reply.status).toBe(200);
       expect(upstream.requests.at(-1)?.headers["authorization"]).toBe("Bearer vendor-secret");
       expect(upstream.requests.at(-1)?.json).toMatchObject({ model: "gpt-4o" });
@@ -160,7 +152,7 @@ describe("keys in plain text in the LiteLLM config", () => {
     // It is there: the export can be applied again.
     const stdin = await exported();
     expect(stdin).toContain("api_key: <stored>");
-    expect((await home.svc(["apply", "-"], { stdin })).stdout).toContain("Nothing to change.");
+    expect((await home.svc("apply -", { stdin })).stdout).toContain("Nothing to change.");
   });
 });
 

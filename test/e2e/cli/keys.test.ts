@@ -6,21 +6,19 @@ import { startFakeUpstream } from "../../fake/upstream.ts";
 import { createHome } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
 import { hello } from "../../setup/money-home.ts";
+import { refusal } from "../../setup/outcomes.ts";
 
 const home = createHome();
-const words = (line: string) => line.split(" ");
-const out = async (line: string) => (await home.svc(words(line))).stdout;
+const out = async (line: string) => (await home.svc(line)).stdout;
 let first: { readonly id: string };
 
 beforeAll(async () => {
-  await home.json(words("account create acme-corporation-of-a-long-name"));
-  await home.json(words("account create beta"));
-  first = await home.json(
-    words("key create --account acme-corporation-of-a-long-name --name laptop"),
-  );
-  await home.json(words("key create --account beta --name ci --models a,b,c"));
-  await home.json(words("key create --account beta --name twice"));
-  await home.json(words("key create --account beta --name twice"));
+  await home.json("account create acme-corporation-of-a-long-name");
+  await home.json("account create beta");
+  first = await home.json("key create --account acme-corporation-of-a-long-name --name laptop");
+  await home.json("key create --account beta --name ci --models a,b,c");
+  await home.json("key create --account beta --name twice");
+  await home.json("key create --account beta --name twice");
 });
 afterAll(() => home.remove());
 
@@ -34,7 +32,7 @@ test("the list has the names of accounts and fits in 100 columns; --wide has all
   expect(wide).toContain(first.id);
   expect(wide).toContain("acme-corporation-of-a-long-name");
   expect(wide).toContain("command line");
-  const [json] = await home.json<readonly { account_name: string }[]>(words("key list"));
+  const [json] = await home.json<readonly { account_name: string }[]>("key list");
   expect(json?.account_name).toBe("acme-corporation-of-a-long-name");
 });
 
@@ -46,19 +44,17 @@ test("a key is paused and resumed by its name", async () => {
 });
 
 test("the expiration date is set and taken away", async () => {
-  const set = await home.json<{ expires_at: string }>(
-    words("key update laptop --expires 2099-01-31"),
-  );
+  const set = await home.json<{ expires_at: string }>("key update laptop --expires 2099-01-31");
   expect(set.expires_at).toBe("2099-01-31T00:00:00Z");
   expect(await out("key update laptop --expires never")).toContain("never expires");
-  const past = await home.svc(words("key update laptop --expires 2001-01-31"));
-  expect([past.code, past.stderr]).toEqual([2, expect.stringContaining("must be in the future")]);
+  expect(await home.svc("key update laptop --expires 2001-01-31")).toMatchObject(
+    refusal(2, "must be in the future"),
+  );
 });
 
 test("a name that no key has, or two have, is refused with what helps", async () => {
-  const none = await home.svc(words("key pause nobody"));
-  expect([none.code, none.stderr]).toEqual([3, expect.stringContaining('Unknown key "nobody"')]);
-  const both = await home.svc(words("key pause twice"));
+  expect(await home.svc("key pause nobody")).toMatchObject(refusal(3, 'Unknown key "nobody"'));
+  const both = await home.svc("key pause twice");
   expect([both.code, both.stderr]).toEqual([
     2,
     expect.stringContaining('2 keys are named "twice". Use the id of one of them.'),
@@ -70,18 +66,14 @@ test("a key is rotated in the running server, and its last use is written when t
   const upstream = await startFakeUpstream();
   upstream.replyWith(chatJson());
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
-  await home.json(words("account create payer"));
-  await home.json(words("account credit payer 5"));
-  const old = await home.json<{ id: string; key: string }>(words("key create --account payer"));
+  await home.json("account create payer");
+  await home.json("account credit payer 5");
+  const old = await home.json<{ id: string; key: string }>("key create --account payer");
   const server = await home.serve({ FAKE_KEY: "x" });
-  const statusWith = async (key: string) => {
-    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-    const body = JSON.stringify(hello);
-    const path = `${server.baseUrl}/chat/completions`;
-    return (await fetch(path, { method: "POST", body, headers })).status;
-  };
+  const statusWith = async (key: string) =>
+    (await server.post("/chat/completions", hello, key)).status;
   const rotate = `key rotate ${old.id} --overlap`;
-  const fresh = await home.json<{ key: string }>(words(`${rotate} 7d`));
+  const fresh = await home.json<{ key: string }>(`${rotate} 7d`);
   expect([await statusWith(old.key), await statusWith(fresh.key)]).toEqual([200, 200]);
   expect(await out(`${rotate} 0`)).toContain("The previous secret no longer works.");
   expect([await statusWith(old.key), await statusWith(fresh.key)]).toEqual([401, 401]);
@@ -89,7 +81,7 @@ test("a key is rotated in the running server, and its last use is written when t
     "renamed, all models",
   );
   await server.stop();
-  const keys = await home.json<readonly { id: string }[]>(words("key list --account payer"));
+  const keys = await home.json<readonly { id: string }[]>("key list --account payer");
   expect(keys).toMatchObject([{ id: old.id, name: "renamed", last_used_at: expect.any(String) }]);
   await upstream.stop();
 });

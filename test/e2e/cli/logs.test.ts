@@ -4,12 +4,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chatJson, failures } from "../../fake/recordings.ts";
-import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
 import { hello } from "../../setup/money-home.ts";
+import { refusal } from "../../setup/outcomes.ts";
+import { useFakeUpstream } from "../../setup/use-upstream.ts";
 
-let upstream: FakeUpstream;
+const upstream = await useFakeUpstream();
 let home: Home;
 let server: ChildServer;
 let key: string;
@@ -17,11 +18,7 @@ let key: string;
 const words = (line: string) => line.split(" ");
 
 async function chat(model = "svc-3-flash"): Promise<string> {
-  const reply = await fetch(`${server.baseUrl}/chat/completions`, {
-    method: "POST",
-    body: JSON.stringify({ ...hello, model }),
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-  });
+  const reply = await server.post("/chat/completions", { ...hello, model }, key);
   await reply.arrayBuffer();
   return reply.headers.get("x-request-id") ?? "";
 }
@@ -45,13 +42,12 @@ async function logs(line = "", stdin?: string): Promise<readonly Line[]> {
 }
 
 beforeAll(async () => {
-  upstream = await startFakeUpstream();
   upstream.replyWith(chatJson());
   home = createHome();
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
-  await home.json(words("account create rich"));
-  ({ key } = await home.json<{ key: string }>(words("key create --account rich")));
-  await home.json(words("account credit rich 5"));
+  await home.json("account create rich");
+  ({ key } = await home.json<{ key: string }>("key create --account rich"));
+  await home.json("account credit rich 5");
   server = await home.serve({
     FAKE_KEY: "x",
     SVC_RETRIES: "0",
@@ -59,10 +55,7 @@ beforeAll(async () => {
     SVC_SLOW_REQUEST_MS: "1",
   });
 });
-afterAll(async () => {
-  await home.remove();
-  await upstream.stop();
-});
+afterAll(() => home.remove());
 
 test("shows the lines of the running server as they are on stderr, and those of one request", async () => {
   upstream.replyOnce(failures.internal());
@@ -133,7 +126,7 @@ test("makes a saved log readable, and what is in it harmless", async () => {
     "not \\u{1b}[31mours\\u{7}",
     "",
   ]);
-  expect((await home.svc(["logs", "-"], { stdin: saved })).stdout).toBe(stdout);
+  expect((await home.svc("logs -", { stdin: saved })).stdout).toBe(stdout);
   expect(await logs("- --level warn", saved)).toMatchObject([{ request_id: "req_1" }]);
   expect(await logs("- --limit 1", saved)).toEqual([{ message: "not \x1b[31mours\x07" }] as never);
 });
@@ -155,16 +148,16 @@ test("refuses what it cannot do, with what to do instead", async () => {
       `File ${join(process.cwd(), "no-such-file")} does not exist. Without a file, svc logs shows`,
     ],
   ] as const) {
-    const { code: exit, stderr } = await home.svc(words(`logs ${line}`));
+    const { code: exit, stderr } = await home.svc(`logs ${line}`);
     expect([line, exit]).toEqual([line, code]);
     expect(stderr).toContain(text);
   }
   const idle = createHome();
   try {
-    await idle.svc(["account", "create", "acme"]);
-    const { code, stderr } = await idle.svc(["logs"]);
-    expect(code).toBe(1);
-    expect(stderr).toContain("No server is running on this data directory");
+    await idle.svc("account create acme");
+    expect(await idle.svc("logs")).toMatchObject(
+      refusal(1, "No server is running on this data directory"),
+    );
   } finally {
     await idle.remove();
   }

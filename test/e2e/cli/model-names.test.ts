@@ -2,18 +2,18 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chatJson } from "../../fake/recordings.ts";
-import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
 import { hello } from "../../setup/money-home.ts";
+import { refusal, succeeds } from "../../setup/outcomes.ts";
+import { useFakeUpstream } from "../../setup/use-upstream.ts";
 
-let upstream: FakeUpstream;
+const upstream = await useFakeUpstream();
 let home: Home;
-let server: ChildServer | undefined;
+let server: ChildServer;
 let key: string;
 
-const words = (line: string) => line.split(" ");
-const model = (line: string) => home.svc(words(`model ${line}`));
-const json = <T extends object>(line: string) => home.json<T>(words(`model ${line}`));
+const model = (line: string) => home.svc(`model ${line}`);
+const json = <T extends object>(line: string) => home.json<T>(`model ${line}`);
 const ids = async () => (await json<readonly { id: string }[]>("list")).map(({ id }) => id);
 async function problem(line: string) {
   const { code, stdout, stderr } = await model(`${line} --json`);
@@ -21,31 +21,23 @@ async function problem(line: string) {
 }
 
 beforeAll(async () => {
-  upstream = await startFakeUpstream();
   upstream.replyWith(chatJson());
   home = createHome();
   home.writeConfig(`
 providers: { fake: { kind: openai, base_url: "${upstream.baseUrl}", api_key: x, allow_private: true } }
 models: { in-file: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ provider: fake, model: m }] } }`);
-  await home.json(words("account create acme"));
-  ({ key } = await home.json<{ key: string }>(words("key create --account acme")));
+  await home.json("account create acme");
+  ({ key } = await home.json<{ key: string }>("key create --account acme"));
   server = await home.serve();
   for (const id of ["fast", "slow", "called"]) {
-    await home.json(words(`model add ${id} --provider fake --upstream ${id}`));
-    await home.json(words(`price set ${id} --input 0 --output 0`));
+    await home.json(`model add ${id} --provider fake --upstream ${id}`);
+    await home.json(`price set ${id} --input 0 --output 0`);
   }
 });
-afterAll(async () => {
-  await home.remove();
-  await upstream.stop();
-});
+afterAll(() => home.remove());
 
 const chat = async (name: string) => {
-  const reply = await fetch(`${server?.baseUrl}/chat/completions`, {
-    method: "POST",
-    body: JSON.stringify({ ...hello, model: name }),
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-  });
+  const reply = await server.post("/chat/completions", { ...hello, model: name }, key);
   await reply.arrayBuffer();
   return reply.status;
 };
@@ -91,9 +83,8 @@ describe("a model that was never called", () => {
   });
 
   test("is deleted, and the keys that are limited to it are named", async () => {
-    await home.json(words("key create --account acme --name ci --models calm"));
-    const { code, stdout } = await model("remove calm");
-    expect(code).toBe(0);
+    await home.json("key create --account acme --name ci --models calm");
+    const stdout = succeeds(await model("remove calm"));
     expect(stdout).toStartWith("removed calm\n");
     expect(stdout).toContain("Keys that are still limited to it: ci");
     expect(await ids()).not.toContain("calm");
@@ -106,15 +97,10 @@ test("a model that was called stays, and the refusal names the command to use", 
   const renamed = await model("rename called other");
   expect([renamed.code, renamed.stdout]).toEqual([4, ""]);
   expect(renamed.stderr).toContain("Try: svc model alias called other");
-  const removed = await model("remove called");
-  expect(removed.code).toBe(4);
-  expect(removed.stderr).toContain("Try: svc model deprecate called");
+  expect(await model("remove called")).toMatchObject(refusal(4, "Try: svc model deprecate called"));
 });
 
 test("a model of the file stays, and the refusal names the file", async () => {
-  for (const line of ["remove in-file", "rename in-file other"]) {
-    const { code, stderr } = await model(line);
-    expect(code).toBe(4);
-    expect(stderr).toContain("is defined in svc.yaml");
-  }
+  for (const line of ["remove in-file", "rename in-file other"])
+    expect(await model(line)).toMatchObject(refusal(4, "is defined in svc.yaml"));
 });

@@ -1,21 +1,11 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { OpenAI } from "openai";
 import { chatAnswers } from "../../fake/recordings.ts";
-import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { thrownBy } from "../../replies/refusal.ts";
 import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
-
-setDefaultTimeout(60_000);
+import { type Refused, refusal, refusesAll } from "../../setup/outcomes.ts";
+import { useFakeUpstream } from "../../setup/use-upstream.ts";
 
 interface Entry {
   readonly reference: string;
@@ -32,32 +22,26 @@ interface Shown {
   readonly spend: Readonly<Record<"by_day" | "by_model" | "by_key", readonly unknown[]>>;
 }
 
-let upstream: FakeUpstream;
+const upstream = await useFakeUpstream();
 let home: Home;
-beforeAll(async () => {
-  upstream = await startFakeUpstream();
-});
-afterAll(() => upstream.stop());
 beforeEach(async () => {
   upstream.reset();
   upstream.replyWith(chatAnswers.plain());
   home = createHome();
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
-  await home.json(["account", "create", "acme"]);
+  await home.json("account create acme");
 });
 afterEach(() => home.remove());
 
 const words = (line: string) => line.split(" ");
-const entry = (line: string) => home.json<Entry>(words(`account ${line}`));
-const show = () => home.json<Shown>(["account", "show", "acme"]);
+const entry = (line: string) => home.json<Entry>(`account ${line}`);
+const show = () => home.json<Shown>("account show acme");
 const message = { messages: [{ role: "user" as const, content: "Hi" }], model: "svc-3-flash" };
 
 /** A server with money in the account, and a client with a key of it. */
 async function serve(credit: string) {
   await entry(`credit acme ${credit} --reference start`);
-  const key = await home.json<{ id: string; key: string }>(
-    words("key create --account acme --name ci"),
-  );
+  const key = await home.json<{ id: string; key: string }>("key create --account acme --name ci");
   const server = await home.serve({ FAKE_KEY: "x" });
   return { server, key, client: clientOf(server, key.key) };
 }
@@ -69,7 +53,7 @@ describe("without a server", () => {
     const line = words("account credit acme 12.5 --reference invoice-1");
     await home.json(line);
     expect((await home.svc(line)).stdout).toMatch(/unchanged[^]*balance 12\.50 USD/);
-    const other = await home.svc(words("account credit acme 12.51 --reference invoice-1"));
+    const other = await home.svc("account credit acme 12.51 --reference invoice-1");
     expect([other.code, other.stdout]).toEqual([4, ""]);
     expect(other.stderr).toContain("credit of 12.50 USD");
   });
@@ -78,38 +62,36 @@ describe("without a server", () => {
     await entry("credit acme 0.000000001");
     await entry("refund acme 2 --reference ticket --note sorry");
     expect((await entry("withdraw acme 1.999999999")).balance_usd).toBe("0.000000002");
-    const over = await home.svc(words("account withdraw acme 0.000000003"));
-    expect([over.code, over.stderr]).toEqual([
-      4,
-      expect.stringContaining("0.000000002 USD available"),
-    ]);
-    const { stdout } = await home.svc(words("account entries acme"));
+    expect(await home.svc("account withdraw acme 0.000000003")).toMatchObject(
+      refusal(4, "0.000000002 USD available"),
+    );
+    const { stdout } = await home.svc("account entries acme");
     expect(stdout).toMatch(/credit +0\.000000001/);
     expect(stdout).toMatch(/refund +2\.00 +ticket +sorry/);
     expect(stdout).toMatch(/withdrawal +-1\.999999999/);
-    expect((await home.svc(words("account list"))).stdout).toMatch(/acme +active +0\.000000002/);
-    expect((await home.svc(words("account show acme"))).stdout).toMatch(
+    expect((await home.svc("account list")).stdout).toMatch(/acme +active +0\.000000002/);
+    expect((await home.svc("account show acme")).stdout).toMatch(
       /balance +0\.000000002 USD\n +available +0\.000000002 USD\n +held +0\.00 USD/,
     );
   });
 
   test("limits are set and taken away, and said in words", async () => {
-    const set = await home.svc(words("account limit acme --rpm 60 --budget 5/day"));
+    const set = await home.svc("account limit acme --rpm 60 --budget 5/day");
     expect(set.stdout).toContain("60 requests per minute, 5.00 USD per day");
-    const shown = await home.svc(words("account show acme"));
+    const shown = await home.svc("account show acme");
     expect(shown.stdout).toContain("budget     0.00 of 5.00 USD spent this day");
-    const none = await home.svc(words("account limit acme --rpm none --budget none"));
+    const none = await home.svc("account limit acme --rpm none --budget none");
     expect(none.stdout).toContain("no limits");
-    const { id } = await home.json<{ id: string }>(words("key create --account acme --tpm 1000"));
-    const key = await home.json<{ limits: unknown }>(words(`key limit ${id} --concurrency 3`));
+    const { id } = await home.json<{ id: string }>("key create --account acme --tpm 1000");
+    const key = await home.json<{ limits: unknown }>(`key limit ${id} --concurrency 3`);
     expect(key.limits).toEqual({ rpm: null, tpm: "1000", concurrency: "3", budget: null });
-    expect((await home.svc(words("key list --wide"))).stdout).toContain(
+    expect((await home.svc("key list --wide")).stdout).toContain(
       "1,000 tokens per minute, 3 concurrent",
     );
   });
 
   test("what is wrong is told with the exit code of its kind and what would be right", async () => {
-    const cases: readonly (readonly [line: string, code: number, says: string])[] = [
+    const cases: readonly Refused[] = [
       ["account credit acme five", 2, 'such as 25 or 0.50, not "five"'],
       ["account credit none 1", 3, 'Unknown account "none"'],
       ["account limit acme --rpm 0", 2, "--rpm: Requests per minute must be a whole number from 1"],
@@ -117,11 +99,7 @@ describe("without a server", () => {
       ["key limit key_none --rpm 1", 3, 'Unknown key "key_none"'],
       ["report margin --from 2027-02-30", 2, "--from: The date must be a day"],
     ];
-    for (const [line, code, says] of cases) {
-      const result = await home.svc(words(line));
-      expect([line, result.code, result.stdout]).toEqual([line, code, ""]);
-      expect(result.stderr).toContain(says);
-    }
+    await refusesAll((line) => home.svc(line), cases);
   });
 });
 
@@ -145,17 +123,17 @@ describe("beside a running server", () => {
         by_key: [{ key: key.id, name: "ci", ...row }],
       },
     });
-    const { stdout } = await home.svc(words("account show acme"));
+    const { stdout } = await home.svc("account show acme");
     expect(stdout).toMatch(new RegExp(`█{30}  ${charged.replace(".", "\\.")}\n`));
     expect(stdout.match(/^ {2}\d{4}-\d\d-\d\d /gm)).toHaveLength(1);
-    const margin = await home.json<{ total: unknown }>(words("report margin --by account"));
+    const margin = await home.json<{ total: unknown }>("report margin --by account");
     expect(margin.total).toMatchObject({
       ...row,
       vendor_cost_usd: null,
       margin_usd: null,
       unknown_cost: 1,
     });
-    expect((await home.svc(words("report margin"))).stdout).toMatch(/svc-3-flash[^]*total/);
+    expect((await home.svc("report margin")).stdout).toMatch(/svc-3-flash[^]*total/);
 
     expect(await server.stop()).toBe(0);
     expect(await show()).toMatchObject({ balance_usd: left, receipts: 1 });
@@ -165,10 +143,10 @@ describe("beside a running server", () => {
   test("suspending and resuming are in force at once", async () => {
     const { client } = await serve("5");
     const call = () => client.chat.completions.create(message);
-    expect((await home.svc(words("account suspend acme"))).stdout).toContain("now suspended");
+    expect((await home.svc("account suspend acme")).stdout).toContain("now suspended");
     expect(await thrownBy(call())).toMatchObject({ status: 402, code: "account_suspended" });
-    expect((await home.svc(words("account suspend acme"))).stdout).toContain("already suspended");
-    await home.json(words("account resume acme"));
+    expect((await home.svc("account suspend acme")).stdout).toContain("already suspended");
+    await home.json("account resume acme");
     expect((await call()).object).toBe("chat.completion");
   });
 });

@@ -1,12 +1,11 @@
 /** Commands in a folder in which nothing was ever started. */
 
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { refusal } from "../../setup/outcomes.ts";
 import { useHome } from "../../setup/use-home.ts";
-
-setDefaultTimeout(60_000);
 
 /** They look at what is there, or change it. */
 const needing = [
@@ -104,14 +103,14 @@ describe("in an empty folder", () => {
   test("the setting that names the file is the one to check", async () => {
     const path = join(home.dataDir, "other.db");
     const environment = { SVC_DATABASE_URL: `sqlite:${path}` };
-    const { stderr } = await home.svc(["account", "list"], { environment });
+    const { stderr } = await home.svc("account list", { environment });
     expect(stderr).toStartWith(
       `error: The database ${path} does not exist. Check SVC_DATABASE_URL,`,
     );
   });
 
   test("the weights of embedded models are listed without a database", async () => {
-    const status = await home.json<{ readonly engine: unknown }>(["engine", "status"]);
+    const status = await home.json<{ readonly engine: unknown }>("engine status");
     expect(status.engine).toBeNull();
     expect(readdirSync(dirname(home.dataDir))).toEqual(["svc.yaml"]);
   });
@@ -120,18 +119,16 @@ describe("in an empty folder", () => {
 test("a file without tables is reported as empty, and gets no secret", async () => {
   mkdirSync(home.dataDir);
   writeFileSync(join(home.dataDir, "svc.db"), "");
-  const { code, stderr } = await home.svc(["account", "list"]);
-  expect(code).toBe(3);
-  expect(stderr).toContain("svc.db is empty. Check SVC_DATA_DIR");
+  expect(await home.svc("account list")).toMatchObject(
+    refusal(3, "svc.db is empty. Check SVC_DATA_DIR"),
+  );
   expect(readdirSync(home.dataDir)).not.toContain("secret");
 });
 
 test("a data directory without its database is reported as such", async () => {
   mkdirSync(home.dataDir);
   writeFileSync(join(home.dataDir, "secret"), `${"x".repeat(64)}\n`, { mode: 0o600 });
-  for (const line of ["account list", "ledger verify"]) {
-    const { code, stderr } = await home.svc(words(line));
-    expect(code).toBe(1);
-    expect(stderr).toContain("Restore the database, or move this file away");
-  }
+  const refused = refusal(1, "Restore the database, or move this file away");
+  for (const line of ["account list", "ledger verify"])
+    expect(await home.svc(line)).toMatchObject(refused);
 });

@@ -8,6 +8,7 @@ import { runToEnd } from "../../setup/command.ts";
 import { copyEmptyDatabase } from "../../setup/empty-database.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import { type MailServer, startMailServer } from "../../setup/mail-server.ts";
+import { refusal, succeeds } from "../../setup/outcomes.ts";
 import { freePort, join as joinByLink, joinOperator, nobody } from "../../setup/platform-home.ts";
 
 const unwanted = "unwanted@example.com";
@@ -59,8 +60,7 @@ const invited = async ({ server }: TestGateway) =>
 test("mails the link to its address, where the invited person uses it; the command does not print it", async () => {
   const email = newEmail();
   const came = mail.next();
-  const { code, stdout, stderr } = await run(`operator invite --email ${email} --mail`, gateway);
-  expect([code, stderr]).toEqual([0, ""]);
+  const stdout = succeeds(await run(`operator invite --email ${email} --mail`, gateway));
   expect(stdout).toMatch(new RegExp(`^Sent the link to ${email}. It works once and expires at `));
   expect(stdout).not.toContain("/join#");
   const { from, to, text } = await came;
@@ -83,8 +83,7 @@ test("prints as JSON where the mail went", async () => {
 
 test("a mail that the server rejects is reported with its reason, and the link is printed", async () => {
   const before = mail.received.length;
-  const { code, stdout } = await run(`operator invite --email ${unwanted} --mail`, gateway);
-  expect(code).toBe(0);
+  const stdout = succeeds(await run(`operator invite --email ${unwanted} --mail`, gateway));
   expect(stdout).toContain("The email was not sent. The mail server rejects the message: ");
   expect(stdout).toContain("550 No such user");
   expect((await look(linkIn(stdout))).body).toMatchObject({ kind: "operator", email: unwanted });
@@ -102,9 +101,9 @@ test("without a mail server in the settings, it says which to set and creates no
 
 test("without an address, it asks for one and creates no link", async () => {
   const before = await invited(gateway);
-  const { code, stderr } = await run("operator invite --mail", gateway);
-  expect(code).toBe(2);
-  expect(stderr).toContain("Enter the email address that the link is sent to.");
+  expect(await run("operator invite --mail", gateway)).toMatchObject(
+    refusal(2, "Enter the email address that the link is sent to."),
+  );
   expect(await invited(gateway)).toEqual(before);
 });
 
@@ -129,8 +128,7 @@ test("no server needs to run: the command sends the mail by its own settings", a
   expect(sent.stdout).toStartWith(`Sent the link to ${email}.`);
   expect((await came).to).toEqual([email]);
   const gone = { ...settings, SVC_SMTP_URL: `smtp://127.0.0.1:${freePort()}` };
-  const { code, stdout } = await run(`operator invite --email ${email} --mail`, { dataDir }, gone);
-  expect(code).toBe(0);
+  const stdout = succeeds(await run(`operator invite --email ${email} --mail`, { dataDir }, gone));
   expect(stdout).toContain("The email was not sent. The mail server cannot be reached");
   expect(linkIn(stdout)).toStartWith(`${gateway.platformUrl}/join#`);
   rmSync(dataDir, { recursive: true });

@@ -1,9 +1,8 @@
-import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { BulkView } from "../../../src/platform/prices/schemas.ts";
 import { standardManifest } from "../../setup/harness.ts";
+import { type Refused, refusal, refusesAll } from "../../setup/outcomes.ts";
 import { useHome } from "../../setup/use-home.ts";
-
-setDefaultTimeout(60_000);
 
 type Prices = Readonly<Record<string, string>>;
 
@@ -31,10 +30,8 @@ interface Imported {
 const home = useHome();
 
 /** Entries of the store, which commands can change. */
-const put = async (stdin: string) =>
-  expect((await home.svc(["apply", "-"], { stdin })).code).toBe(0);
-const words = (line: string) => line.split(" ");
-const price = <T>(line: string) => home.json<T>(words(`price ${line}`));
+const put = async (stdin: string) => await home.ok("apply -", { stdin });
+const price = <T>(line: string) => home.json<T>(`price ${line}`);
 const versions = async (line: string) =>
   (await price<readonly Row[]>(`list svc-3-flash${line}`)).map(({ version, in_force }) => [
     version,
@@ -64,15 +61,14 @@ describe("prices", () => {
       skipped: [],
       applied: true,
     });
-    const tried = await home.svc(words("price set svc-3-flash unpriced --free --dry-run"));
+    const tried = await home.svc("price set svc-3-flash unpriced --free --dry-run");
     expect(tried.stdout).toContain("2 models to price. Nothing was changed (--dry-run).");
-    const two = await home.svc(words("price set svc-3-flash svc-embedding-2 --input 5 --output 6"));
-    expect([two.code, two.stderr]).toEqual([2, expect.stringContaining("svc-embedding-2")]);
-    const both = await home.svc(words("price set svc-3-flash unpriced --free --markup 20"));
-    expect([both.code, both.stderr]).toEqual([
-      2,
-      expect.stringContaining("or --markup, or --free"),
-    ]);
+    expect(
+      await home.svc("price set svc-3-flash svc-embedding-2 --input 5 --output 6"),
+    ).toMatchObject(refusal(2, "svc-embedding-2"));
+    expect(await home.svc("price set svc-3-flash unpriced --free --markup 20")).toMatchObject(
+      refusal(2, "or --markup, or --free"),
+    );
     expect(await versions("")).toEqual([[2, true]]);
   });
 
@@ -105,7 +101,7 @@ describe("prices", () => {
       [2, true],
       [3, false],
     ]);
-    const text = (await home.svc(words("price list svc-3-flash --history"))).stdout;
+    const text = (await home.svc("price list svc-3-flash --history")).stdout;
     expect(text).toMatch(/replaced\n.*active\n.*scheduled\n/);
   });
 
@@ -117,7 +113,7 @@ describe("prices", () => {
   });
 
   test("that are wrong are refused by the name of their flag", async () => {
-    const cases: readonly (readonly [line: string, code: number, says: string])[] = [
+    const cases: readonly Refused[] = [
       ["set svc-3-flash --input 1", 2, "--output: svc-3-flash needs a price for output"],
       ["set svc-2.5-pro-tts --input 1", 2, "--audio-output: svc-2.5-pro-tts needs a price for"],
       [
@@ -134,11 +130,7 @@ describe("prices", () => {
       ["import none", 3, 'Unknown model "none"'],
       ["import --markup lots", 2, "--markup: Markup must be a percentage"],
     ];
-    for (const [line, code, says] of cases) {
-      const result = await home.svc(words(`price ${line}`));
-      expect([line, result.code, result.stdout]).toEqual([line, code, ""]);
-      expect(result.stderr).toContain(says);
-    }
+    await refusesAll((line) => home.svc(`price ${line}`), cases);
     expect(await versions(" --history")).toEqual([[1, true]]);
   });
 });
@@ -187,24 +179,24 @@ models:
     expect(Object.keys(priceOf(view, "vectors", null))).toEqual(["input"]);
     const [row] = await price<readonly Row[]>("list small");
     expect(row).toMatchObject({ price: small, in_force: true });
-    const { stdout } = await home.svc(["export"]);
+    const { stdout } = await home.svc("export");
     expect(stdout).toMatch(/gpt-4o\n[^]*cost:/);
     expect((await price<Imported>("import")).applied).toBe(false);
   });
 
   test("changes nothing in a dry run, and what is there only when told to replace it", async () => {
-    const before = (await home.svc(["export"])).stdout;
-    const shown = await home.svc(["price", "import", "--dry-run"]);
+    const before = (await home.svc("export")).stdout;
+    const shown = await home.svc("price import --dry-run");
     expect(shown.stdout).toContain(
       "= price of priced: already has a price; use --replace to overwrite it\n",
     );
     const dry = await price<Imported>("import --replace --dry-run");
     expect(names(dry.set)).toContainEqual(["priced", null]);
     expect(dry.applied).toBe(false);
-    expect((await home.svc(words("price import --dry-run"))).stdout).toContain(
+    expect((await home.svc("price import --dry-run")).stdout).toContain(
       "Nothing was changed (--dry-run)",
     );
-    expect((await home.svc(["export"])).stdout).toBe(before);
+    expect((await home.svc("export")).stdout).toBe(before);
 
     const replaced = await price<Imported>("import priced --replace");
     expect(names(replaced.set)).toEqual([

@@ -3,12 +3,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { CallView } from "../../../src/platform/calls/views.ts";
 import { chatJson, failures } from "../../fake/recordings.ts";
-import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
 import { hello, waitUntil } from "../../setup/money-home.ts";
+import { refusal } from "../../setup/outcomes.ts";
+import { useFakeUpstream } from "../../setup/use-upstream.ts";
 
-let upstream: FakeUpstream;
+const upstream = await useFakeUpstream();
 let home: Home;
 let server: ChildServer;
 const keys: Record<string, { readonly id: string; readonly key: string }> = {};
@@ -16,14 +17,8 @@ const keys: Record<string, { readonly id: string; readonly key: string }> = {};
 const words = (line: string) => line.split(" ");
 const keyOf = (account: string) => keys[account] ?? { id: "", key: "" };
 async function chat(account: string, rest: object = {}): Promise<void> {
-  const reply = await fetch(`${server.baseUrl}/chat/completions`, {
-    method: "POST",
-    body: JSON.stringify({ ...hello, ...rest }),
-    headers: {
-      authorization: `Bearer ${keyOf(account).key}`,
-      "content-type": "application/json",
-    },
-  });
+  const body = { ...hello, ...rest };
+  const reply = await server.post("/chat/completions", body, keyOf(account).key);
   await reply.arrayBuffer();
 }
 const list = (line = "") =>
@@ -33,15 +28,14 @@ const outcomes = async (line?: string) =>
 
 /** A served call, a failed one and two rejected ones of "rich"; twelve of "poor". */
 beforeAll(async () => {
-  upstream = await startFakeUpstream();
   upstream.replyWith(chatJson());
   home = createHome();
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
   for (const account of ["rich", "poor"]) {
-    await home.json(words(`account create ${account}`));
-    keys[account] = await home.json(words(`key create --account ${account}`));
+    await home.json(`account create ${account}`);
+    keys[account] = await home.json(`key create --account ${account}`);
   }
-  await home.json(words("account credit rich 5"));
+  await home.json("account credit rich 5");
   server = await home.serve({ FAKE_KEY: "x", SVC_RETRIES: "0" });
   await chat("rich");
   upstream.replyOnce(failures.internal());
@@ -51,10 +45,7 @@ beforeAll(async () => {
   for (let at = 0; at < 12; at++) await chat("poor");
   await waitUntil("two receipts", async () => (await list("--account rich")).length === 4);
 });
-afterAll(async () => {
-  await home.remove();
-  await upstream.stop();
-});
+afterAll(() => home.remove());
 
 test("lists admitted and rejected calls by time, the newest first", async () => {
   const calls = await list();
@@ -103,13 +94,13 @@ test("keeps to its filters", async () => {
 });
 
 test("is readable, and says what is wrong with a flag", async () => {
-  const { stdout } = await home.svc(words("requests --account poor --limit 1"));
+  const { stdout } = await home.svc("requests --account poor --limit 1");
   expect(stdout).toContain("2 × insufficient_quota");
   expect(stdout).toMatch(/account +key +model +dialect/);
-  const unknown = await home.svc(words("requests --model no-such-model"));
+  const unknown = await home.svc("requests --model no-such-model");
   expect(unknown.stdout).toContain("[unknown_model] Model");
   expect(stdout).toContain("Showing the newest 1. --limit N shows more.");
-  expect((await home.svc(words("requests --model none"))).stdout).toContain("No calls match.");
+  expect((await home.svc("requests --model none")).stdout).toContain("No calls match.");
   for (const [line, text] of [
     ["--limit 0", "--limit"],
     ["--dialect telegraph", "--dialect: Must be chat, responses, messages or completions"],
@@ -117,24 +108,23 @@ test("is readable, and says what is wrong with a flag", async () => {
     ["--since soon", "--since: Must be a duration such as 10m"],
     ["--follow --limit 5", "cannot be combined with --follow"],
   ] as const) {
-    const { code, stderr } = await home.svc(words(`requests ${line}`));
+    const { code, stderr } = await home.svc(`requests ${line}`);
     expect([line, code]).toEqual([line, 2]);
     expect(stderr).toContain(text);
   }
-  expect((await home.svc(words("requests --account nobody"))).code).toBe(3);
+  expect((await home.svc("requests --account nobody")).code).toBe(3);
 });
 
 test("without a server it lists what is stored, and has nothing to follow", async () => {
   await server.stop();
   expect(await outcomes("--failed")).toEqual(["rich upstream_error"]);
   expect((await list("--account poor --rejected")).length).toBeGreaterThan(10);
-  const { code, stderr } = await home.svc(words("requests --follow"));
-  expect([code, stderr]).toEqual([1, expect.stringContaining("No server is running")]);
+  expect(await home.svc("requests --follow")).toMatchObject(refusal(1, "No server is running"));
 });
 
 test("the list of keys tells a key that was only ever rejected from one that was not used", async () => {
-  await home.json(words("key create --account poor --name idle"));
-  const { stdout } = await home.svc(words("key list --account poor"));
+  await home.json("key create --account poor --name idle");
+  const { stdout } = await home.svc("key list --account poor");
   expect(stdout).toMatch(/idle .*never\n/);
   expect(stdout).toMatch(/rejected (just now|\d+ min ago)\n/);
   for (const line of stdout.split("\n")) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(100);

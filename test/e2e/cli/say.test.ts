@@ -1,28 +1,14 @@
-import {
-  afterAll,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { speechReplies, tone } from "../../fake/recordings.ts";
-import { type CallHome, startCallHome } from "../../setup/call-home.ts";
-
-setDefaultTimeout(60_000);
+import { useCallHome } from "../../setup/call-home.ts";
+import { succeeds } from "../../setup/outcomes.ts";
 
 const pcm = tone(0.5);
 
-let calls: CallHome;
-beforeAll(async () => {
-  calls = await startCallHome();
-});
-afterAll(() => calls.stop());
+const calls = await useCallHome();
 beforeEach(() => {
-  calls.upstream.reset();
   for (const name of readdirSync(calls.folder)) rmSync(join(calls.folder, name));
 });
 
@@ -32,10 +18,7 @@ const sizesOf = (wav: Buffer) => [wav.readUInt32LE(4), wav.readUInt32LE(40)];
 test("writes a WAV with its true sizes, though the stream did not know them", async () => {
   for (const recording of [speechReplies.pcmChunked(), speechReplies.pcmWithLength()]) {
     calls.upstream.replyWith(recording);
-    const { code, stdout } = await calls.svc(
-      "say Hello there -o hello.wav --voice Puck".split(" "),
-    );
-    expect(code).toBe(0);
+    const stdout = succeeds(await calls.svc("say Hello there -o hello.wav --voice Puck"));
     expect(stdout).toMatch(
       /^wrote hello\.wav: 0\.50 s of speech, first audio after \d+\.\d\d s, real-time factor \d+\.\d\d\n$/,
     );
@@ -53,8 +36,7 @@ test("writes a WAV with its true sizes, though the stream did not know them", as
 test("writes PCM where the name or the flag says so", async () => {
   calls.upstream.replyWith(speechReplies.pcmChunked());
   for (const words of ["-o a.pcm", "-o a.sound --format pcm"]) {
-    const { code } = await calls.svc(`say Hello ${words}`.split(" "));
-    expect(code).toBe(0);
+    succeeds(await calls.svc(`say Hello ${words}`));
     expect(read(words.split(" ")[1] ?? "")).toEqual(pcm);
   }
 });
@@ -77,7 +59,7 @@ test("without -o takes speech.wav, or the next name that is free", async () => {
 
 test("--curl gives a line that writes the same sound", async () => {
   calls.upstream.replyWith(speechReplies.pcmWithLength());
-  await calls.svc("say It's -o own.wav".split(" "));
+  await calls.svc("say It's -o own.wav");
   const { stdout } = await calls.svc(["say", "It's", "-o", "by curl's.wav", "--curl"]);
   expect(calls.upstream.requests).toHaveLength(1);
   expect((await calls.shell(stdout)).code).toBe(0);

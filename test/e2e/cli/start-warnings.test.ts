@@ -1,10 +1,8 @@
 /** What a start warns of: once, in the log, with what to do. */
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { ChildServer } from "../../setup/child.ts";
 import { useHome } from "../../setup/use-home.ts";
-
-setDefaultTimeout(60_000);
 
 const home = useHome();
 

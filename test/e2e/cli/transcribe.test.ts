@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TRANSCRIPT, transcriptionReplies } from "../../fake/recordings.ts";
-import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";
 import { createHome, type Home } from "../../setup/child.ts";
+import { refusal } from "../../setup/outcomes.ts";
+import { useFakeUpstream } from "../../setup/use-upstream.ts";
 
-setDefaultTimeout(60_000);
-
-let upstream: FakeUpstream;
+const upstream = await useFakeUpstream();
 let home: Home;
 const folder = mkdtempSync(join(tmpdir(), "svc-transcribe-"));
 const file = join(folder, "it's speech.mp3");
 beforeAll(async () => {
-  upstream = await startFakeUpstream();
   upstream.replyWith(transcriptionReplies.asAsked);
   home = createHome();
   home.writeConfig(`
@@ -27,7 +25,6 @@ models:
 });
 afterAll(async () => {
   await home.remove();
-  await upstream.stop();
   rmSync(folder, { recursive: true });
 });
 
@@ -42,7 +39,7 @@ test("prints the text, or the format that was asked for", async () => {
 });
 
 test("shows the receipt's seconds, and the same call as curl", async () => {
-  const receipts = await home.svc(["receipt", "list", "--json"]);
+  const receipts = await home.svc("receipt list --json");
   expect(receipts.stdout).toContain('"audio_second"');
   const { stdout } = await home.svc(["transcribe", file, "--curl"]);
   expect(stdout).toContain(`-F 'file=@${file.replace("'", `'\\''`)}'`);
@@ -67,8 +64,9 @@ test("--json is never answered with subtitles", async () => {
 });
 
 test("says what is wrong with a file", async () => {
-  const missing = await home.svc(["transcribe", join(folder, "none.wav")]);
-  expect([missing.code, missing.stderr.includes("none.wav does not exist.")]).toEqual([2, true]);
+  expect(await home.svc(["transcribe", join(folder, "none.wav")])).toMatchObject(
+    refusal(2, "none.wav does not exist."),
+  );
   writeFileSync(join(folder, "text.txt"), "no audio");
   const text = await home.svc(["transcribe", join(folder, "text.txt")]);
   expect(text.code).not.toBe(0);

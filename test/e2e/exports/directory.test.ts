@@ -24,27 +24,27 @@ test("a directory without the marker is not filled, until its export is resumed"
   });
   // A first delivery finds the directory as the export was added to it, or empty.
   rmSync(marker);
-  await home.json(["exports", "run", "archive"]);
+  await home.json("exports run archive");
   expect(idsIn(home.dir)).toEqual(home.ids);
   // The volume goes away, and its mount point is there.
   const volume = `${home.dir}-volume`;
   renameSync(home.dir, volume);
   await home.receive();
   await setBack();
-  await home.json(["exports", "run", "archive"]);
+  await home.json("exports run archive");
   const failure = async () => (await home.show("archive")).streams[0]?.failure;
   expect(await failure()).toBe(`${home.dir} does not exist (ENOENT)`);
   mkdirSync(home.dir);
-  await home.json(["exports", "run", "archive"]);
+  await home.json("exports run archive");
   expect(await failure()).toContain(`${home.dir} is not the directory that was exported to`);
   expect(await failure()).toContain("run svc exports resume archive");
-  expect((await home.svc(["exports", "test", "archive"])).stderr).toContain(".svc-export.json");
+  expect((await home.svc("exports test archive")).stderr).toContain(".svc-export.json");
   // The end of a pause says nothing about the directory.
-  await home.json(["exports", "pause", "archive"]);
-  await home.json(["exports", "resume", "archive"]);
+  await home.json("exports pause archive");
+  await home.json("exports resume archive");
   expect(readdirSync(home.dir)).toEqual([]);
-  await home.json(["exports", "resume", "archive"]);
-  await home.json(["exports", "run", "archive"]);
+  await home.json("exports resume archive");
+  await home.json("exports run archive");
   expect(await failure()).toBeNull();
   expect(filesIn(home.dir)).toHaveLength(1);
 });
@@ -67,12 +67,12 @@ test("a directory belongs to one export of one gateway", async () => {
   expect(await refused(["add", "other", ...to])).toContain("belongs to another export");
   await home.json(["exports", "add", "other", ...to, "--no-test"]);
   expect(await refused(["resume", "other"])).toContain("belongs to another export");
-  await home.json(["exports", "run", "other"]);
+  await home.json("exports run other");
   expect((await home.show("other")).streams[0]?.failure).toContain("belongs to another export");
   expect(filesIn(home.dir)).toEqual([]);
   // What it was has gone, and another one may have the directory.
-  await home.json(["exports", "remove", "archive"]);
-  await home.json(["exports", "run", "other"]);
+  await home.json("exports remove archive");
+  await home.json("exports run other");
   expect(idsIn(home.dir)).toEqual(home.ids);
 });
 
@@ -81,7 +81,7 @@ test("an older backup that is restored replaces no file that has more rows", asy
   const file = join(home.dataDir, "..", "old.svcbackup");
   await home.json(["backup", file]);
   const lost = await home.receive();
-  await home.json(["exports", "run", "archive"]);
+  await home.json("exports run archive");
   expect(idsIn(home.dir)).toEqual([...home.ids, lost]);
   const files = filesIn(home.dir);
   const restored = join(home.dataDir, "..", "restored");
@@ -89,8 +89,8 @@ test("an older backup that is restored replaces no file that has more rows", asy
   copyFileSync(join(home.dataDir, "secret"), join(restored, "secret"));
   const environment = { SVC_DATA_DIR: restored };
   await home.json(["restore", file, "--data-dir", restored], { environment });
-  await home.json(["exports", "resume", "archive"], { environment });
-  await home.json(["exports", "run", "archive"], { environment });
+  await home.json("exports resume archive", { environment });
+  await home.json("exports run archive", { environment });
   const others = filesIn(home.dir).filter((path) => !files.includes(path));
   expect(others).toEqual([expect.stringMatching(/-0001-[0-9a-f]{12}\.jsonl\.gz$/)]);
   expect(idsIn(home.dir).toSorted()).toEqual([...home.ids, ...home.ids.slice(3), lost].toSorted());

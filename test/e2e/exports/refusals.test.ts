@@ -5,7 +5,7 @@ import { createHome } from "../../setup/child.ts";
 
 const home = createHome();
 beforeAll(async () => {
-  await home.json(["account", "create", "acme"]);
+  await home.json("account create acme");
 });
 afterAll(() => home.remove());
 

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { createExportsHome, type ExportsHome, linesOf } from "../../setup/exports-home.ts";
+import { refusal } from "../../setup/outcomes.ts";
 import { type S3StandIn, s3Keys, startS3 } from "../../setup/s3-stand-in.ts";
 
 let home: ExportsHome;
@@ -45,23 +46,23 @@ test("objects are signed, whole, and below the prefix", async () => {
     to: "s3://bucket/svc/a=1",
     settings: { access_key_id: "env:AWS_ACCESS_KEY_ID", region: "eu-central-1" },
   });
-  const result = await home.json<object>(["exports", "run", "lake"], { environment });
+  const result = await home.json<object>("exports run lake", { environment });
   expect(result).toMatchObject({ rows: 6, export: { state: "running" } });
   expect(ids()).toEqual(home.ids);
   expect([...s3.objects.keys()][0]).toMatch(
     /^bucket\/svc\/a=1\/receipts\/\d{4}-\d\d-\d\d\/\d\d\/receipts-[\dT-]+-0001\.jsonl\.gz$/,
   );
-  expect((await home.svc(["exports", "test", "lake"], { environment })).code).toBe(0);
+  await home.ok("exports test lake", { environment });
 });
 
 test("an object with other content is not replaced; its hour gets another name", async () => {
   await add();
-  const run = () => home.json<object>(["exports", "run", "lake"], { environment });
+  const run = () => home.json<object>("exports run lake", { environment });
   await run();
   const [first = "", second = ""] = s3.objects.keys();
   const whole = gzipSync('{"id":"of another gateway"}\n');
   s3.objects.set(first, whole);
-  await home.json(["exports", "remove", "lake"]);
+  await home.json("exports remove lake");
   await add();
   // Without the right to read, each object that is there is taken for another one.
   s3.allows.reading = false;
@@ -75,7 +76,7 @@ test("an object with other content is not replaced; its hour gets another name",
       expect.stringMatching(/-0001-[0-9a-f]{12}\.jsonl\.gz$/),
     ]);
     expect(ids()).toEqual(["of another gateway", ...home.ids.slice(3), ...home.ids]);
-    await home.json(["exports", "remove", "lake"]);
+    await home.json("exports remove lake");
     await add();
   }
 });
@@ -83,7 +84,7 @@ test("an object with other content is not replaced; its hour gets another name",
 test("a server without conditional writes gets plain ones", async () => {
   s3.allows.conditions = false;
   await add();
-  expect(await home.json<object>(["exports", "run", "lake"], { environment })).toMatchObject({
+  expect(await home.json<object>("exports run lake", { environment })).toMatchObject({
     rows: 6,
   });
   expect(ids()).toEqual(home.ids);
@@ -100,21 +101,19 @@ test("what the server refuses is shown by its code, without secrets, and nothing
     "--secret-access-key",
     `file:${secretFile}`,
   );
-  await home.json(["exports", "run", "lake"], { environment });
+  await home.json("exports run lake", { environment });
   const view = await home.show("lake");
   expect(view.streams[0]?.failure).toBe("it returned 403 (SignatureDoesNotMatch)");
   expect(JSON.stringify(view)).not.toContain("another-secret");
   // A vault replaces the file.
   writeFileSync(secretFile, s3Keys.secret);
-  await home.json(["exports", "run", "lake"], { environment });
+  await home.json("exports run lake", { environment });
   expect(ids()).toEqual(home.ids);
 });
 
 test("a variable that is missing is named", async () => {
   await add();
-  const { stderr, code } = await home.svc(["exports", "test", "lake"]);
-  expect([code, stderr]).toEqual([
-    1,
-    expect.stringContaining("the environment of the gateway has no AWS_ACCESS_KEY_ID"),
-  ]);
+  expect(await home.svc("exports test lake")).toMatchObject(
+    refusal(1, "the environment of the gateway has no AWS_ACCESS_KEY_ID"),
+  );
 });

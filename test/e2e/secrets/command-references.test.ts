@@ -10,7 +10,7 @@ import { join as joinPlatform } from "../../setup/platform-home.ts";
 import { type KeyHome, keyManifest, sentKey, useKeyHome } from "./key-home.ts";
 
 /** Keys of providers that a command prints. */
-const keyHome = useKeyHome();
+const keyHome = await useKeyHome();
 
 let upstream: FakeUpstream;
 let home: Home;
@@ -118,7 +118,7 @@ test("svc doctor shows why a file or a command gives no key, with and without a 
   home.writeConfig(manifest(keys));
   const server = await home.serve();
   const examine = async () => {
-    const { stdout } = await home.svc(["doctor"]);
+    const { stdout } = await home.svc("doctor");
     expect(stdout).toContain(`${command} ended with exit code 4.`);
     expect(stdout).toContain(`${path("lost")} does not exist.`);
   };
@@ -159,7 +159,7 @@ test.each(["'a b'", '"a"', "$HOME", "| cat", ">/tmp/x", "`id`", "a\\ b"])(
       JSON.stringify(`\${command:/bin/echo ${words}}`),
     );
     home.writeConfig(text);
-    const { code, stderr } = await home.svc(["apply"]);
+    const { code, stderr } = await home.svc("apply");
     expect(code).not.toBe(0);
     expect(stderr).toContain("no shell runs it");
   },

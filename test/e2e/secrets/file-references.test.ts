@@ -6,7 +6,7 @@ import { standardManifest } from "../../setup/harness.ts";
 import { sentKey, useKeyHome } from "./key-home.ts";
 
 /** Keys of providers that an agent of a vault writes into a file. */
-const keyHome = useKeyHome();
+const keyHome = await useKeyHome();
 
 let upstream: FakeUpstream;
 let home: Home;

@@ -1,8 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, setDefaultTimeout } from "bun:test";
+import { afterEach, beforeEach } from "bun:test";
 import { join } from "node:path";
 import { chatJson } from "../../fake/openai/chat-json.ts";
-import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
+import type { FakeUpstream } from "../../fake/upstream.ts";
 import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { useFakeUpstream } from "../../setup/use-upstream.ts";
 
 /** An upstream for all tests of a file, and for each of them a place to run `svc` in. */
 export interface KeyHome {
@@ -12,17 +13,10 @@ export interface KeyHome {
   path(name: string): string;
 }
 
-export function useKeyHome(): () => KeyHome {
-  setDefaultTimeout(120_000);
-  let upstream: FakeUpstream;
+export async function useKeyHome(): Promise<() => KeyHome> {
+  const upstream = await useFakeUpstream(chatJson());
   let home: Home;
-  beforeAll(async () => {
-    upstream = await startFakeUpstream();
-  });
-  afterAll(() => upstream.stop());
   beforeEach(() => {
-    upstream.reset();
-    upstream.replyWith(chatJson());
     home = createHome();
   });
   afterEach(() => home.remove());
@@ -31,20 +25,13 @@ export function useKeyHome(): () => KeyHome {
 
 /** One chat: its status, and the key that the upstream was sent. */
 export async function sentKey(
-  server: Pick<ChildServer, "baseUrl" | "key">,
+  server: Pick<ChildServer, "post">,
   upstream: FakeUpstream,
   model = "svc-3-flash",
 ): Promise<{ status: number; sent: string | null }> {
   const { length } = upstream.requests;
-  const reply = await fetch(`${server.baseUrl}/chat/completions`, {
-    method: "POST",
-    headers: { Authorization: `Bearer ${server.key}`, "Content-Type": "application/json" },
-    body: JSON.stringify({
-      model,
-      max_tokens: 5,
-      messages: [{ role: "user", content: "Hello" }],
-    }),
-  });
+  const messages = [{ role: "user", content: "Hello" }];
+  const reply = await server.post("/chat/completions", { model, max_tokens: 5, messages });
   await reply.text();
   const request = upstream.requests[length];
   return { status: reply.status, sent: request?.headers["authorization"] ?? null };

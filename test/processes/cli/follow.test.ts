@@ -5,28 +5,22 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CallView } from "../../../src/platform/calls/views.ts";
 import { chatJson } from "../../fake/recordings.ts";
-import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
 import { hello, waitUntil } from "../../setup/money-home.ts";
+import { useFakeUpstream } from "../../setup/use-upstream.ts";
 
 const main = join(import.meta.dir, "../../../src/main.ts");
 
-let upstream: FakeUpstream;
+const upstream = await useFakeUpstream();
 let home: Home;
 let server: ChildServer;
 const keys = new Map<string, string>();
 
 /** The id of the request. */
 async function chat(account: string, rest: object = {}): Promise<string> {
-  const reply = await fetch(`${server.baseUrl}/chat/completions`, {
-    method: "POST",
-    body: JSON.stringify({ ...hello, ...rest }),
-    headers: {
-      authorization: `Bearer ${keys.get(account)}`,
-      "content-type": "application/json",
-    },
-  });
+  const body = { ...hello, ...rest };
+  const reply = await server.post("/chat/completions", body, keys.get(account));
   await reply.arrayBuffer();
   return reply.headers.get("x-request-id") ?? "";
 }
@@ -45,7 +39,6 @@ const follow = (...words: readonly string[]) =>
   });
 
 beforeAll(async () => {
-  upstream = await startFakeUpstream();
   upstream.replyWith(chatJson());
   home = createHome();
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
@@ -54,13 +47,10 @@ beforeAll(async () => {
     const { key } = await home.json<{ key: string }>(["key", "create", "--account", account]);
     keys.set(account, key);
   }
-  await home.json(["account", "credit", "rich", "5"]);
+  await home.json("account credit rich 5");
   server = await home.serve({ FAKE_KEY: "x", SVC_RETRIES: "0", SVC_LOG_LEVEL: "debug" });
 });
-afterAll(async () => {
-  await home.remove();
-  await upstream.stop();
-});
+afterAll(() => home.remove());
 
 test("svc logs follows new lines until it is interrupted", async () => {
   await chat("rich", { model: "before" });

@@ -1,6 +1,6 @@
 /** The process between a shell and the server, on versions of Node that cannot become the server. */
 
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { chatStreams } from "../../fake/recordings.ts";
@@ -9,8 +9,6 @@ import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { createHome, type Home } from "../../setup/child.ts";
 import { startCollector, type TestCollector } from "../../setup/collector.ts";
 import { standardManifest } from "../../setup/harness.ts";
-
-setDefaultTimeout(60_000);
 
 const root = join(import.meta.dir, "../../..");
 const launch = `process.execve = undefined;

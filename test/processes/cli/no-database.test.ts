@@ -1,13 +1,11 @@
 /** Commands on a PostgreSQL database in which nothing was ever started. */
 
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { Client } from "pg";
 import { createHome, type Home } from "../../setup/child.ts";
 import { createDatabase, dropDatabase } from "../../setup/postgres.ts";
-
-setDefaultTimeout(60_000);
 
 let home: Home;
 let url: string;
@@ -32,7 +30,7 @@ test("commands that need a database, and dry runs, create no tables and no secre
   const environment = { SVC_DATABASE_URL: url };
   const { host, pathname } = new URL(url);
   for (const line of ["account list", "nodes", "receipt list", "ledger verify", "secret rotate"]) {
-    const { code, stderr } = await home.svc(line.split(" "), { environment });
+    const { code, stderr } = await home.svc(line, { environment });
     expect({ line, code, stderr }).toEqual({
       line,
       code: 3,
@@ -47,8 +45,8 @@ test("commands that need a database, and dry runs, create no tables and no secre
 
 test("commands that can come first create the tables", async () => {
   const environment = { SVC_DATABASE_URL: url };
-  const created = await home.svc(["account", "create", "acme"], { environment });
+  const created = await home.svc("account create acme", { environment });
   expect(created).toMatchObject({ code: 0 });
   expect(await tables()).toBeGreaterThan(0);
-  expect(await home.json<unknown[]>(["account", "list"], { environment })).toHaveLength(1);
+  expect(await home.json<unknown[]>("account list", { environment })).toHaveLength(1);
 });

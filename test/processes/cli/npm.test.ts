@@ -1,8 +1,6 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { useHome } from "../../setup/use-home.ts";
-
-setDefaultTimeout(60_000);
 
 const home = useHome({ isBare: true });
 

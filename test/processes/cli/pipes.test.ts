@@ -1,14 +1,6 @@
 /** Commands as a shell runs them: their pipes, their signals, and readers that leave. */
 
-import {
-  afterAll,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { $ } from "bun";
@@ -21,19 +13,13 @@ import {
   tone,
 } from "../../fake/recordings.ts";
 import { cutAfter, pausedAfter } from "../../fake/script.ts";
-import { type CallHome, startCallHome } from "../../setup/call-home.ts";
-
-setDefaultTimeout(60_000);
+import { useCallHome } from "../../setup/call-home.ts";
+import { succeeds } from "../../setup/outcomes.ts";
 
 const answer = "Hello! How can I help?";
 
-let calls: CallHome;
-beforeAll(async () => {
-  calls = await startCallHome();
-});
-afterAll(() => calls.stop());
+const calls = await useCallHome();
 beforeEach(() => {
-  calls.upstream.reset();
   for (const name of readdirSync(calls.folder)) rmSync(join(calls.folder, name));
 });
 
@@ -160,8 +146,7 @@ test("gives all of a reply that no pipe can hold at once", async () => {
   const vector = Array.from({ length: 3072 }, (_, at) => at / 4096);
   calls.upstream.replyWith(embeddingsReply({ vectors: Array(50).fill(vector) }));
   const texts = Array.from({ length: 50 }, (_, at) => `text ${at}`);
-  const { code, stdout } = await calls.run(["embed", ...texts, "--json"]);
-  expect(code).toBe(0);
+  const stdout = succeeds(await calls.run(["embed", ...texts, "--json"]));
   expect(JSON.parse(stdout).data[49].embedding).toEqual(vector);
 });
 

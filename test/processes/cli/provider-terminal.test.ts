@@ -1,12 +1,11 @@
 /** What `svc provider` asks on a terminal. */
 
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { chatAnswers, chatStreams, operatorErrors } from "../../fake/recordings.ts";
 import { willingVendor } from "../../fake/willing-vendor.ts";
-import { succeeds, useProviderHome } from "../../setup/provider-home.ts";
+import { succeeds } from "../../setup/outcomes.ts";
+import { useProviderHome } from "../../setup/provider-home.ts";
 import { startOnTerminal } from "../../setup/terminal.ts";
-
-setDefaultTimeout(60_000);
 
 const secret = "sk-upstream-0123456789-very-secret";
 const badKey = "sk-bad-0123456789-wxyz";
@@ -119,7 +118,7 @@ test("a vendor that hangs does not hide the call before it, which is told at onc
 models:
   m: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: p, model: big-1 }] }
 `);
-  succeeds(await stage.home.svc(["apply"]));
+  succeeds(await stage.home.svc("apply"));
   const terminal = startOnTerminal(["provider", "test", "p"], own());
   await terminal.waitFor("ok      chat            big-1");
   await terminal.waitFor("testing streamed chat   big-1");

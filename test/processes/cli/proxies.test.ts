@@ -1,51 +1,17 @@
 /** Proxies and authorities: the runtime reads them from the environment when a process starts. */
 
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { dirname, join } from "node:path";
-import type { TrialView, TroubleView } from "../../../src/platform/providers/schemas.ts";
 import { createCertificate } from "../../fake/certificate.ts";
 import { httpReply } from "../../fake/recordings.ts";
-import type { Environment } from "../../setup/child.ts";
-import { succeeds, useProviderHome } from "../../setup/provider-home.ts";
-
-setDefaultTimeout(60_000);
+import { succeeds } from "../../setup/outcomes.ts";
+import { freePort } from "../../setup/platform-home.ts";
+import { useProviderHome } from "../../setup/provider-home.ts";
 
 const stage = useProviderHome();
 
-const origin = () => new URL(stage.upstream.baseUrl).origin;
-
-/** One provider `p` and a chat model on it. */
-async function applied(fields: string, model = ""): Promise<void> {
-  stage.home.writeConfig(`providers:
-  p: { ${fields} }
-models:
-  m: { endpoint: chat, price: { input: 1, output: 1 }, ${model}routes: [{ provider: p, model: big-1 }] }
-`);
-  const { code, stderr } = await stage.home.svc(["apply", stage.home.configPath]);
-  expect([code, stderr]).toEqual([0, ""]);
-}
-
-/** What is said of the first call of a test that fails. */
-async function problemOf(environment: Environment = {}): Promise<TroubleView> {
-  const { code, stdout } = await stage.home.svc(["provider", "test", "p", "--json"], {
-    environment,
-  });
-  expect(code).toBe(1);
-  const [first] = JSON.parse(stdout) as readonly TrialView[];
-  if (first === undefined || first.problem === null) throw new Error(`nothing failed: ${stdout}`);
-  return first.problem;
-}
-
-/** A port on which nobody listens. */
-async function deadPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
+const { applied, problemOf } = stage;
 
 describe("provider test", () => {
   test("finds a proxy in the way", async () => {
@@ -57,14 +23,14 @@ describe("provider test", () => {
     stage.upstream.replyWith(
       httpReply({ status: 407, headers: refusal, body: [], framing: "length" }),
     );
-    const environment = { HTTP_PROXY: new URL(stage.upstream.baseUrl).origin };
+    const environment = { HTTP_PROXY: stage.origin() };
     const { code, stdout } = await stage.provider("test far", { environment });
     expect(code).toBe(1);
     expect(stdout).toContain("The proxy requires a user name and password (407)");
   });
 
   test("names a proxy that is not there, whatever kind of provider goes through it", async () => {
-    const proxy = `http://name:password-of-it@127.0.0.1:${await deadPort()}`;
+    const proxy = `http://name:password-of-it@127.0.0.1:${freePort()}`;
     for (const [fields, name] of [
       ['kind: openai, base_url: "https://far.example/v1"', "HTTPS_PROXY"],
       ['kind: openai, base_url: "https://far.example/v1"', "https_proxy"],
@@ -91,7 +57,7 @@ describe("provider test", () => {
       stage.upstream.replyOnce([{ hang: true }]);
       const { trouble, advice } = await problemOf({
         P_KEY: "gsk-a-key",
-        HTTPS_PROXY: origin(),
+        HTTPS_PROXY: stage.origin(),
       });
       expect([trouble, advice.includes(words)]).toEqual(["timeout", true]);
       expect(advice).toContain("the proxy in HTTPS_PROXY");

@@ -23,9 +23,9 @@ const own = () => ({
 });
 
 const config = () => readFileSync(home.configPath, "utf8");
-const exported = async () => (await home.svc(["export"])).stdout;
+const exported = async () => (await home.svc("export")).stdout;
 const served = async () =>
-  (await home.json<{ id: string; served: boolean }[]>(["model", "list"]))
+  (await home.json<{ id: string; served: boolean }[]>("model list"))
     .filter((model) => model.served)
     .map(({ id }) => id);
 
@@ -124,7 +124,7 @@ test("output is colored at a terminal, and plain with NO_COLOR, on a dumb one an
     await terminal.exited;
     return terminal.shown();
   };
-  await home.json(["account", "create", "acme"]);
+  await home.json("account create acme");
   expect(await listed({ NO_COLOR: "", TERM: "xterm-256color" })).toContain(escape);
   for (const plain of [{ NO_COLOR: "1" }, { NO_COLOR: "", TERM: "dumb" }]) {
     const text = await listed(plain);

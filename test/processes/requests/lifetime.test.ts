@@ -1,32 +1,17 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { OpenAI } from "openai";
 import { chatJson, chatStreams, embeddingsReply, speechReplies } from "../../fake/recordings.ts";
 import { cutAfter, pausedAfter } from "../../fake/script.ts";
-import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { type ChildServer, createHome, type Environment, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
-
-setDefaultTimeout(60_000);
+import { useFakeUpstream } from "../../setup/use-upstream.ts";
 
 const chat = { model: "svc-3-flash", messages: [{ role: "user" as const, content: "Hi" }] };
 
-let upstream: FakeUpstream;
+const upstream = await useFakeUpstream();
 let home: Home;
 
-beforeAll(async () => {
-  upstream = await startFakeUpstream();
-});
-afterAll(() => upstream.stop());
 beforeEach(() => {
   upstream.reset();
   home = createHome();
@@ -39,12 +24,6 @@ const serve = (environment: Environment = {}) => home.serve({ FAKE_KEY: "x", ...
 const serveApart = () => home.serve({ FAKE_KEY: "x" }, { isProcess: true });
 const clientOf = ({ baseUrl, key = "" }: ChildServer) =>
   new OpenAI({ baseURL: baseUrl, apiKey: key, maxRetries: 0 });
-const post = ({ baseUrl, key }: ChildServer, path: string, body: object) =>
-  fetch(`${baseUrl}${path}`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
 
 /** Asks to stop, and comes back when no new connection is taken any more. */
 async function beginStop(server: ChildServer): Promise<void> {
@@ -86,7 +65,7 @@ describe("SIGTERM", () => {
     upstream.replyWith(cutAfter({ recording, parts: 2, by: "hang" }));
     const arrival = upstream.nextRequest();
     const server = await serve({ SVC_GRACE_S: "0.05" });
-    const reply = await post(server, "/chat/completions", { ...chat, stream: true });
+    const reply = await server.post("/chat/completions", { ...chat, stream: true });
     server.signal("SIGTERM");
     const events = (await reply.text()).trim().split("\n\n");
     expect(JSON.parse(events.at(-1)?.replace("data: ", "") ?? "")).toMatchObject({
@@ -104,7 +83,7 @@ describe("SIGTERM", () => {
     upstream.replyWith([{ hang: true }]);
     const arrival = upstream.nextRequest();
     const server = await serve({ SVC_GRACE_S: "0.05" });
-    const reply = post(server, "/chat/completions", chat);
+    const reply = server.post("/chat/completions", chat);
     await arrival;
     server.signal("SIGTERM");
     const { status, headers } = await reply;
@@ -135,7 +114,7 @@ describe("SIGTERM", () => {
     ] as const) {
       upstream.replyOnce(pausedAfter({ recording, parts: 0, until: until.promise }));
       const arrival = upstream.nextRequest();
-      replies.push(post(server, path, body).then(async (reply) => isWhole(await reply.text())));
+      replies.push(server.post(path, body).then(async (reply) => isWhole(await reply.text())));
       await arrival;
     }
     await beginStop(server);
@@ -182,7 +161,7 @@ describe("SIGTERM", () => {
     const recording = chatStreams.openai();
     upstream.replyWith(pausedAfter({ recording, parts: 2, until: rest.promise }));
     const server = await serve();
-    const reply = await post(server, "/chat/completions", { ...chat, stream: true });
+    const reply = await server.post("/chat/completions", { ...chat, stream: true });
     server.signal("SIGINT");
     server.signal("SIGTERM");
     await server.waitForLog("stopping");
@@ -208,14 +187,11 @@ describe("SIGKILL", () => {
     const first = await serveApart();
     first.signal("SIGKILL");
     await first.exited;
-    const keys = await home.json<readonly unknown[]>(["key", "list"]);
+    const keys = await home.json<readonly unknown[]>("key list");
     expect(keys.length).toBe(1);
     const second = await serve();
     expect(second.key).toBeUndefined();
-    const reply = await fetch(`${second.baseUrl}/models`, {
-      headers: { authorization: `Bearer ${first.key}` },
-    });
-    expect(reply.status).toBe(200);
+    expect(await second.statusFor(first.key)).toBe(200);
     expect(await second.stop()).toBe(0);
   });
 });

@@ -5,11 +5,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { keyManifest, sentKey, useKeyHome } from "../../e2e/secrets/key-home.ts";
 import { jsonReply } from "../../fake/http/reply.ts";
 import { chatJson } from "../../fake/openai/chat-json.ts";
-import { type ChildServer, createHome } from "../../setup/child.ts";
+import { createHome } from "../../setup/child.ts";
 import { waitUntil } from "../../setup/money-home.ts";
 import { createDatabase, dropDatabase } from "../../setup/postgres.ts";
 
-const keyHome = useKeyHome();
+const keyHome = await useKeyHome();
 
 test("each worker runs the command once, for all providers that name it", async () => {
   const { upstream, path } = keyHome();
@@ -22,7 +22,7 @@ test("each worker runs the command once, for all providers that name it", async 
     const reference = `\${command:${command}}`;
     shared.writeConfig(keyManifest(upstream, { acme: reference, twin: reference }));
     const environment = { SVC_DATABASE_URL: url };
-    await shared.json(["apply"], { environment });
+    await shared.json("apply", { environment });
     const flags = ["--workers", "2"];
     const server = await shared.serve(environment, { isProcess: true, flags });
     const parents = () => readFileSync(`${command}.parents`, "utf8").trim().split("\n");
@@ -77,9 +77,6 @@ test("a command that prints another key for each rejection does not end the paus
   expect(await server.stop()).toBe(0);
 });
 
-const statusOf = async ({ baseUrl }: ChildServer, key: string | undefined) =>
-  (await fetch(`${baseUrl}/models`, { headers: { Authorization: `Bearer ${key}` } })).status;
-
 test("machines on PostgreSQL start with either secret until the rotation is finished", async () => {
   const { home, path } = keyHome();
   const url = await createDatabase();
@@ -88,24 +85,24 @@ test("machines on PostgreSQL start with either secret until the rotation is fini
     const [one, two] = ["1".repeat(32), "2".repeat(32)];
     const first = await home.serve(machine(one));
     const { key } = first;
-    expect(await statusOf(first, key)).toBe(200);
+    expect(await first.statusFor(key)).toBe(200);
     const next = path("next");
     writeFileSync(next, two);
     const svc = (secret: string, ...words: string[]) =>
       home.svc(["secret", "rotate", ...words], { environment: machine(secret) });
     expect((await svc(one, "--secret-file", next)).code).toBe(0);
     // It runs on, and its nodes are known not to have the new secret.
-    expect(await statusOf(first, key)).toBe(200);
+    expect(await first.statusFor(key)).toBe(200);
     expect((await svc(two, "--finish")).stderr).toContain("have not been restarted");
     expect(await first.stop()).toBe(0);
     for (const secret of [one, two]) {
       const server = await home.serve(machine(secret));
-      expect(await statusOf(server, key)).toBe(200);
+      expect(await server.statusFor(key)).toBe(200);
       expect(await server.stop()).toBe(0);
     }
     expect((await svc(two, "--finish")).code).toBe(0);
     const last = await home.serve(machine(two));
-    expect(await statusOf(last, key)).toBe(200);
+    expect(await last.statusFor(key)).toBe(200);
     expect(await last.stop()).toBe(0);
     await expect(home.serve(machine(one))).rejects.toThrow("another master secret");
   } finally {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import {
   lstatSync,
   mkdirSync,
@@ -12,7 +12,6 @@ import { magic } from "../../../src/backup/header.ts";
 import { createHome, type Home } from "../../setup/child.ts";
 
 /** Where backups are written to, and what they replace and remove there. */
-setDefaultTimeout(120_000);
 
 const main = resolve(import.meta.dir, "../../../src/main.ts");
 
@@ -21,7 +20,7 @@ let folder: string;
 beforeEach(async () => {
   home = createHome({ isBare: true });
   folder = join(home.dataDir, "..");
-  expect((await home.svc(["account", "create", "acme"])).code).toBe(0);
+  await home.ok("account create acme");
 });
 afterEach(() => home.remove());
 
@@ -48,7 +47,7 @@ test("only a regular file is replaced", async () => {
     expect([lstatSync(path).ino, lstatSync(path).mode]).toEqual([before.ino, before.mode]);
   }
   expect(readFileSync(file, "utf8")).toBe("old");
-  expect((await home.svc(["backup", file, "--force"])).code).toBe(0);
+  await home.ok(["backup", file, "--force"]);
   expect(readFileSync(file).subarray(0, magic.length)).toEqual(magic);
 });
 
@@ -57,7 +56,7 @@ test("what a killed backup has left goes with the next one in the directory", as
   mkdirSync(shelf);
   writeFileSync(join(shelf, "notes.part"), "mine");
   writeFileSync(join(shelf, "svc-20260104T000000Z.svcbackup.0123456789ab.part"), magic);
-  expect((await home.svc(["backup", shelf])).code).toBe(0);
+  await home.ok(["backup", shelf]);
   expect(readdirSync(shelf).toSorted()).toEqual([
     "notes.part",
     expect.stringMatching(/^svc-\d{8}T\d{6}Z\.svcbackup$/),

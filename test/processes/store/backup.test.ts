@@ -1,13 +1,5 @@
 import { Database } from "bun:sqlite";
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import {
   copyFileSync,
   cpSync,
@@ -25,19 +17,18 @@ import { basename, join, resolve } from "node:path";
 import type { RestoreView } from "../../../src/cli/backup-wiring.ts";
 import { openLedgerReader } from "../../../src/store/sqlite/ledger/reader.ts";
 import { chatJson } from "../../fake/openai/chat-json.ts";
-import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
 import { waitUntil } from "../../setup/money-home.ts";
 import { join as joinPlatform, nobody, password } from "../../setup/platform-home.ts";
+import { useFakeUpstream } from "../../setup/use-upstream.ts";
 import { openPayer, payForCall } from "./payer.ts";
 
 /** Backups of a running server, and what becomes of them. */
-setDefaultTimeout(120_000);
 
 const main = resolve(import.meta.dir, "../../../src/main.ts");
 
-let upstream: FakeUpstream;
+const upstream = await useFakeUpstream();
 /** Its data directory and its backups are copied by the tests that need some. */
 let origin: Home;
 let home: Home;
@@ -47,7 +38,6 @@ let restored: string;
 const phrase = "a passphrase of some length";
 
 beforeAll(async () => {
-  upstream = await startFakeUpstream();
   upstream.replyWith(chatJson());
   origin = openHome();
   const server = await origin.serve(there);
@@ -60,10 +50,7 @@ beforeAll(async () => {
     await origin.json(["backup", join(origin.dataDir, "..", name)], { environment });
   await server.stop();
 });
-afterAll(async () => {
-  await origin.remove();
-  await upstream.stop();
-});
+afterAll(() => origin.remove());
 beforeEach(() => {
   home = openHome();
   folder = join(home.dataDir, "..");
@@ -179,11 +166,11 @@ test.each([
     const signIn = { body: { email: operator.email, password } };
     const { status } = await nobody(next.platformUrl).ask("POST /api/session", signIn);
     expect(status).toBe(view.has_secret ? 401 : 200);
-    const { exports } = await home.json<{ exports: { state: string }[] }>(["exports"], {
+    const { exports } = await home.json<{ exports: { state: string }[] }>("exports", {
       environment: here(),
     });
     expect(exports.map(({ state }) => state)).toEqual(["paused"]);
-    const verified = await home.json(["ledger", "verify"], { environment: here() });
+    const verified = await home.json("ledger verify", { environment: here() });
     expect(verified).toMatchObject({ ok: true, receipts: found.size + 1, problem_count: 0 });
     expect(await next.stop()).toBe(0);
   },
@@ -204,7 +191,7 @@ test("backups leave nothing beside them, and replace nothing unasked", async () 
   expect(readdirSync(home.dataDir).filter((name) => /copy|part/.test(name))).toEqual([]);
   expect(await refusalOf(["backup", file])).toContain("already exists. Choose another name, or");
   expect(readFileSync(file).equals(bytes)).toBe(true);
-  expect((await home.svc(["backup", file, "--force"])).code).toBe(0);
+  await home.ok(["backup", file, "--force"]);
   expect(readFileSync(file).equals(bytes)).toBe(false);
   expect(await refusalOf(["backup", `${file}2`, "--keep", "1"])).toContain("needs a directory");
   expect(await refusalOf(["backup", join(folder, "no", "x")])).toContain("no does not exist");
@@ -226,9 +213,9 @@ test("backups leave nothing beside them, and replace nothing unasked", async () 
   // What a check that was killed has unpacked goes with the next one.
   const left = join(tmpdir(), `svc-backup-${Bun.spawnSync(["true"]).pid}-left`);
   mkdirSync(left);
-  expect((await home.svc(["backup", "verify", last.file])).code).toBe(0);
+  await home.ok(["backup", "verify", last.file]);
   expect(existsSync(left)).toBe(false);
-  expect((await home.svc(["backup", file, "--force"])).code).toBe(0);
+  await home.ok(["backup", file, "--force"]);
   expect(existsSync(join(home.dataDir, "backup-copy.db"))).toBe(false);
 });
 
@@ -245,7 +232,7 @@ test("passphrases come from a file or the environment, and are long enough", asy
   writeFileSync(passphraseFile, "short\n");
   const short = ["backup", file, "--force", "--passphrase-file", passphraseFile];
   expect(await refusalOf(short)).toContain("a passphrase of 12 to 1,000 characters");
-  expect((await home.svc(["config"], { environment: encrypted })).stdout).not.toContain(phrase);
+  expect((await home.svc("config", { environment: encrypted })).stdout).not.toContain(phrase);
 });
 
 test("a damaged or foreign backup changes nothing, and the reason is named", async () => {
@@ -321,7 +308,7 @@ test("an interrupted restore is never served, and the next one clears up behind 
     const words = ["restore", file, "--data-dir", restored, "--trust"];
     const { stdout, code } = await home.svc(words, { environment: encrypted });
     expect([code, stdout]).toEqual([0, expect.stringContaining(`interrupted restore: ${partial}`)]);
-    expect(await home.json(["ledger", "verify"], { environment: here() })).toMatchObject({
+    expect(await home.json("ledger verify", { environment: here() })).toMatchObject({
       ok: true,
       receipts: 2,
     });
@@ -372,7 +359,7 @@ test("a backup goes through pipes, and the original cannot take the copy for its
   await call(server, key);
   await Promise.all([copy.stop(), server.stop()]);
   // A loss after the restore shows, and the restore itself is none.
-  const verified = await home.json<object>(["ledger", "verify"], { environment: here() });
+  const verified = await home.json<object>("ledger verify", { environment: here() });
   expect(verified).toMatchObject({ ok: true, receipts: 2, problems: [] });
 });
 

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ClusterProcess } from "../../cluster/cluster.ts";
-import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { createHome, type Home } from "../../setup/child.ts";
 import { waitUntil } from "../../setup/money-home.ts";
 import { freePort } from "../../setup/platform-home.ts";
 import { createDatabase, dropDatabase } from "../../setup/postgres.ts";
@@ -30,9 +30,6 @@ const serveBoth = () =>
     homes.map((home, at) => home.serve(environmentOf(`machine-${at}`), { isProcess: true })),
   );
 
-const statusOf = async ({ baseUrl }: ChildServer, key: string) =>
-  (await fetch(`${baseUrl}/models`, { headers: { authorization: `Bearer ${key}` } })).status;
-
 const first = { name: "default", keys: 1, balance_usd: "5.00" };
 const listAccounts = () =>
   homes[0].json<readonly { readonly keys: number }[]>(["account", "list"], {
@@ -44,7 +41,7 @@ test("both come up, and one of them creates the first key", async () => {
   const keys = servers.flatMap(({ key }) => (key === undefined ? [] : [key]));
   expect(keys).toHaveLength(1);
   // It works on both machines.
-  for (const server of servers) expect(await statusOf(server, keys[0] ?? "")).toBe(200);
+  for (const server of servers) expect(await server.statusFor(keys[0] ?? "")).toBe(200);
   expect(await listAccounts()).toMatchObject([first]);
   for (const server of servers) expect(await server.stop()).toBe(0);
 });

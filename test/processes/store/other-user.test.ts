@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import {
   chmodSync,
   chownSync,
@@ -16,7 +16,6 @@ import { createHome, type Environment, type Home } from "../../setup/child.ts";
  * Commands of one user in the data directory of another. Where the tests run as root, the directory
  * belongs to nobody. Elsewhere there is one user, and a directory that this user may not enter.
  */
-setDefaultTimeout(60_000);
 
 const self = process.getuid?.() ?? 0;
 const isRoot = self === 0;

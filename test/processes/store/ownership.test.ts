@@ -1,37 +1,24 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { chatJson, usageOf } from "../../fake/openai/chat-json.ts";
-import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { type ChildServer, createHome, type Environment, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
+import { useFakeUpstream } from "../../setup/use-upstream.ts";
 import { callModel, openPayer } from "./payer.ts";
 
 /**
  * Several owners of one database: one of them may write it, whatever became of its lock files. All
  * run in the tests' process but for one where the lock, or the takeover, is between two processes.
  */
-setDefaultTimeout(60_000);
 
-let upstream: FakeUpstream;
+// A little more than a cent for each call.
+const usage = usageOf({ prompt: 10, completion: 4_000 });
+const upstream = await useFakeUpstream(chatJson({ usage }));
 let home: Home;
 let root: string;
 let database: string;
 
-beforeAll(async () => {
-  upstream = await startFakeUpstream();
-  // A little more than a cent each.
-  upstream.replyWith(chatJson({ usage: usageOf({ prompt: 10, completion: 4_000 }) }));
-});
-afterAll(() => upstream.stop());
 beforeEach(() => {
   home = createHome();
   root = dirname(home.dataDir);
@@ -85,14 +72,14 @@ test("while one server has the database, a server and a command with a data dire
   await expect(home.serve(sharing("two"))).rejects.toThrow(
     `The database ${database} is in use by another gateway or command.`,
   );
-  const withdrawn = await home.svc(["account", "withdraw", "payer", "0.20", "--reference", "out"], {
+  const withdrawn = await home.svc("account withdraw payer 0.20 --reference out", {
     environment: sharing("two"),
   });
   expect({ code: withdrawn.code, stderr: withdrawn.stderr }).toEqual({
     code: 5,
     stderr: expect.stringContaining("is in use by another gateway or command"),
   });
-  const account = await home.json<{ balance_usd: string }>(["account", "show", "payer"], {
+  const account = await home.json<{ balance_usd: string }>("account show payer", {
     environment: sharing("one"),
   });
   expect(account.balance_usd).toBe("0.20");
@@ -123,7 +110,7 @@ test("with the lock files gone a second server takes over: the first ends, and n
   expect(await first.exited).toBe(1);
   expect(first.stderr()).toContain("another process has opened the database");
   expect(await second.stop()).toBe(0);
-  const findings = await home.json<Findings>(["ledger", "verify"], { environment: sharing("two") });
+  const findings = await home.json<Findings>("ledger verify", { environment: sharing("two") });
   expect(findings).toMatchObject({ ok: true, charged: "0.190057" });
 });
 
@@ -131,12 +118,12 @@ test("with the lock files gone a command takes the money, and the server that no
   const server = await home.serve(sharing("one"));
   const key = await openAccount(sharing("one"));
   removeLocks(join(root, "one"));
-  await home.json(["account", "withdraw", "payer", "0.20", "--reference", "out"], {
+  await home.json("account withdraw payer 0.20 --reference out", {
     environment: sharing("two"),
   });
   expect(await spendAll(server, key)).toBe(0);
   expect(await server.exited).toBe(1);
-  const findings = await home.json<Findings>(["ledger", "verify"], { environment: sharing("two") });
+  const findings = await home.json<Findings>("ledger verify", { environment: sharing("two") });
   expect(findings).toMatchObject({ ok: true, charged: "0.00" });
 });
 
@@ -147,6 +134,6 @@ test("a server that ends leaves the files of the one that took over its data dir
   expect(await first.exited).toBe(1);
   expect(existsSync(join(root, "one", "owner.json"))).toBe(true);
   // Through its socket: the database is locked.
-  await home.json(["account", "list"], { environment: sharing("one") });
+  await home.json("account list", { environment: sharing("one") });
   expect(await second.stop()).toBe(0);
 });

@@ -10,16 +10,10 @@ export async function openPayer(dataDir: string, usd: string): Promise<string> {
   return (await operations.keys.create({ account: "payer" })).key;
 }
 
-export const callModel = ({ baseUrl }: ChildServer, key: string, more: object = {}) =>
-  fetch(`${baseUrl}/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify({
-      model: "svc-3-flash",
-      messages: [{ role: "user", content: "Hello" }],
-      ...more,
-    }),
-  });
+export function callModel(server: ChildServer, key: string, more: object = {}) {
+  const messages = [{ role: "user", content: "Hello" }];
+  return server.post("/chat/completions", { model: "svc-3-flash", messages, ...more }, key);
+}
 
 /** The id of its receipt. */
 export async function payForCall(server: ChildServer, key: string): Promise<string> {

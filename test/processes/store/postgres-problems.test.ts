@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +6,6 @@ import { createHome, type Home } from "../../setup/child.ts";
 import { administer, type PostgresServer, startPostgres } from "../../setup/postgres.ts";
 
 /** What a person reads who starts something on a PostgreSQL server that does not let it in. */
-setDefaultTimeout(120_000);
 
 const folder = mkdtempSync(join(tmpdir(), "svc-hba-"));
 chmodSync(folder, 0o755);
@@ -81,13 +80,13 @@ test("a start without the right to create tables says what svc migrate says", as
 test("the real program writes the sentence, as JSON where JSON is wanted", async () => {
   const environment = { SVC_DATABASE_URL: addressOf("ann:wrong-one") };
   const options = { environment, isProcess: true };
-  const served = await home.svc(["serve"], options);
+  const served = await home.svc("serve", options);
   expect(served).toEqual({
     code: 1,
     stdout: "",
     stderr: expect.stringMatching(/^error: The database server rejects the password .*\n$/),
   });
-  const listed = await home.svc(["account", "list", "--json"], options);
+  const listed = await home.svc("account list --json", options);
   expect(JSON.parse(listed.stderr || listed.stdout)).toEqual({
     error: { code: "failed", message: expect.stringContaining("rejects the password") },
   });

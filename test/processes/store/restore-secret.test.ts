@@ -11,7 +11,7 @@ beforeEach(async () => {
   home = createHome();
   folder = join(home.dataDir, "..", "elsewhere");
   mkdirSync(folder);
-  await home.json(["account", "create", "acme"]);
+  await home.json("account create acme");
 });
 afterEach(() => home.remove());
 

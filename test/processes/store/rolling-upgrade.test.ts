@@ -11,27 +11,25 @@ import {
 } from "../../../src/store/postgres/migrations/migrations.ts";
 import { openPostgres, type Postgres } from "../../../src/store/postgres/postgres.ts";
 import { chatAnswers } from "../../fake/recordings.ts";
-import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { Callers } from "../../setup/callers.ts";
 import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
 import { createDatabase, dropDatabase } from "../../setup/postgres.ts";
+import { useFakeUpstream } from "../../setup/use-upstream.ts";
 
 let url: string;
 let postgres: Postgres;
-let upstream: FakeUpstream;
+const upstream = await useFakeUpstream();
 let home: Home;
 beforeAll(async () => {
   url = await createDatabase();
   postgres = await openPostgres({ url });
-  upstream = await startFakeUpstream();
   upstream.replyWith(chatAnswers.plain());
   home = createHome({ isBare: true });
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
 });
 afterAll(async () => {
   await home.remove();
-  await upstream.stop();
   await postgres.close();
   await dropDatabase(url);
 });

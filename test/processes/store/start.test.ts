@@ -1,36 +1,21 @@
 import { Database } from "bun:sqlite";
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { newId } from "../../../src/base/ids.ts";
 import { toUsd } from "../../../src/base/money.ts";
 import { chatJson } from "../../fake/openai/chat-json.ts";
-import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { createHome, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
+import { useFakeUpstream } from "../../setup/use-upstream.ts";
 import { openPayer, payForCall } from "./payer.ts";
 
 /** What a start finds in the data directory, and what it makes of it. */
-setDefaultTimeout(60_000);
 
-let upstream: FakeUpstream;
+const upstream = await useFakeUpstream(chatJson());
 let home: Home;
 let database: string;
 
-beforeAll(async () => {
-  upstream = await startFakeUpstream();
-  upstream.replyWith(chatJson());
-});
-afterAll(() => upstream.stop());
 beforeEach(() => {
   home = createHome({ isBare: true });
   database = join(home.dataDir, "svc.db");
@@ -170,7 +155,7 @@ describe("receipts that the disk had confirmed and that are gone", () => {
     rmSync(`${database}-wal`, { force: true });
     writeFileSync(database, before);
     const verified = async () => {
-      const { code, stdout } = await home.svc(["ledger", "verify", "--json"]);
+      const { code, stdout } = await home.svc("ledger verify --json");
       return { code, problems: JSON.parse(stdout).problems };
     };
     const finding = { code: 1, problems: [{ kind: "lost-receipts", subject: lost }] };
@@ -189,12 +174,12 @@ describe("receipts that the disk had confirmed and that are gone", () => {
     for (let calls = 0; calls < 3; calls++) await payForCall(server, key);
     server.signal("SIGKILL");
     await server.exited;
-    await home.json(["account", "create", "other"]);
+    await home.json("account create other");
     const next = await serve();
     await payForCall(next, key);
     expect(await next.stop()).toBe(0);
     expect(next.stderr()).not.toContain(`"level":"error"`);
-    expect(await home.json<{ ok: boolean }>(["ledger", "verify"])).toMatchObject({ ok: true });
+    expect(await home.json<{ ok: boolean }>("ledger verify")).toMatchObject({ ok: true });
   });
 });
 
@@ -203,7 +188,7 @@ describe("a ledger below zero", () => {
     const server = await serve();
     await payForCall(server, await openAccount());
     await server.stop();
-    const { id } = await home.json<{ id: string }>(["account", "show", "payer"]);
+    const { id } = await home.json<{ id: string }>("account show payer");
     const raw = new Database(database);
     const columns =
       "account_id, key_id, model, endpoint, provider, attempts, price_version, input, cached_input, cache_write, output, audio_output, image, video_second, reasoning, estimated, hold, vendor_cost, outcome, first_byte_ms, duration_ms";
@@ -219,16 +204,16 @@ describe("a ledger below zero", () => {
     const missing = toUsd(BigInt(charged) - 1_000_000_000n);
     expect(text).toContain(`payer (${id}) is overdrawn by ${missing} USD`);
     expect(text).toContain("Try: svc ledger verify");
-    expect((await home.svc(["ledger", "verify"])).code).toBe(1);
-    await home.json(["account", "credit", "payer", "0.5", "--reference", "part"]);
+    expect((await home.svc("ledger verify")).code).toBe(1);
+    await home.json("account credit payer 0.5 --reference part");
     expect(await refusal()).toContain("is overdrawn by");
-    await home.json(["account", "credit", "payer", "1", "--reference", "rest"]);
+    await home.json("account credit payer 1 --reference rest");
     const repaired = await serve();
-    const shown = await home.json<{ balance_usd: string }>(["account", "show", "payer"]);
+    const shown = await home.json<{ balance_usd: string }>("account show payer");
     expect(shown.balance_usd).toBe(toUsd(2_500_000_000n - BigInt(charged)));
     expect(await repaired.stop()).toBe(0);
     // The receipt is made up: its cost is wrong, and every sum is right again.
-    const { stdout } = await home.svc(["ledger", "verify", "--json"]);
+    const { stdout } = await home.svc("ledger verify --json");
     expect(JSON.parse(stdout).problems.map(({ kind }: { kind: string }) => kind)).toEqual(["cost"]);
   });
 });

@@ -1,13 +1,13 @@
 import { Database } from "bun:sqlite";
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import packageJson from "../../../package.json" with { type: "json" };
 import { createSecrets } from "../../../src/secrets/secrets.ts";
 import { createHome, type Home } from "../../setup/child.ts";
+import { refusal } from "../../setup/outcomes.ts";
 
 /** What an upgrade shows and keeps before it changes a database. */
-setDefaultTimeout(60_000);
 
 const dump = readFileSync(join(import.meta.dir, "../../fixtures/database-0011.sql"), "utf8");
 const secret = "0123456789abcdef".repeat(4);
@@ -51,10 +51,10 @@ const migrations = () =>
 const files = () => readdirSync(backups).toSorted();
 
 test("an upgrade shows each step before it, backs up, and names the way back, which works", async () => {
-  const dryRun = await home.svc(["migrate", "--dry-run"]);
+  const dryRun = await home.svc("migrate --dry-run");
   expect(dryRun.stdout).toContain("pending 0012-rejections: Adds refused requests");
   expect(migrations().at(-1)).toBe(newest);
-  const { stderr, stdout, code } = await home.svc(["migrate"]);
+  const { stderr, stdout, code } = await home.svc("migrate");
   expect(code).toBe(0);
   expect(stderr).toContain(`upgraded from version 0.0.9 to version ${packageJson.version}:`);
   expect(stderr).toMatch(/0015-preferences: .* Goes through \d+ rows\./);
@@ -93,7 +93,7 @@ test("an upgrade shows each step before it, backs up, and names the way back, wh
 
 test("a backup of an older schema is migrated by a restore", async () => {
   const file = join(home.dataDir, "..", "old.svcbackup");
-  expect((await home.svc(["backup", file])).code).toBe(0);
+  await home.ok(["backup", file]);
   expect(migrations().at(-1)).toBe(newest);
   rmSync(database);
   const { stdout, code } = await home.svc(["restore", file]);
@@ -111,7 +111,7 @@ test("an upgrade whose backup fails changes nothing, unless it is switched off",
   }
   expect(migrations().at(-1)).toBe(newest);
   const environment = { SVC_UPGRADE_BACKUP: "off" };
-  const { stderr, code } = await home.svc(["migrate"], { environment });
+  const { stderr, code } = await home.svc("migrate", { environment });
   expect([code, stderr]).toEqual([0, expect.stringContaining("backup: none")]);
   expect(migrations().at(-1)).not.toBe(newest);
 });
@@ -121,13 +121,13 @@ test("three backups of upgrades are kept", async () => {
   for (const year of ["2021", "2022", "2023"])
     writeFileSync(join(backups, `${year}0101T000000Z-before-0001-x.svcbackup`), "old");
   writeFileSync(join(backups, "mine.svcbackup"), "mine");
-  expect((await home.svc(["migrate"])).code).toBe(0);
+  await home.ok("migrate");
   expect(files()).toHaveLength(4);
   expect(files().filter((name) => /^2021|^mine/.test(name))).toEqual(["mine.svcbackup"]);
 });
 
 test("the version that wrote a newer schema is named, with the way back", async () => {
-  expect((await home.svc(["migrate"])).code).toBe(0);
+  await home.ok("migrate");
   withDatabase((raw) => {
     raw.run("insert into kysely_migration (name, timestamp) values ('9999-later', '')");
     raw.run("update meta set value = ? where key = 'versions'", [
@@ -142,11 +142,11 @@ test("the version that wrote a newer schema is named, with the way back", async 
       "The database was written by a newer version, 7.1.0 (it has the migration 9999-later). Start that version, restore the backup from before the upgrade, or use another SVC_DATA_DIR.",
     );
   const file = join(home.dataDir, "..", "newer.svcbackup");
-  expect((await home.svc(["backup", file])).code).toBe(0);
+  await home.ok(["backup", file]);
   rmSync(database);
   for (const one of readdirSync(home.dataDir))
     if (/-wal|-mark/.test(one)) rmSync(join(home.dataDir, one));
-  const { stderr, code } = await home.svc(["restore", file]);
-  expect(code).toBe(1);
-  expect(stderr).toContain("(it has the migration 9999-later). Restore it with that version.");
+  expect(await home.svc(["restore", file])).toMatchObject(
+    refusal(1, "(it has the migration 9999-later). Restore it with that version."),
+  );
 });

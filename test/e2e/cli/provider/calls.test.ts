@@ -1,13 +1,12 @@
-import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { TrialView } from "../../../../src/platform/providers/schemas.ts";
 import { operatorErrors, vendorError } from "../../../fake/openai/error-replies.ts";
 import { httpReply } from "../../../fake/recordings.ts";
 import { willingVendor } from "../../../fake/willing-vendor.ts";
 import { standardManifest } from "../../../setup/harness.ts";
 import { waitUntil } from "../../../setup/money-home.ts";
-import { succeeds, useProviderHome } from "../../../setup/provider-home.ts";
-
-setDefaultTimeout(60_000);
+import { refusal, succeeds } from "../../../setup/outcomes.ts";
+import { useProviderHome } from "../../../setup/provider-home.ts";
 
 const secret = "sk-upstream-0123456789-very-secret";
 
@@ -31,7 +30,7 @@ models:
     const said = succeeds(await stage.provider("test local"));
     expect(said).toContain("local does not list gone-preview-tts, which serves old-voice.");
     expect(said).not.toContain("does not list loud-tts");
-    const trials = await stage.home.json<readonly TrialView[]>(["provider", "test", "local"]);
+    const trials = await stage.home.json<readonly TrialView[]>("provider test local");
     expect(trials.map(({ kind, ok, unlisted }) => [kind, ok, unlisted])).toEqual([
       ["chat", true, []],
       ["stream", true, []],
@@ -52,10 +51,7 @@ describe("provider test", () => {
   const withKey = { environment: { FAKE_KEY: secret } };
 
   test("makes one small call of each kind that its routes have", async () => {
-    const trials = await stage.home.json<readonly TrialView[]>(
-      ["provider", "test", "fake"],
-      withKey,
-    );
+    const trials = await stage.home.json<readonly TrialView[]>("provider test fake", withKey);
     expect(trials.map(({ kind, model, ok, problem }) => [kind, model, ok, problem])).toEqual([
       ["chat", "upstream-old-chat", true, null],
       ["stream", "upstream-old-chat", true, null],
@@ -151,22 +147,9 @@ describe("provider list and reset", () => {
   test("show a target that is out of service, and put it back by hand", async () => {
     stage.home.writeConfig(standardManifest.replaceAll("UPSTREAM", stage.upstream.baseUrl));
     const server = await stage.home.serve({ FAKE_KEY: secret });
-    const { key } = await stage.home.json<{ key: string }>([
-      "key",
-      "create",
-      "--account",
-      "default",
-    ]);
+    const messages = [{ role: "user", content: "Hi" }];
     const ask = () =>
-      fetch(`${server.baseUrl}/chat/completions`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-        body: JSON.stringify({
-          model: "svc-3-flash",
-          max_tokens: 5,
-          messages: [{ role: "user", content: "Hi" }],
-        }),
-      });
+      server.post("/chat/completions", { model: "svc-3-flash", max_tokens: 5, messages });
     const target = async () =>
       (await stage.list())[0]?.targets?.find(({ model }) => model === "upstream-chat");
     expect(await target()).toMatchObject({ state: "closed", requests: 0 });
@@ -204,8 +187,6 @@ describe("provider list and reset", () => {
 
   test("a reset without a server says that there is nothing to do", async () => {
     succeeds(await stage.provider(`add ${stage.own(" --no-models")}`));
-    const { code, stderr } = await stage.provider("reset mine");
-    expect(code).toBe(1);
-    expect(stderr).toContain("is not running");
+    expect(await stage.provider("reset mine")).toMatchObject(refusal(1, "is not running"));
   });
 });

@@ -1,51 +1,18 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { dirname, join } from "node:path";
-import type { TrialView, TroubleView } from "../../../../src/platform/providers/schemas.ts";
 import { operatorErrors } from "../../../fake/openai/error-replies.ts";
 import { httpReply } from "../../../fake/recordings.ts";
 import { serviceAccount, signInRefusals } from "../../../fake/vendors/vertex-account.ts";
 import type { Environment } from "../../../setup/child.ts";
+import { freePort } from "../../../setup/platform-home.ts";
 import { useProviderHome } from "../../../setup/provider-home.ts";
-
-setDefaultTimeout(60_000);
 
 const stage = useProviderHome();
 
-const origin = () => new URL(stage.upstream.baseUrl).origin;
 const beside = (name: string) => join(dirname(stage.home.configPath), name);
 
-/** One provider `p` and a chat model on it. */
-async function applied(fields: string, model = ""): Promise<void> {
-  stage.home.writeConfig(`providers:
-  p: { ${fields} }
-models:
-  m: { endpoint: chat, price: { input: 1, output: 1 }, ${model}routes: [{ provider: p, model: big-1 }] }
-`);
-  const { code, stderr } = await stage.home.svc(["apply", stage.home.configPath]);
-  expect([code, stderr]).toEqual([0, ""]);
-}
-
-/** What is said of the first call of a test that fails. */
-async function problemOf(environment: Environment = {}): Promise<TroubleView> {
-  const { code, stdout } = await stage.home.svc(["provider", "test", "p", "--json"], {
-    environment,
-  });
-  expect(code).toBe(1);
-  const [first] = JSON.parse(stdout) as readonly TrialView[];
-  if (first === undefined || first.problem === null) throw new Error(`nothing failed: ${stdout}`);
-  return first.problem;
-}
-
-/** A port on which nobody listens. */
-async function deadPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
+const { applied, problemOf } = stage;
 
 describe("provider test names the cause", () => {
   test("of a key file that is not there", async () => {
@@ -62,9 +29,9 @@ describe("provider test names the cause", () => {
 
   test("of a service account that is refused", async () => {
     stage.upstream.replyWith(signInRefusals.badSignature());
-    writeFileSync(beside("key.json"), serviceAccount(`${origin()}/token`));
+    writeFileSync(beside("key.json"), serviceAccount(`${stage.origin()}/token`));
     await applied(
-      `kind: vertex, base_url: "${origin()}/v1", allow_private: true, project: a, location: us-central1, credentials_file: ${JSON.stringify(beside("key.json"))}`,
+      `kind: vertex, base_url: "${stage.origin()}/v1", allow_private: true, project: a, location: us-central1, credentials_file: ${JSON.stringify(beside("key.json"))}`,
     );
     const { trouble, what, advice } = await problemOf();
     expect(trouble).toBe("sign_in");
@@ -76,10 +43,10 @@ describe("provider test names the cause", () => {
   });
 
   test("of a server for sign-ins that cannot be reached", async () => {
-    const tokenUrl = `http://127.0.0.1:${await deadPort()}/token`;
+    const tokenUrl = `http://127.0.0.1:${freePort()}/token`;
     writeFileSync(beside("key.json"), serviceAccount(tokenUrl));
     await applied(
-      `kind: vertex, base_url: "${origin()}/v1", allow_private: true, project: a, location: us-central1, credentials_file: ${JSON.stringify(beside("key.json"))}`,
+      `kind: vertex, base_url: "${stage.origin()}/v1", allow_private: true, project: a, location: us-central1, credentials_file: ${JSON.stringify(beside("key.json"))}`,
     );
     const { what, advice } = await problemOf();
     expect(what).toBe("p's sign-in server refused the connection.");
@@ -130,7 +97,7 @@ describe("what to do is told for the command that was given", () => {
     stage.home.svc(["provider", "add", ...line.split(" ")], { environment });
 
   test("by flags and not by a file that has nothing of it", async () => {
-    const port = await deadPort();
+    const port = freePort();
     const cases: readonly (readonly [string, string])[] = [
       [
         `mine --base-url http://127.0.0.1:${port}/v1 --allow-private`,

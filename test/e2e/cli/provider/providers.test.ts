@@ -1,9 +1,8 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { succeeds, useProviderHome } from "../../../setup/provider-home.ts";
-
-setDefaultTimeout(60_000);
+import { refusal, succeeds } from "../../../setup/outcomes.ts";
+import { useProviderHome } from "../../../setup/provider-home.ts";
 
 const secret = "sk-upstream-0123456789-very-secret";
 
@@ -46,7 +45,7 @@ describe("provider add", () => {
       await stage.provider("list --json"),
       await stage.provider("test mine"),
       await stage.provider("test mine --json"),
-      await stage.home.svc(["export"]),
+      await stage.home.svc("export"),
       await stage.provider("add mine --models another --unlisted --json"),
     ];
     for (const { code, stdout, stderr } of outputs) {
@@ -64,16 +63,6 @@ describe("provider add", () => {
     expect(await stage.list()).toMatchObject([{ api_key: { from: "store", variable: null } }]);
   });
 
-  test("takes the models that are named by the upstream's names, unlisted ones with a word", async () => {
-    const view = await stage.home.json<{ added: { id: string }[] }>([
-      "provider",
-      "add",
-      ...stage.own(" --models big-chat,unlisted-chat --unlisted").split(" "),
-    ]);
-    expect(view.added.map(({ id }) => id)).toEqual(["big-chat", "unlisted-chat"]);
-    expect((await stage.list())[0]?.models.map(({ id }) => id)).toContain("unlisted-chat");
-  });
-
   test("without a wish connects it, and tells how its models are served", async () => {
     const said = succeeds(await stage.provider(`add ${stage.own()}`));
     expect(said).toContain("offers 3 models. None is served yet");
@@ -81,13 +70,14 @@ describe("provider add", () => {
     const more = succeeds(await stage.provider("add mine --models big-chat"));
     expect(more).toContain("+ model big-chat");
     expect(more).toContain("No list price found. Set a price to serve this model.");
+    expect(more.match(/big-chat.*(no price|No list price)/g)?.length).toBe(1);
     expect((await stage.list()).map(({ models }) => models)).toEqual([
       [{ id: "big-chat", upstream: ["big-chat"] }],
     ]);
   });
 
   test("writes no file, and with a dry run nothing at all", async () => {
-    expect((await stage.home.svc(["account", "create", "acme"])).code).toBe(0);
+    await stage.home.ok("account create acme");
     const before = `# mine\nproviders:\n  up:   { kind: openai, base_url: "https://up.example/v1" }   # first\n`;
     stage.home.writeConfig(before);
     const said = succeeds(await stage.provider(`add ${stage.own(" --all-models --dry-run")}`));
@@ -114,6 +104,7 @@ describe("provider add", () => {
         "refused the connection",
       ],
       ["", `add ${stage.own(" --models a --all-models")}`, 2, "Use only one of --models"],
+      ["", `add ${stage.own(" --models dall-e-3")}`, 2, "dall-e-3 is not a chat"],
     ];
     for (const [text, line, code, words] of cases) {
       stage.home.writeConfig(text);
@@ -124,8 +115,7 @@ describe("provider add", () => {
     stage.home.writeConfig("");
     expect(await stage.list()).toEqual([]);
     succeeds(await stage.provider(`add ${stage.own(" --no-models")}`));
-    const again = await stage.provider(`add ${stage.own()}`);
-    expect([again.code, again.stderr.includes("already exists")]).toEqual([4, true]);
+    expect(await stage.provider(`add ${stage.own()}`)).toMatchObject(refusal(4, "already exists"));
   });
 
   test("refuses a key that no header can carry", async () => {
@@ -156,20 +146,13 @@ models:
   alone: { endpoint: chat, price: { input: 1, output: 1 }, routes: [ { provider: one, model: a } ] }
 `;
   test("wants a word where a model would not be served any more, and says which", async () => {
-    succeeds(await stage.home.svc(["apply", "-"], { stdin: manifest }));
+    succeeds(await stage.home.svc("apply -", { stdin: manifest }));
     const before = await stage.exported();
-    const { code, stderr } = await stage.provider("remove one");
-    expect(code).toBe(4);
-    expect(stderr).toContain("Only one serves alone");
+    expect(await stage.provider("remove one")).toMatchObject(refusal(4, "Only one serves alone"));
     const planned = succeeds(await stage.provider("remove one --dry-run"));
     expect(planned).toContain("model alone has no routes left");
     expect(await stage.exported()).toBe(before);
-    const view = await stage.home.json<Record<string, unknown>>([
-      "provider",
-      "remove",
-      "one",
-      "--yes",
-    ]);
+    const view = await stage.home.json<Record<string, unknown>>("provider remove one --yes");
     expect(view).toMatchObject({
       provider: "one",
       file: null,
@@ -187,9 +170,10 @@ models:
   test("of one that nobody knows, or that a file defines, is refused", async () => {
     expect((await stage.provider("remove nobody")).code).toBe(3);
     stage.home.writeConfig(manifest);
-    succeeds(await stage.home.svc(["apply"]));
-    const { code, stderr } = await stage.provider("remove one --yes");
-    expect([code, stderr.includes("Provider one is defined in svc.yaml.")]).toEqual([4, true]);
+    succeeds(await stage.home.svc("apply"));
+    expect(await stage.provider("remove one --yes")).toMatchObject(
+      refusal(4, "Provider one is defined in svc.yaml."),
+    );
   });
 });
 
@@ -206,22 +190,13 @@ describe("provider update", () => {
     succeeds(await stage.provider("update mine --option image_urls="));
     expect((await stage.list())[0]?.options).toEqual({});
     expect((await stage.list())[0]?.api_key).toMatchObject({ from: "store" });
-    const refused = await stage.provider("update mine --refuse-private");
-    expect([refused.code, refused.stderr.includes("private")]).toEqual([2, true]);
-  });
-
-  test("replaces a key by another, by a variable, or by none, and prints none", async () => {
-    succeeds(await stage.provider(`add ${stage.own(" --no-models")}`));
-    const said = succeeds(await stage.provider("update mine --key-stdin", { stdin: secret }));
-    expect(said).not.toContain(secret);
-    succeeds(await stage.provider("test mine"));
-    expect(stage.upstream.requests.at(-1)?.headers["authorization"]).toBe(`Bearer ${secret}`);
-    const warned = succeeds(await stage.provider("update mine --key-env NEW_KEY"));
-    expect(warned).toContain("NEW_KEY is not set");
-    expect((await stage.list())[0]?.api_key).toMatchObject({ variable: "NEW_KEY" });
+    expect(succeeds(await stage.provider("update mine --key-env NEW_KEY"))).toContain("is not set");
     succeeds(await stage.provider("update mine --remove-key"));
     expect((await stage.list())[0]?.api_key).toBeNull();
     expect((await stage.provider("update mine")).code).toBe(2);
+    expect(await stage.provider("update mine --refuse-private")).toMatchObject(
+      refusal(2, "private"),
+    );
   });
 });
 

@@ -37,6 +37,6 @@ test("commands refuse a variable of the gateway's own, and an import shows what 
     0,
     expect.stringContaining("sends the variable MINE to thief.example"),
   ]);
-  const names = (await home.json<{ name: string }[]>(["provider", "list"])).map(({ name }) => name);
+  const names = (await home.json<{ name: string }[]>("provider list")).map(({ name }) => name);
   expect(names).toEqual(["thief-example"]);
 });

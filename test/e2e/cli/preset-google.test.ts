@@ -1,6 +1,6 @@
 /** The whole catalogue of the contract on Gemini and Vertex AI, as `svc init --preset google` sets it up. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -57,7 +57,7 @@ beforeEach(async () => {
 /** What the command prints, with the fake in the place of Google. */
 async function presetText(): Promise<string> {
   const home = createHome();
-  const { stdout, code } = await home.svc(["init", "--preset", "google", "--print"]);
+  const { stdout, code } = await home.svc("init --preset google --print");
   await home.remove();
   if (code !== 0) throw new Error(`svc init ended with ${code}`);
   const at = (place: string) => `\n    base_url: UPSTREAM/${place}\n    allow_private: true\n`;
@@ -90,118 +90,91 @@ test("all five models are listed", async () => {
   ]);
 });
 
-describe("svc-3-flash", () => {
-  const body = { model: "svc-3-flash", messages: [{ role: "user", content: "Say hello" }] };
-  const whole = geminiReply({
-    parts: [{ text: "Hello there." }],
-    finishReason: "STOP",
-    usage: GEMINI_USAGE,
-  });
-
-  test("answers by Gemini, and is billed by its count", async () => {
-    reply = () => geminiJson(whole);
-    const response = await payer.call("/chat/completions", body);
-    expect(await response.json()).toMatchObject({
-      model: "svc-3-flash",
-      choices: [{ message: { content: "Hello there." }, finish_reason: "stop" }],
-      usage: { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 },
-    });
-    const [request] = calls();
-    expect(request?.path).toBe(gemini("gemini-3-flash-preview", "generateContent"));
-    expect(request?.headers["x-goog-api-key"]).toBe(geminiKey);
-    const { units, charged, vendorCost, provider, estimated } = await payer.receipt();
-    expect(units).toMatchObject({ input: 9, output: 4 });
-    expect({ charged, vendorCost, provider, estimated }).toEqual({
-      charged: 9n * 500n + 4n * 3_000n,
-      vendorCost: 9n * 500n + 4n * 3_000n,
-      provider: "google",
-      estimated: false,
-    });
-  });
-
-  test("is served by Vertex AI where Gemini fails, for one charge", async () => {
-    const overloaded = { code: 503, status: "UNAVAILABLE", message: "The model is overloaded." };
-    reply = ({ path }) =>
-      path.startsWith("/v1/gemini/") ? geminiJson(geminiError(overloaded), 503) : geminiJson(whole);
-    const response = await payer.call("/chat/completions", body);
-    expect(response.status).toBe(200);
-    const last = calls().at(-1);
-    expect(last?.path).toBe(vertex("global", "gemini-3-flash-preview", "generateContent"));
-    expect(last?.headers["authorization"]).toBe("Bearer token-of-the-account");
-    const { provider, attempts, charged } = await payer.receipt();
-    expect({ provider, charged }).toEqual({
-      provider: "vertex-global",
-      charged: 9n * 500n + 4n * 3_000n,
-    });
-    expect(attempts).toContain("google/gemini-3-flash-preview");
-    expect(attempts).toContain("vertex-global/gemini-3-flash-preview");
-  });
+const base64Of = (name: string) => Buffer.from(fixtureBytes(name)).toString("base64");
+const image = `data:image/png;base64,${base64Of("tiny.png")}`;
+const video = { video: { bytesBase64Encoded: base64Of("h264-3s.mp4") } };
+const values = Array.from({ length: 3072 }, (_, at) => (at === 0 ? 3 : at === 1 ? 4 : 0));
+const mediaPath = vertex("us-central1", "multimodalembedding@001", "predict");
+const whole = geminiReply({
+  parts: [{ text: "Hello there." }],
+  finishReason: "STOP",
+  usage: GEMINI_USAGE,
 });
+const chat = { model: "svc-3-flash", messages: [{ role: "user", content: "Say hello" }] };
+const chatCost = 9n * 500n + 4n * 3_000n;
 
-test("svc-embedding-2 embeds by Gemini, billed by its count", async () => {
-  const values = Array.from({ length: 3072 }, (_, at) => (at === 0 ? 3 : at === 1 ? 4 : 0));
-  reply = () => geminiJson({ embedding: { values }, usageMetadata: { promptTokenCount: 5 } });
-  const response = await payer.call("/embeddings", { model: "svc-embedding-2", input: "a river" });
-  const { data, usage } = (await response.json()) as {
-    data: { embedding: number[] }[];
-    usage: unknown;
-  };
-  expect(data[0]?.embedding).toHaveLength(3072);
-  expect(data[0]?.embedding.slice(0, 3)).toEqual([0.6, 0.8, 0]);
-  expect(usage).toEqual({ prompt_tokens: 5, total_tokens: 5 });
-  expect(calls()[0]?.path).toBe(gemini("gemini-embedding-2", "embedContent"));
-  const { units, charged } = await payer.receipt();
-  expect({ input: units.input, charged }).toEqual({ input: 5, charged: 5n * 200n });
-});
-
-describe("multimodal-embedding-1", () => {
-  const base64Of = (name: string) => Buffer.from(fixtureBytes(name)).toString("base64");
-  const path = vertex("us-central1", "multimodalembedding@001", "predict");
-  const decoded = (request: RecordedRequest | undefined) => decodeURIComponent(request?.path ?? "");
-
-  test("embeds images, each billed as one", async () => {
-    reply = () => imagePrediction([0.6, 0.8]);
-    const image = `data:image/png;base64,${base64Of("tiny.png")}`;
-    const response = await payer.call("/embeddings", {
-      model: "multimodal-embedding-1",
-      input: [image, image],
-    });
-    expect(await response.json()).toMatchObject({
+test.each([
+  {
+    what: "svc-3-flash answers by Gemini, billed by its count",
+    path: "/chat/completions",
+    body: chat,
+    from: () => geminiJson(whole),
+    asked: [gemini("gemini-3-flash-preview", "generateContent")],
+    answered: { choices: [{ message: { content: "Hello there." }, finish_reason: "stop" }] },
+    billed: { provider: "google", units: { input: 9, output: 4 }, charged: chatCost },
+  },
+  {
+    what: "svc-embedding-2 embeds by Gemini, billed by its count",
+    path: "/embeddings",
+    body: { model: "svc-embedding-2", input: "a river" },
+    from: () => geminiJson({ embedding: { values }, usageMetadata: { promptTokenCount: 5 } }),
+    asked: [gemini("gemini-embedding-2", "embedContent")],
+    answered: { usage: { prompt_tokens: 5, total_tokens: 5 } },
+    billed: { units: { input: 5 }, charged: 5n * 200n },
+  },
+  {
+    what: "multimodal-embedding-1 embeds images, each billed as one",
+    path: "/embeddings",
+    body: { model: "multimodal-embedding-1", input: [image, image] },
+    from: () => imagePrediction([0.6, 0.8]),
+    asked: [mediaPath, mediaPath],
+    answered: {
       data: [{ embedding: [0.6, 0.8] }, { embedding: [0.6, 0.8] }],
-      usage: { prompt_tokens: 0, total_tokens: 0, images: 2 },
-    });
-    expect(calls().map(decoded)).toEqual([path, path]);
-    expect(calls()[0]?.headers["authorization"]).toBe("Bearer token-of-the-account");
-    const { units, charged, vendorCost } = await payer.receipt();
-    expect(units).toMatchObject({ image: 2 });
-    expect({ charged, vendorCost }).toEqual({ charged: 200_000n, vendorCost: 200_000n });
-  });
-
-  test("embeds a video, billed by whole seconds", async () => {
-    reply = () => videoPrediction([[0.6, 0.8]]);
-    const response = await payer.call("/embeddings", {
-      model: "multimodal-embedding-1",
-      input: { video: { bytesBase64Encoded: base64Of("h264-3s.mp4") } },
-    });
-    expect(await response.json()).toMatchObject({
-      data: [{ embedding: [0.6, 0.8] }],
-      usage: { video_seconds: 3 },
-    });
-    expect(decoded(calls()[0])).toBe(path);
-    // The vendor asks more for more vectors a minute: the price holds for this one.
-    expect(calls()[0]?.json).toMatchObject({
-      instances: [{ video: { videoSegmentConfig: { intervalSec: 16 } } }],
-    });
-    const { units, charged } = await payer.receipt();
-    expect({ seconds: units.video_second, charged }).toEqual({ seconds: 3, charged: 1_500_000n });
-  });
+      usage: { images: 2 },
+    },
+    billed: { units: { image: 2 }, charged: 200_000n },
+  },
+  {
+    what: "multimodal-embedding-1 embeds a video, billed by whole seconds",
+    path: "/embeddings",
+    body: { model: "multimodal-embedding-1", input: video },
+    from: () => videoPrediction([[0.6, 0.8]]),
+    asked: [mediaPath],
+    answered: { data: [{ embedding: [0.6, 0.8] }], usage: { video_seconds: 3 } },
+    billed: { units: { video_second: 3 }, charged: 1_500_000n },
+  },
+])("$what", async ({ path, body, from, asked, answered, billed }) => {
+  reply = from;
+  const response = await payer.call(path, body);
+  expect(await response.json()).toMatchObject(answered);
+  expect(calls().map((request) => decodeURIComponent(request.path))).toEqual([...asked]);
+  for (const { headers, path: place } of calls())
+    if (place.startsWith("/v1/gemini/")) expect(headers["x-goog-api-key"]).toBe(geminiKey);
+    else expect(headers["authorization"]).toBe("Bearer token-of-the-account");
+  const receipt = await payer.receipt();
+  expect(receipt).toMatchObject({ ...billed, estimated: false });
+  expect(receipt.vendorCost).toBe(receipt.charged);
 });
 
-describe("speech", () => {
-  const models = [
-    ["svc-2.5-flash-tts", "gemini-3.8-flash-lite-tts", 6n * 1_000n + 30n * 12_000n],
-    ["svc-2.5-pro-tts", "gemini-3.8-flash-tts", 6n * 1_000n + 30n * 18_000n],
-  ] as const;
+test("svc-3-flash is served by Vertex AI where Gemini fails, for one charge", async () => {
+  const overloaded = { code: 503, status: "UNAVAILABLE", message: "The model is overloaded." };
+  reply = ({ path }) =>
+    path.startsWith("/v1/gemini/") ? geminiJson(geminiError(overloaded), 503) : geminiJson(whole);
+  expect((await payer.call("/chat/completions", chat)).status).toBe(200);
+  const last = calls().at(-1);
+  expect(last?.path).toBe(vertex("global", "gemini-3-flash-preview", "generateContent"));
+  expect(last?.headers["authorization"]).toBe("Bearer token-of-the-account");
+  const { provider, attempts, charged } = await payer.receipt();
+  expect({ provider, charged }).toEqual({ provider: "vertex-global", charged: chatCost });
+  expect(attempts).toContain("google/gemini-3-flash-preview");
+  expect(attempts).toContain("vertex-global/gemini-3-flash-preview");
+});
+
+test.each([
+  ["svc-2.5-flash-tts", "gemini-3.8-flash-lite-tts", 6n * 1_000n + 30n * 12_000n],
+  ["svc-2.5-pro-tts", "gemini-3.8-flash-tts", 6n * 1_000n + 30n * 18_000n],
+] as const)("speech of %s by %s is wav by the vendor's voice and its own count", async (...row) => {
+  const [model, upstream, charged] = row;
   const usage = {
     promptTokenCount: 6,
     candidatesTokenCount: 30,
@@ -209,31 +182,18 @@ describe("speech", () => {
     candidatesTokensDetails: [{ modality: "AUDIO", tokenCount: 30 }],
   };
   const spoken = geminiAudio({ bytes: tone(1), finishReason: "STOP", usage });
-  const speaking = ({ path }: RecordedRequest) =>
+  reply = ({ path }) =>
     path.includes(":stream") ? geminiStream([geminiEvent(spoken)]) : geminiJson(spoken);
-
-  for (const [model, upstream, cost] of models)
-    test(`of ${model} is wav by the vendor's voice, billed by its own count of audio tokens`, async () => {
-      reply = speaking;
-      const response = await payer.call("/audio/speech", {
-        model,
-        input: "Hello there.",
-        voice: "Fenrir",
-      });
-      expect(response.headers.get("content-type")).toBe("audio/wav");
-      const audio = Buffer.from(await response.arrayBuffer());
-      expect(audio.subarray(0, 4).toString()).toBe("RIFF");
-      expect(audio.subarray(-tone(1).length).equals(tone(1))).toBe(true);
-      const [request] = calls();
-      expect(request?.path).toStartWith(`/v1/gemini/models/${upstream}:`);
-      expect(request?.json).toMatchObject({
-        generationConfig: {
-          speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: "Fenrir" } } },
-        },
-      });
-      const { units, charged, estimated } = await payer.receipt();
-      // A second: by our own count it would be 25.
-      expect(units).toMatchObject({ input: 6, audio_output: 30 });
-      expect({ charged, estimated }).toEqual({ charged: cost, estimated: false });
-    });
+  const asked = { model, input: "Hello there.", voice: "Fenrir" };
+  const response = await payer.call("/audio/speech", asked);
+  expect(response.headers.get("content-type")).toBe("audio/wav");
+  const audio = Buffer.from(await response.arrayBuffer());
+  expect(audio.subarray(0, 4).toString()).toBe("RIFF");
+  expect(audio.subarray(-tone(1).length).equals(tone(1))).toBe(true);
+  const [request] = calls();
+  expect(request?.path).toStartWith(`/v1/gemini/models/${upstream}:`);
+  expect(request?.body.toString()).toContain('"voiceName":"Fenrir"');
+  // A second: by our own count it would be 25.
+  const units = { input: 6, audio_output: 30 };
+  expect(await payer.receipt()).toMatchObject({ units, charged, estimated: false });
 });

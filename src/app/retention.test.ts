@@ -1,7 +1,7 @@
-import { afterAll, afterEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { afterEach, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { useFolder } from "../../test/setup/folder.ts";
 import { waitUntil } from "../../test/setup/money-home.ts";
 import { auditOf } from "../../test/store/audit-sample.ts";
 import { entryOf, noonMs, receiptOf, startSums, write } from "../../test/store/ledger-samples.ts";
@@ -14,8 +14,7 @@ import { dayMs } from "../ledger/rollups.ts";
 import { runRetention, startRetention, sweepResponses } from "./retention.ts";
 import { openStore, withLedger } from "./store.ts";
 
-const root = mkdtempSync(join(tmpdir(), "svc-retention-"));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = useFolder();
 
 test("old receipts are exported and deleted, and none that cannot be exported", async () => {
   const dir = join(root, "archive");

@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { useFolder } from "../../test/setup/folder.ts";
 import { loadConfiguration } from "./load.ts";
 import { readSettings } from "./settings.ts";
 
+const folder = useFolder();
 const read = (environment: Record<string, string>, file: Record<string, unknown> = {}) =>
   readSettings({ environment, file, references: new Set(["SVC_ACME_KEY"]) });
 
@@ -91,30 +93,25 @@ test("takes the secret from the environment alone and never shows it", () => {
 });
 
 test("an address of the database comes from a file, and the secret's file is read later", () => {
-  const dir = mkdtempSync(join(tmpdir(), "svc-settings-"));
-  const file = join(dir, "database");
+  const file = join(folder, "database");
   const url = "postgres://svc:hunter2@db.example/svc";
   const load = (environment: Record<string, string>) => loadConfiguration(environment);
-  try {
-    writeFileSync(file, `${url}\n`);
-    const named = { SVC_DATABASE_URL_FILE: file, SVC_SECRET_FILE: "/none/secret" };
-    const { settings, inForce, environment } = load(named);
-    expect([settings.databaseUrl, settings.secretFile]).toEqual([url, "/none/secret"]);
-    expect(JSON.stringify(inForce)).not.toContain("hunter2");
-    // Child processes read the file themselves.
-    expect(environment).toEqual(named);
-    const wrong = { SVC_SECRET: "s".repeat(32), SVC_DATABASE_URL: url };
-    expect(() => load({ ...named, ...wrong })).toThrow(
-      "SVC_SECRET and SVC_SECRET_FILE are both set. Unset one of them.\nSVC_DATABASE_URL and SVC_DATABASE_URL_FILE are both set. Unset one of them.",
-    );
-    expect(() => load({ SVC_DATABASE_URL_FILE: dir })).toThrow(
-      `SVC_DATABASE_URL_FILE: ${dir} is a directory.`,
-    );
-    writeFileSync(file, "mysql://svc:hunter2@db.example");
-    expect(() => load({ SVC_DATABASE_URL_FILE: file })).toThrow(/^SVC_DATABASE_URL(?!.*hunter2)/);
-  } finally {
-    rmSync(dir, { recursive: true });
-  }
+  writeFileSync(file, `${url}\n`);
+  const named = { SVC_DATABASE_URL_FILE: file, SVC_SECRET_FILE: "/none/secret" };
+  const { settings, inForce, environment } = load(named);
+  expect([settings.databaseUrl, settings.secretFile]).toEqual([url, "/none/secret"]);
+  expect(JSON.stringify(inForce)).not.toContain("hunter2");
+  // Child processes read the file themselves.
+  expect(environment).toEqual(named);
+  const wrong = { SVC_SECRET: "s".repeat(32), SVC_DATABASE_URL: url };
+  expect(() => load({ ...named, ...wrong })).toThrow(
+    "SVC_SECRET and SVC_SECRET_FILE are both set. Unset one of them.\nSVC_DATABASE_URL and SVC_DATABASE_URL_FILE are both set. Unset one of them.",
+  );
+  expect(() => load({ SVC_DATABASE_URL_FILE: folder })).toThrow(
+    `SVC_DATABASE_URL_FILE: ${folder} is a directory.`,
+  );
+  writeFileSync(file, "mysql://svc:hunter2@db.example");
+  expect(() => load({ SVC_DATABASE_URL_FILE: file })).toThrow(/^SVC_DATABASE_URL(?!.*hunter2)/);
 });
 
 test("trusted proxies are addresses and networks, none unless named", () => {
@@ -256,23 +253,18 @@ test("the metrics are open where only this machine reaches them, else they need 
 
 test("the mail server is an address whose password is never shown, or a file with it", () => {
   const url = "smtps://svc:hunter2@mail.example.com";
-  const dir = mkdtempSync(join(tmpdir(), "svc-settings-"));
-  const file = join(dir, "mail");
+  const file = join(folder, "mail");
   const from = { SVC_MAIL_FROM: "Models <no-reply@example.com>" };
-  try {
-    writeFileSync(file, `${url}\n`);
-    const named = loadConfiguration({ ...from, SVC_SMTP_URL_FILE: file });
-    expect(named.settings.smtpUrl).toBe(url);
-    expect(JSON.stringify(named.inForce)).not.toContain("hunter2");
-    expect(() => loadConfiguration({ SVC_SMTP_URL: url })).toThrow(
-      "SVC_MAIL_FROM must be set together with SVC_SMTP_URL.",
-    );
-    expect(() =>
-      loadConfiguration({ ...from, SVC_SMTP_URL: url, SVC_SMTP_URL_FILE: file }),
-    ).toThrow("SVC_SMTP_URL and SVC_SMTP_URL_FILE are both set.");
-    const wrong = { ...from, SVC_SMTP_URL: "http://svc:hunter2@mail.example.com" };
-    expect(() => loadConfiguration(wrong)).toThrow(/^SVC_SMTP_URL must be(?!.*hunter2)/);
-  } finally {
-    rmSync(dir, { recursive: true });
-  }
+  writeFileSync(file, `${url}\n`);
+  const named = loadConfiguration({ ...from, SVC_SMTP_URL_FILE: file });
+  expect(named.settings.smtpUrl).toBe(url);
+  expect(JSON.stringify(named.inForce)).not.toContain("hunter2");
+  expect(() => loadConfiguration({ SVC_SMTP_URL: url })).toThrow(
+    "SVC_MAIL_FROM must be set together with SVC_SMTP_URL.",
+  );
+  expect(() => loadConfiguration({ ...from, SVC_SMTP_URL: url, SVC_SMTP_URL_FILE: file })).toThrow(
+    "SVC_SMTP_URL and SVC_SMTP_URL_FILE are both set.",
+  );
+  const wrong = { ...from, SVC_SMTP_URL: "http://svc:hunter2@mail.example.com" };
+  expect(() => loadConfiguration(wrong)).toThrow(/^SVC_SMTP_URL must be(?!.*hunter2)/);
 });

@@ -1,20 +1,10 @@
-import { afterAll, expect, test } from "bun:test";
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
+import { chmodSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { useFolder } from "../../test/setup/folder.ts";
 import { isSecretOpen, masterSecret } from "./master-secret.ts";
 
-const dir = mkdtempSync(join(tmpdir(), "svc-secrets-"));
-afterAll(() => rmSync(dir, { recursive: true }));
+const dir = useFolder();
 const nowhere = { fromEnvironment: undefined, file: undefined };
 
 test("makes the master secret once, readable by its owner alone", () => {

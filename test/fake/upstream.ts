@@ -33,6 +33,8 @@ export interface FakeUpstream {
   reset(): void;
   /** Cuts every connection and frees the port. */
   stop(): Promise<void>;
+  /** The same, at the end of a block that holds it with `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** On any free port by default. */
@@ -99,6 +101,10 @@ class TcpUpstream implements FakeUpstream {
     this.#waiters = [];
     this.#queue = [];
     this.#standing = withoutReply;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
   }
 
   stop(): Promise<void> {

@@ -1,20 +1,18 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createHome, type Home } from "../setup/child.ts";
 import { createDatabase, dropDatabase } from "../setup/postgres.ts";
+import { useHome } from "../setup/use-home.ts";
 
 /** What becomes of both databases after a copy. */
 
-let home: Home;
+const home = useHome();
 let url: string;
 beforeEach(async () => {
-  home = createHome();
   url = await createDatabase();
   await home.ok("account create payer");
 });
 afterEach(async () => {
-  await home.remove();
   await dropDatabase(url);
 });
 

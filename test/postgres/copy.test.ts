@@ -175,13 +175,7 @@ test("a copy that is killed among receipts refuses servers, and continues where 
     const child = Bun.spawn(
       [process.execPath, join(import.meta.dir, "../../src/main.ts"), "store", "copy", "--to", url],
       {
-        env: {
-          PATH: process.env["PATH"] ?? "",
-          HOME: home.dataDir,
-          SVC_DATA_DIR: home.dataDir,
-          SVC_CONFIG: home.configPath,
-          SVC_ENGINE: "off",
-        },
+        env: home.environment(),
         stdout: "ignore",
         stderr: "ignore",
       },

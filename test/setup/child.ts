@@ -25,6 +25,8 @@ export interface Home {
   /** Where SVC_CONFIG points; empty unless written. */
   readonly configPath: string;
   writeConfig(text: string): void;
+  /** That of its commands, for processes that a test starts by itself. */
+  environment(more?: Environment): Record<string, string>;
   /** Runs one `svc` command to its end: in this process, unless the options need one of its own. */
   svc(words: Words, options?: SvcOptions): Promise<Finished>;
   /** What a command prints that must succeed without a warning. */
@@ -140,6 +142,7 @@ export function createHome({
     dataDir,
     configPath,
     writeConfig: (text) => writeFileSync(configPath, text),
+    environment: environmentWith,
     svc,
     async ok(words, options) {
       const { stdout, stderr } = await must(listOf(words), options);

@@ -1,3 +1,4 @@
+import { afterEach, beforeEach } from "bun:test";
 /** A data directory with receipts of hours that are long over, and what commands export of them. */
 
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -50,6 +51,21 @@ export async function createExportsHome(
         return id;
       }),
   };
+}
+
+/** One for each test of a file. */
+export function useExportsHome(perHour: number): ExportsHome {
+  const held: { home?: ExportsHome } = {};
+  beforeEach(async () => {
+    held.home = await createExportsHome(perHour);
+  });
+  afterEach(() => held.home?.remove());
+  return new Proxy({} as ExportsHome, {
+    get(_, name: keyof ExportsHome) {
+      if (held.home === undefined) throw new Error("There is a home during a test alone.");
+      return held.home[name];
+    },
+  });
 }
 
 /** Data directories with receipts, which homes copy; planted once per process. */

@@ -132,33 +132,4 @@ describe("a config that has grown", () => {
     expect(model("gpt-4o")?.maxOutputTokens).toBe(16_384);
     expect(model("gpt-4o")?.timeouts).toEqual({ total: 120, firstByte: 21 });
   });
-
-  test("lists the proxy settings that are not imported in one note", () => {
-    const [first, ...more] = imported.notes.filter(({ text: note }) =>
-      note.startsWith("proxy settings"),
-    );
-    expect(more).toEqual([]);
-    for (const name of [
-      "litellm_settings.num_retries",
-      "litellm_settings.context_window_fallbacks",
-      "router_settings.routing_strategy",
-      "general_settings.master_key",
-    ])
-      expect(first?.text).toContain(name);
-  });
-
-  test("reports each part that is not imported, with its line", () => {
-    const lines = text.split("\n");
-    const lineOf = (part: string) =>
-      imported.notes.find((note) => note.text.includes(part))?.line ?? 0;
-    for (const [part, where] of [
-      ["api_version, model_info.base_model", "litellm_params:"],
-      ["temperature", "litellm_params:"],
-      ["alias gpt-4-hidden", "gpt-4-hidden:"],
-      ["fallback from gpt-4o to claude-sonnet", "fallbacks:"],
-      ["so not served yet: mixtral. svc price import", "model_list:"],
-    ] as const) {
-      expect([part, lines[lineOf(part) - 1] ?? ""]).toEqual([part, expect.stringContaining(where)]);
-    }
-  });
 });

@@ -160,7 +160,7 @@ describe("a model that is still loading", () => {
   test("is waited for, and each change of what it says is told once", async () => {
     const messages = ["fetching 10 %", "fetching 10 %", "fetching 90 %", "loading"];
     const keys: (string | null)[] = [];
-    const gateway = Bun.serve({
+    using gateway = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
       fetch(request) {
@@ -169,18 +169,14 @@ describe("a model that is still loading", () => {
         return message === undefined ? new Response(spoken("Here.\n")) : loading(message);
       },
     });
-    try {
-      const words = `chat Hi --model m --key k --url ${gateway.url.href}`.split(" ");
-      const { code, stdout, stderr } = await calls.svc(words);
-      expect({ code, stdout, stderr }).toEqual({
-        code: 0,
-        stdout: "Here.\n",
-        stderr: "fetching 10 %\nfetching 90 %\nloading\n",
-      });
-      expect(keys).toEqual(Array(5).fill("Bearer k"));
-    } finally {
-      await gateway.stop(true);
-    }
+    const words = `chat Hi --model m --key k --url ${gateway.url.href}`.split(" ");
+    const { code, stdout, stderr } = await calls.svc(words);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stdout: "Here.\n",
+      stderr: "fetching 10 %\nfetching 90 %\nloading\n",
+    });
+    expect(keys).toEqual(Array(5).fill("Bearer k"));
   });
 });
 
@@ -194,15 +190,11 @@ test("a reply that is only a tool call is announced", async () => {
 });
 
 test("an address that is not a gateway is reported as such", async () => {
-  const other = Bun.serve({ port: 0, fetch: () => new Response("<p>Hi", { status: 404 }) });
-  try {
-    const words = `chat Hi --model m --key k --url ${other.url.href}v2/`.split(" ");
-    expect(await calls.svc(words)).toMatchObject(
-      refusal(1, `${other.url.href}v2 returned 404 without an API error`),
-    );
-  } finally {
-    await other.stop(true);
-  }
+  using other = Bun.serve({ port: 0, fetch: () => new Response("<p>Hi", { status: 404 }) });
+  const words = `chat Hi --model m --key k --url ${other.url.href}v2/`.split(" ");
+  expect(await calls.svc(words)).toMatchObject(
+    refusal(1, `${other.url.href}v2 returned 404 without an API error`),
+  );
 });
 
 test("wrong words are refused before anything is called", async () => {

@@ -4,6 +4,7 @@ import { chatAnswers } from "../../fake/recordings.ts";
 import { thrownBy } from "../../replies/refusal.ts";
 import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
+import { type Refused, refusesAll } from "../../setup/outcomes.ts";
 import { useFakeUpstream } from "../../setup/use-upstream.ts";
 
 const unlimited = { rpm: null, tpm: null, concurrency: null, budget: null };
@@ -18,16 +19,6 @@ const manifest = () => standardManifest.replaceAll("UPSTREAM", upstream.baseUrl)
 const clientOf = ({ baseUrl }: ChildServer, apiKey: string) =>
   new OpenAI({ baseURL: baseUrl, apiKey, maxRetries: 0 });
 
-/** A home for one test; removed whatever happens. */
-async function inHome(work: (home: Home) => Promise<void>): Promise<void> {
-  const home = createHome();
-  try {
-    await work(home);
-  } finally {
-    await home.remove();
-  }
-}
-
 describe("without a server", () => {
   let home: Home;
   beforeAll(async () => {
@@ -39,38 +30,20 @@ describe("without a server", () => {
 
   test("JSON has the fields that scripts rely on", async () => {
     const account = await home.json<Record<string, unknown>>("account create acme");
-    expect(account).toEqual({
-      id: expect.stringMatching(/^acct_/),
-      name: "acme",
-      receipts_days: null,
-      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
-      keys: 0,
-      status: "active",
-      balance_usd: "0.00",
-      limits: unlimited,
-    });
+    expect(account).toMatchObject({ name: "acme", balance_usd: "0.00", limits: unlimited });
     const key = await home.json<Record<string, unknown>>(
       "key create --account acme --name ci --models svc-3-flash --expires 2999-01-31",
     );
     const { key: secret, warnings, ...view } = key;
     expect(warnings).toEqual([]);
     expect(secret).toMatch(/^sk-svc-\w{46}$/);
-    expect(view).toEqual({
-      id: expect.stringMatching(/^key_/),
+    expect(view).toMatchObject({
       account: account["id"],
       name: "ci",
       hint: expect.stringMatching(/^sk-svc-…\w{4}$/),
       models: ["svc-3-flash"],
-      status: "active",
-      created_at: expect.any(String),
       created_by: "command line",
       expires_at: "2999-01-31T00:00:00Z",
-      revoked_at: null,
-      paused_at: null,
-      last_used_at: null,
-      last_rejected_at: null,
-      rejected_last_hour: [],
-      previous: null,
       limits: unlimited,
     });
     expect(await home.json<unknown>("key list --account acme")).toEqual([
@@ -83,53 +56,28 @@ describe("without a server", () => {
       expect.stringContaining('Model "nope" does not exist yet'),
     ]);
     await home.svc(["key", "revoke", String(unsure["id"])]);
-    expect(await home.json<unknown>("account show acme")).toEqual({
+    expect(await home.json<unknown>("account show acme")).toMatchObject({
       ...account,
-      as_of: expect.any(String),
-      is_complete: true,
       keys: 1,
-      held_usd: "0.00",
-      free_usd: "0.00",
-      budget: null,
-      receipts: 0,
-      shortfall_usd: "0.00",
-      spend: { by_day: [], by_model: [], by_key: [] },
-      stored_responses: { responses: 0, bytes: 0 },
-      key_list: [view, expect.objectContaining({ status: "revoked" })],
+      key_list: [view, { status: "revoked" }],
     });
     expect(await home.json<unknown>("account list")).toEqual([{ ...account, keys: 1 }]);
   });
 
-  test("JSON of models has the fields that scripts rely on", async () => {
+  test("JSON of models is that of the catalog", async () => {
     const models = await home.json<readonly Record<string, unknown>[]>("model list");
-    expect(models.find(({ id }) => id === "svc-3-flash")).toEqual({
-      id: "svc-3-flash",
-      aliases: [],
+    expect(models.find(({ id }) => id === "svc-3-flash")).toMatchObject({
       // The variable of the provider's key has no value here.
       state: "failing",
-      endpoint: "chat",
-      input: "text",
-      owned_by: "svc",
-      status: "active",
-      served: true,
       price: { input: "0.30", cached_input: "0.03", output: "2.50" },
       routes: ["fake/upstream-chat"],
-      route_list: [{ provider: "fake", model: "upstream-chat" }],
-      source: {
-        kind: "file",
-        file: "svc.yaml",
-        fields: ["endpoint", "context_length", "max_output_tokens", "price", "routes"],
-      },
-      max_output_tokens: 8192,
-      deprecated_at: null,
-      retires_at: null,
-      replacement: null,
+      source: { kind: "file", file: "svc.yaml" },
     });
   });
 
   test("exit codes tell usage, values, absence and conflict apart", async () => {
     await home.svc("account create taken");
-    const cases: readonly (readonly [words: string, code: number, says: string])[] = [
+    const cases: readonly Refused[] = [
       ["key nonsense", 2, 'Unknown command "key nonsense"'],
       ["nonsense", 2, "Try: svc --help"],
       ["acount list", 2, 'Unknown command "acount list". Did you mean "svc account list"?'],
@@ -174,13 +122,9 @@ describe("without a server", () => {
         "its endpoint or input type is different",
       ],
     ];
-    for (const [words, code, says] of cases) {
-      const result = await home.svc(words.split(" ").map((word) => (word === "''" ? "" : word)));
-      expect([words, result.code]).toEqual([words, code]);
-      expect(result.stderr).toStartWith("error: ");
-      expect(result.stderr).toContain(says);
-      expect(result.stdout).toBe("");
-    }
+    const run = (line: string) =>
+      home.svc(line.split(" ").map((word) => (word === "''" ? "" : word)));
+    await refusesAll(run, cases);
   });
 
   test("a model without a route is added with the command that adds one", async () => {
@@ -248,45 +192,41 @@ describe("without a server", () => {
 });
 
 describe("beside a running server", () => {
-  test("keys, models and providers change in it at once, and its key never shows again", () =>
-    inHome(async (home) => {
-      home.writeConfig(manifest());
-      await home.json("account create before");
-      await home.json("account credit before 5");
-      const early = await home.json<{ key: string }>("key create --account before");
-      const server = await home.serve({ FAKE_KEY: "x" });
-      const create = (key: string, model = "svc-3-flash") =>
-        clientOf(server, key).chat.completions.create({ ...chat, model });
-      expect((await create(early.key)).object).toBe("chat.completion");
+  test("keys, models and providers change in it at once, and its key never shows again", async () => {
+    await using home = createHome();
+    home.writeConfig(manifest());
+    await home.json("account create before");
+    await home.json("account credit before 5");
+    const early = await home.json<{ key: string }>("key create --account before");
+    const server = await home.serve({ FAKE_KEY: "x" });
+    const create = (key: string, model = "svc-3-flash") =>
+      clientOf(server, key).chat.completions.create({ ...chat, model });
+    expect((await create(early.key)).object).toBe("chat.completion");
 
-      const late = await home.json<{ id: string; key: string }>(
-        "key create --account before --name late",
-      );
-      expect((await create(late.key)).object).toBe("chat.completion");
-      expect((await home.svc("key list")).stdout).not.toContain(late.key);
-      await home.ok(["key", "revoke", late.id]);
-      expect(await thrownBy(create(late.key))).toMatchObject({ status: 401 });
-      const keys = await home.json<readonly { id: string; status: string }[]>("key list");
-      expect(keys.find(({ id }) => id === late.id)?.status).toBe("revoked");
+    const late = await home.json<{ id: string; key: string }>(
+      "key create --account before --name late",
+    );
+    expect((await create(late.key)).object).toBe("chat.completion");
+    expect((await home.svc("key list")).stdout).not.toContain(late.key);
+    await home.ok(["key", "revoke", late.id]);
+    expect(await thrownBy(create(late.key))).toMatchObject({ status: 401 });
+    const keys = await home.json<readonly { id: string; status: string }[]>("key list");
+    expect(keys.find(({ id }) => id === late.id)?.status).toBe("revoked");
 
-      const deprecate =
-        "model deprecate svc-2-flash --retires 2999-01-31 --replacement svc-3-flash";
-      expect((await home.svc(deprecate.split(" "))).stdout).toContain("deprecated svc-2-flash");
-      const shown = await clientOf(server, early.key).models.retrieve("svc-2-flash");
-      expect(shown).toMatchObject({ deprecated: true, replacement: "svc-3-flash" });
-      await home.ok("model retire svc-2-flash");
-      expect(await thrownBy(create(early.key, "svc-2-flash"))).toMatchObject({
-        status: 403,
-        code: "model_retired",
-      });
+    const deprecate = "model deprecate svc-2-flash --retires 2999-01-31 --replacement svc-3-flash";
+    expect((await home.svc(deprecate.split(" "))).stdout).toContain("deprecated svc-2-flash");
+    const shown = await clientOf(server, early.key).models.retrieve("svc-2-flash");
+    expect(shown).toMatchObject({ deprecated: true, replacement: "svc-3-flash" });
+    await home.ok("model retire svc-2-flash");
+    expect(await thrownBy(create(early.key, "svc-2-flash"))).toMatchObject({
+      status: 403,
+      code: "model_retired",
+    });
 
-      const priced = manifest().replace(
-        "unpriced: {",
-        "unpriced: { price: { input: 0, output: 0 },",
-      );
-      const applied = await home.svc("apply -", { stdin: priced });
-      expect(applied.stdout).toContain("~ model unpriced");
-      expect((await create(early.key, "unpriced")).object).toBe("chat.completion");
-      expect(await server.stop()).toBe(0);
-    }));
+    const priced = manifest().replace("unpriced: {", "unpriced: { price: { input: 0, output: 0 },");
+    const applied = await home.svc("apply -", { stdin: priced });
+    expect(applied.stdout).toContain("~ model unpriced");
+    expect((await create(early.key, "unpriced")).object).toBe("chat.completion");
+    expect(await server.stop()).toBe(0);
+  });
 });

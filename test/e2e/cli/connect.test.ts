@@ -1,36 +1,29 @@
 /** Tools are pointed at the gateway, and nothing that people had in their files is lost. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import {
   chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { tools } from "../../../src/cli/commands/connect/tools/tools.ts";
 import type { KeyView } from "../../../src/platform/keys/schemas.ts";
-import { createHome, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
 import { refusal, succeeds } from "../../setup/outcomes.ts";
+import { useHome } from "../../setup/use-home.ts";
 
-let home: Home;
+const home = useHome();
 let root: string;
 beforeEach(() => {
-  home = createHome();
-  root = mkdtempSync(join(tmpdir(), "svc-connect-"));
-});
-afterEach(async () => {
-  await home.remove();
-  rmSync(root, { recursive: true });
+  root = join(home.dataDir, "..", "person");
+  mkdirSync(root);
 });
 
 type Environment = Readonly<Record<string, string>>;

@@ -97,22 +97,18 @@ describe("a start that cannot be", () => {
 
   test("on a port that another gateway serves is refused, and leaves the store as it was", async () => {
     const first = await home.serve();
-    const other = createHome();
-    try {
-      other.writeConfig(manifest());
-      const { port } = new URL(first.origin);
-      const second = await other.svc("serve", { environment: { SVC_PORT: port } });
-      expect([second.code, second.stdout]).toEqual([5, ""]);
-      expect(second.stderr).toContain(`Port ${port} is already in use`);
-      const platformPort = new URL(first.platformUrl).port;
-      const third = await other.svc("serve", {
-        environment: { SVC_PLATFORM_PORT: platformPort },
-      });
-      expect(third.stderr).toContain(`Port ${platformPort} is already in use`);
-      expect(await other.json<unknown[]>("model list")).toEqual([]);
-    } finally {
-      await other.remove();
-    }
+    await using other = createHome();
+    other.writeConfig(manifest());
+    const { port } = new URL(first.origin);
+    const second = await other.svc("serve", { environment: { SVC_PORT: port } });
+    expect([second.code, second.stdout]).toEqual([5, ""]);
+    expect(second.stderr).toContain(`Port ${port} is already in use`);
+    const platformPort = new URL(first.platformUrl).port;
+    const third = await other.svc("serve", {
+      environment: { SVC_PLATFORM_PORT: platformPort },
+    });
+    expect(third.stderr).toContain(`Port ${platformPort} is already in use`);
+    expect(await other.json<unknown[]>("model list")).toEqual([]);
     expect(await first.statusFor(first.key)).toBe(200);
   });
 
@@ -222,21 +218,17 @@ describe("the config file", () => {
 });
 
 test("a data directory whose path is too long for a socket works all the same", async () => {
-  const deep = createHome({ folder: join("d".repeat(100), "e".repeat(100)) });
-  try {
-    expect(deep.dataDir.length).toBeGreaterThan(200);
-    const server = await deep.serve();
-    const { key } = await deep.json<{ key: string }>("key create --account default");
-    expect(await server.statusFor(key)).toBe(200);
-    const socket = controlPath(deep.dataDir);
-    expect([existsSync(socket), socket.startsWith(deep.dataDir)]).toEqual([true, false]);
-    expect(modeOf(dirname(socket))).toBe("700");
-    expect(await server.stop()).toBe(0);
-    expect(existsSync(dirname(socket))).toBe(false);
-    await deep.ok("key list");
-  } finally {
-    await deep.remove();
-  }
+  await using deep = createHome({ folder: join("d".repeat(100), "e".repeat(100)) });
+  expect(deep.dataDir.length).toBeGreaterThan(200);
+  const server = await deep.serve();
+  const { key } = await deep.json<{ key: string }>("key create --account default");
+  expect(await server.statusFor(key)).toBe(200);
+  const socket = controlPath(deep.dataDir);
+  expect([existsSync(socket), socket.startsWith(deep.dataDir)]).toEqual([true, false]);
+  expect(modeOf(dirname(socket))).toBe("700");
+  expect(await server.stop()).toBe(0);
+  expect(existsSync(dirname(socket))).toBe(false);
+  await deep.ok("key list");
 });
 
 test("a data directory written with a trailing slash works, and is left as it was", async () => {

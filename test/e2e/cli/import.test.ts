@@ -109,22 +109,18 @@ models:
   });
 
   test("serves what it imported, through a server that runs", async () => {
-    const upstream = await startFakeUpstream();
-    try {
-      upstream.replyWith(chatAnswers.plain());
-      const server = await home.serve({ OWN_KEY: "vendor-secret" });
-      const text = small(
-        `api_base: "${upstream.baseUrl}", api_key: os.environ/OWN_KEY, input_cost_per_token: 0, output_cost_per_token: 0`,
-      );
-      expect((await importing(["-"], text)).code).toBe(0);
-      const messages = [{ role: "user", content: "Hi" }];
-      const reply = await server.post("/chat/completions", { model: "m", messages });
-      expect(reply.status).toBe(200);
-      expect(upstream.requests.at(-1)?.headers["authorization"]).toBe("Bearer vendor-secret");
-      expect(upstream.requests.at(-1)?.json).toMatchObject({ model: "gpt-4o" });
-    } finally {
-      await upstream.stop();
-    }
+    await using upstream = await startFakeUpstream();
+    upstream.replyWith(chatAnswers.plain());
+    const server = await home.serve({ OWN_KEY: "vendor-secret" });
+    const text = small(
+      `api_base: "${upstream.baseUrl}", api_key: os.environ/OWN_KEY, input_cost_per_token: 0, output_cost_per_token: 0`,
+    );
+    expect((await importing(["-"], text)).code).toBe(0);
+    const messages = [{ role: "user", content: "Hi" }];
+    const reply = await server.post("/chat/completions", { model: "m", messages });
+    expect(reply.status).toBe(200);
+    expect(upstream.requests.at(-1)?.headers["authorization"]).toBe("Bearer vendor-secret");
+    expect(upstream.requests.at(-1)?.json).toMatchObject({ model: "gpt-4o" });
   });
 });
 

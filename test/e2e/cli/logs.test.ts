@@ -4,14 +4,15 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chatJson, failures } from "../../fake/recordings.ts";
-import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { type ChildServer, createHome } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
 import { hello } from "../../setup/money-home.ts";
 import { refusal } from "../../setup/outcomes.ts";
 import { useFakeUpstream } from "../../setup/use-upstream.ts";
 
 const upstream = await useFakeUpstream();
-let home: Home;
+const home = createHome();
+afterAll(() => home.remove());
 let server: ChildServer;
 let key: string;
 
@@ -43,7 +44,6 @@ async function logs(line = "", stdin?: string): Promise<readonly Line[]> {
 
 beforeAll(async () => {
   upstream.replyWith(chatJson());
-  home = createHome();
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
   await home.json("account create rich");
   ({ key } = await home.json<{ key: string }>("key create --account rich"));
@@ -55,7 +55,6 @@ beforeAll(async () => {
     SVC_SLOW_REQUEST_MS: "1",
   });
 });
-afterAll(() => home.remove());
 
 test("shows the lines of the running server as they are on stderr, and those of one request", async () => {
   upstream.replyOnce(failures.internal());
@@ -152,13 +151,9 @@ test("refuses what it cannot do, with what to do instead", async () => {
     expect([line, exit]).toEqual([line, code]);
     expect(stderr).toContain(text);
   }
-  const idle = createHome();
-  try {
-    await idle.svc("account create acme");
-    expect(await idle.svc("logs")).toMatchObject(
-      refusal(1, "No server is running on this data directory"),
-    );
-  } finally {
-    await idle.remove();
-  }
+  await using idle = createHome();
+  await idle.svc("account create acme");
+  expect(await idle.svc("logs")).toMatchObject(
+    refusal(1, "No server is running on this data directory"),
+  );
 });

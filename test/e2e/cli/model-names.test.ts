@@ -2,13 +2,14 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chatJson } from "../../fake/recordings.ts";
-import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { type ChildServer, createHome } from "../../setup/child.ts";
 import { hello } from "../../setup/money-home.ts";
 import { refusal, succeeds } from "../../setup/outcomes.ts";
 import { useFakeUpstream } from "../../setup/use-upstream.ts";
 
 const upstream = await useFakeUpstream();
-let home: Home;
+const home = createHome();
+afterAll(() => home.remove());
 let server: ChildServer;
 let key: string;
 
@@ -22,7 +23,6 @@ async function problem(line: string) {
 
 beforeAll(async () => {
   upstream.replyWith(chatJson());
-  home = createHome();
   home.writeConfig(`
 providers: { fake: { kind: openai, base_url: "${upstream.baseUrl}", api_key: x, allow_private: true } }
 models: { in-file: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ provider: fake, model: m }] } }`);
@@ -34,7 +34,6 @@ models: { in-file: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ 
     await home.json(`price set ${id} --input 0 --output 0`);
   }
 });
-afterAll(() => home.remove());
 
 const chat = async (name: string) => {
   const reply = await server.post("/chat/completions", { ...hello, model: name }, key);

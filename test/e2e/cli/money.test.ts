@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { OpenAI } from "openai";
 import { chatAnswers } from "../../fake/recordings.ts";
 import { thrownBy } from "../../replies/refusal.ts";
-import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { type ChildServer } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
 import { type Refused, refusal, refusesAll } from "../../setup/outcomes.ts";
+import { useHome } from "../../setup/use-home.ts";
 import { useFakeUpstream } from "../../setup/use-upstream.ts";
 
 interface Entry {
@@ -23,15 +24,13 @@ interface Shown {
 }
 
 const upstream = await useFakeUpstream();
-let home: Home;
+const home = useHome();
 beforeEach(async () => {
   upstream.reset();
   upstream.replyWith(chatAnswers.plain());
-  home = createHome();
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
   await home.json("account create acme");
 });
-afterEach(() => home.remove());
 
 const words = (line: string) => line.split(" ");
 const entry = (line: string) => home.json<Entry>(`account ${line}`);

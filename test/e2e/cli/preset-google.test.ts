@@ -1,8 +1,7 @@
 /** The whole catalogue of the contract on Gemini and Vertex AI, as `svc init --preset google` sets it up. */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tone } from "../../fake/openai/speech-replies.ts";
 import type { Reply } from "../../fake/script.ts";
@@ -20,10 +19,11 @@ import { readAssertion, serviceAccount, tokenReply } from "../../fake/vendors/ve
 import { imagePrediction, videoPrediction } from "../../fake/vendors/vertex-replies.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";
 import { createHome } from "../../setup/child.ts";
+import { useFolder } from "../../setup/folder.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import { openPayer, type Payer } from "../../setup/money-home.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "svc-google-"));
+const folder = useFolder();
 const accountFile = join(folder, "account.json");
 const geminiKey = "AIza-of-the-operator";
 
@@ -42,10 +42,7 @@ beforeAll(async () => {
   });
   writeFileSync(accountFile, serviceAccount(`${gateway.upstream.baseUrl}/token`));
 });
-afterAll(async () => {
-  await gateway.stop();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => gateway.stop());
 beforeEach(async () => {
   gateway.upstream.reset();
   gateway.upstream.replyWith((request) =>

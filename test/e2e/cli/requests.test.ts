@@ -3,14 +3,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { CallView } from "../../../src/platform/calls/views.ts";
 import { chatJson, failures } from "../../fake/recordings.ts";
-import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { type ChildServer, createHome } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
 import { hello, waitUntil } from "../../setup/money-home.ts";
 import { refusal } from "../../setup/outcomes.ts";
 import { useFakeUpstream } from "../../setup/use-upstream.ts";
 
 const upstream = await useFakeUpstream();
-let home: Home;
+const home = createHome();
+afterAll(() => home.remove());
 let server: ChildServer;
 const keys: Record<string, { readonly id: string; readonly key: string }> = {};
 
@@ -29,7 +30,6 @@ const outcomes = async (line?: string) =>
 /** A served call, a failed one and two rejected ones of "rich"; twelve of "poor". */
 beforeAll(async () => {
   upstream.replyWith(chatJson());
-  home = createHome();
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
   for (const account of ["rich", "poor"]) {
     await home.json(`account create ${account}`);
@@ -45,7 +45,6 @@ beforeAll(async () => {
   for (let at = 0; at < 12; at++) await chat("poor");
   await waitUntil("two receipts", async () => (await list("--account rich")).length === 4);
 });
-afterAll(() => home.remove());
 
 test("lists admitted and rejected calls by time, the newest first", async () => {
   const calls = await list();

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TRANSCRIPT, transcriptionReplies } from "../../fake/recordings.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";
-import { createHome, type Home } from "../../setup/child.ts";
+import { createHome } from "../../setup/child.ts";
+import { useFolder } from "../../setup/folder.ts";
 import { refusal } from "../../setup/outcomes.ts";
 import { useFakeUpstream } from "../../setup/use-upstream.ts";
 
 const upstream = await useFakeUpstream();
-let home: Home;
-const folder = mkdtempSync(join(tmpdir(), "svc-transcribe-"));
+const home = createHome();
+afterAll(() => home.remove());
+const folder = useFolder();
 const file = join(folder, "it's speech.mp3");
 beforeAll(async () => {
   upstream.replyWith(transcriptionReplies.asAsked);
-  home = createHome();
   home.writeConfig(`
 providers: { fake: { kind: openai, base_url: "${upstream.baseUrl}", allow_private: true } }
 models:
@@ -22,10 +22,6 @@ models:
 `);
   await home.serve();
   writeFileSync(file, fixtureBytes("speech-cbr.mp3"));
-});
-afterAll(async () => {
-  await home.remove();
-  rmSync(folder, { recursive: true });
 });
 
 test("prints the text, or the format that was asked for", async () => {

@@ -1,22 +1,17 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { ExportView } from "../../../src/platform/exports/schemas.ts";
 import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
-import { createExportsHome, type ExportsHome, filesIn, idsIn } from "../../setup/exports-home.ts";
+import { filesIn, idsIn, useExportsHome } from "../../setup/exports-home.ts";
 
 /** What a directory keeps, and from whom. */
-let home: ExportsHome;
-beforeEach(async () => {
-  home = await createExportsHome(3);
-});
-afterEach(() => home.remove());
+const home = useExportsHome(3);
 
-const add = (name: string, ...more: readonly string[]) =>
-  home.json<ExportView>(["exports", "add", name, "--to", `file://${home.dir}`, ...more]);
+const add = (line: string) => home.json<ExportView>(`exports add ${line} --to file://${home.dir}`);
 
 test("a directory without the marker is not filled, until its export is resumed", async () => {
-  await add("archive", "--what", "receipts");
+  await add("archive --what receipts");
   const marker = join(home.dir, ".svc-export.json");
   expect(JSON.parse(readFileSync(marker, "utf8"))).toEqual({
     store: expect.stringMatching(/^[0-9a-f]{32}$/),
@@ -77,7 +72,7 @@ test("a directory belongs to one export of one gateway", async () => {
 });
 
 test("an older backup that is restored replaces no file that has more rows", async () => {
-  await add("archive", "--what", "receipts");
+  await add("archive --what receipts");
   const file = join(home.dataDir, "..", "old.svcbackup");
   await home.json(["backup", file]);
   const lost = await home.receive();

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
@@ -6,24 +6,13 @@ import type { Check } from "../../../src/cli/doctor-wiring.ts";
 import type { ExportView } from "../../../src/platform/exports/schemas.ts";
 import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
 import { startCollector } from "../../setup/collector.ts";
-import {
-  createExportsHome,
-  type ExportsHome,
-  filesIn,
-  idsIn,
-  wholeIn,
-} from "../../setup/exports-home.ts";
+import { filesIn, idsIn, useExportsHome, wholeIn } from "../../setup/exports-home.ts";
 import { waitUntil } from "../../setup/money-home.ts";
 import { refusal } from "../../setup/outcomes.ts";
 
-let home: ExportsHome;
-beforeEach(async () => {
-  home = await createExportsHome(3);
-});
-afterEach(() => home.remove());
+const home = useExportsHome(3);
 
-const add = (name: string, ...more: readonly string[]) =>
-  home.json<ExportView>(["exports", "add", name, "--to", `file://${home.dir}`, ...more]);
+const add = (line: string) => home.json<ExportView>(`exports add ${line} --to file://${home.dir}`);
 
 test("a running gateway exports whole hours, and each receipt is in one file", async () => {
   const server = await home.serve();
@@ -60,7 +49,7 @@ test("the collector gets the metrics of exports too, counted since they were add
   const collector = startCollector();
   const server = await home.serve({ SVC_OTLP_URL: collector.url, SVC_OTLP_METRICS_S: "0.05" });
   try {
-    const { created_at } = await add("archive", "--what", "receipts");
+    const { created_at } = await add("archive --what receipts");
     await home.json("exports run archive");
     const find = (name: string) => collector.points().find(({ metric }) => metric === name);
     await waitUntil("all rows", () => find("svc_export_rows_total")?.value === 6);
@@ -82,7 +71,7 @@ test("the collector gets the metrics of exports too, counted since they were add
 });
 
 test("commands work without a gateway: add, test, run, pause, resume, remove", async () => {
-  await add("archive", "--what", "receipts");
+  await add("archive --what receipts");
   await home.ok("exports test archive");
   expect(filesIn(home.dir)).toEqual([]);
   await home.json("exports pause archive");
@@ -98,7 +87,7 @@ test("commands work without a gateway: add, test, run, pause, resume, remove", a
 });
 
 test("Parquet has typed columns: money as exact decimals of 64 bits, times as times", async () => {
-  await add("lake", "--format", "parquet");
+  await add("lake --format parquet");
   await home.json("exports run lake");
   const paths = filesIn(home.dir);
   expect(paths.every((path) => path.endsWith("-0001.parquet"))).toBe(true);
@@ -127,7 +116,7 @@ test("Parquet has typed columns: money as exact decimals of 64 bits, times as ti
 
 test("rows from before a date stay out", async () => {
   const to = new Date(Date.now() - 7_200_000).toISOString().slice(0, 19);
-  await add("archive", "--what", "receipts", "--from", `${to}Z`);
+  await add(`archive --what receipts --from ${to}Z`);
   expect(await home.json<object>("exports run archive")).toMatchObject({ rows: 0 });
 });
 
@@ -160,7 +149,7 @@ test("a directory that is missing or not writable is refused, and nothing is cre
 test("a directory that goes away is not created; its export fails, says why, and recovers", async () => {
   rmSync(home.dir, { recursive: true });
   const server = await home.serve();
-  await add("archive", "--what", "receipts", "--no-test");
+  await add("archive --what receipts --no-test");
   await home.json("exports run archive");
   expect((await home.show("archive")).state).toBe("failing");
   const [stream] = (await home.show("archive")).streams;
@@ -205,7 +194,7 @@ const doctor = async (): Promise<readonly Check[]> => {
 };
 
 test("a position in the future is shown with what is really due", async () => {
-  await add("archive", "--what", "receipts");
+  await add("archive --what receipts");
   const { raw } = openSqlite(join(home.dataDir, "svc.db"));
   raw.run("update export_streams set hour_ms = 4000000000000 - 4000000000000 % 3600000");
   raw.close();
@@ -227,7 +216,7 @@ test("a position in the future is shown with what is really due", async () => {
 });
 
 test("what a crash has left half written is replaced", async () => {
-  await add("archive", "--what", "receipts");
+  await add("archive --what receipts");
   await home.json("exports run archive");
   const [path = ""] = filesIn(home.dir);
   const folder = join(home.dir, path, "..");
@@ -236,7 +225,7 @@ test("what a crash has left half written is replaced", async () => {
   chmodSync(partial, 0o400);
   rmSync(join(home.dir, path));
   await home.json("exports remove archive");
-  await add("archive", "--what", "receipts");
+  await add("archive --what receipts");
   await home.json("exports run archive");
   expect(idsIn(home.dir)).toEqual(home.ids);
   expect(filesIn(home.dir)).toHaveLength(2);

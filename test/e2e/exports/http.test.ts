@@ -1,62 +1,41 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import {
-  createExportsHome,
-  type ExportsHome,
   idsIn,
   idsInBatches,
   type ReceivedBatch,
   type Receiver,
   startReceiver,
+  useExportsHome,
   wholeIn,
 } from "../../setup/exports-home.ts";
 import { waitUntil } from "../../setup/money-home.ts";
 import { refusal } from "../../setup/outcomes.ts";
 
-let home: ExportsHome;
+// Three batches in each hour.
+const home = useExportsHome(1_100);
 let received: readonly ReceivedBatch[] = [];
 let answer: (batch: ReceivedBatch) => Response | Promise<Response>;
 let receiver: Receiver;
 
-beforeEach(async () => {
-  // Three batches in each hour.
-  home = await createExportsHome(1_100);
+beforeEach(() => {
   answer = () => new Response("");
   receiver = startReceiver((batch) => answer(batch));
   ({ received } = receiver);
 });
-afterEach(async () => {
-  await home.remove();
-  await receiver.stop();
-});
+afterEach(() => receiver.stop());
 
-const add = (...more: readonly string[]) =>
-  home.json<object>([
-    "exports",
-    "add",
-    "hook",
-    "--to",
-    receiver.url,
-    "--allow-private",
-    "--what",
-    "receipts",
-    ...more,
-  ]);
+const add = (more = "") =>
+  home.json<object>(`exports add hook --to ${receiver.url} --allow-private --what receipts${more}`);
 const environment = { HOOK_TOKEN: "Bearer of-the-hook", HOOK_KEY: "signing key" };
 const run = () => home.json<{ rows: number }>("exports run hook", { environment });
 
 test("batches are posted once, in order, authorized and signed", async () => {
-  await add("--authorization", "env:HOOK_TOKEN", "--sign-with", "env:HOOK_KEY");
+  await add(" --authorization env:HOOK_TOKEN --sign-with env:HOOK_KEY");
   expect(await run()).toMatchObject({ rows: 2_200 });
   expect(idsInBatches(received)).toEqual(home.ids);
-  expect(received.map(({ headers }) => headers.get("svc-export-rows"))).toEqual([
-    "500",
-    "500",
-    "100",
-    "500",
-    "500",
-    "100",
-  ]);
+  const rows = received.map(({ headers }) => headers.get("svc-export-rows"));
+  expect(rows.join()).toBe("500,500,100,500,500,100");
   for (const { headers, body } of received) {
     const id = headers.get("webhook-id");
     expect(headers.get("idempotency-key")).toBe(id);
@@ -71,7 +50,7 @@ test("batches are posted once, in order, authorized and signed", async () => {
 });
 
 test("a key behind whsec_ is decoded, and one that is no key is refused with its setting", async () => {
-  await add("--sign-with", "env:HOOK_KEY");
+  await add(" --sign-with env:HOOK_KEY");
   const testWith = (key: string) =>
     home.svc("exports test hook", { environment: { HOOK_KEY: key } });
   for (const key of ["whsec_", "whsec_c2hvcnQ=", `whsec_${"not base64!".repeat(5)}`]) {
@@ -115,15 +94,7 @@ test("a receiver that hangs delays neither calls nor other exports nor the end",
   answer = () => new Promise<Response>(() => {});
   const server = await home.serve({});
   await add();
-  await home.json([
-    "exports",
-    "add",
-    "archive",
-    "--to",
-    `file://${home.dir}`,
-    "--what",
-    "receipts",
-  ]);
+  await home.json(`exports add archive --to file://${home.dir} --what receipts`);
   await waitUntil("a request", () => received.length === 1);
   await waitUntil("the other export", () => wholeIn(home.dir).length === 2);
   expect(idsIn(home.dir)).toEqual(home.ids);

@@ -2,42 +2,26 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { createExportsHome, type ExportsHome, linesOf } from "../../setup/exports-home.ts";
+import { linesOf, useExportsHome } from "../../setup/exports-home.ts";
 import { refusal } from "../../setup/outcomes.ts";
 import { type S3StandIn, s3Keys, startS3 } from "../../setup/s3-stand-in.ts";
 
-let home: ExportsHome;
+const home = useExportsHome(3);
 let s3: S3StandIn;
 const environment = {
   AWS_ACCESS_KEY_ID: s3Keys.id,
   AWS_SECRET_ACCESS_KEY: s3Keys.secret,
   AWS_SESSION_TOKEN: s3Keys.token,
 };
-beforeEach(async () => {
-  home = await createExportsHome(3);
+beforeEach(() => {
   s3 = startS3("eu-central-1");
 });
-afterEach(async () => {
-  await home.remove();
-  await s3.stop();
-});
+afterEach(() => s3.stop());
 
-const add = (...more: readonly string[]) =>
-  home.json<object>([
-    "exports",
-    "add",
-    "lake",
-    "--to",
-    "s3://bucket/svc/a=1",
-    "--what",
-    "receipts",
-    "--endpoint",
-    s3.url,
-    "--region",
-    "eu-central-1",
-    "--allow-private",
-    ...more,
-  ]);
+const place = "--to s3://bucket/svc/a=1 --region eu-central-1 --allow-private";
+const add = (more = "") =>
+  home.json<object>(`exports add lake ${place} --what receipts --endpoint ${s3.url}${more}`);
+const run = () => home.json<object>("exports run lake", { environment });
 const ids = () => [...s3.objects.values()].flatMap(linesOf).map(({ id }) => id);
 
 test("objects are signed, whole, and below the prefix", async () => {
@@ -46,8 +30,7 @@ test("objects are signed, whole, and below the prefix", async () => {
     to: "s3://bucket/svc/a=1",
     settings: { access_key_id: "env:AWS_ACCESS_KEY_ID", region: "eu-central-1" },
   });
-  const result = await home.json<object>("exports run lake", { environment });
-  expect(result).toMatchObject({ rows: 6, export: { state: "running" } });
+  expect(await run()).toMatchObject({ rows: 6, export: { state: "running" } });
   expect(ids()).toEqual(home.ids);
   expect([...s3.objects.keys()][0]).toMatch(
     /^bucket\/svc\/a=1\/receipts\/\d{4}-\d\d-\d\d\/\d\d\/receipts-[\dT-]+-0001\.jsonl\.gz$/,
@@ -57,7 +40,6 @@ test("objects are signed, whole, and below the prefix", async () => {
 
 test("an object with other content is not replaced; its hour gets another name", async () => {
   await add();
-  const run = () => home.json<object>("exports run lake", { environment });
   await run();
   const [first = "", second = ""] = s3.objects.keys();
   const whole = gzipSync('{"id":"of another gateway"}\n');
@@ -84,30 +66,22 @@ test("an object with other content is not replaced; its hour gets another name",
 test("a server without conditional writes gets plain ones", async () => {
   s3.allows.conditions = false;
   await add();
-  expect(await home.json<object>("exports run lake", { environment })).toMatchObject({
-    rows: 6,
-  });
+  expect(await run()).toMatchObject({ rows: 6 });
   expect(ids()).toEqual(home.ids);
 });
 
 test("what the server refuses is shown by its code, without secrets, and nothing is skipped", async () => {
   const secretFile = join(home.dataDir, "wrong");
   writeFileSync(secretFile, "another-secret\n", { mode: 0o600 });
-  await add(
-    "--access-key-id",
-    "env:AWS_ACCESS_KEY_ID",
-    "--session-token",
-    "env:AWS_SESSION_TOKEN",
-    "--secret-access-key",
-    `file:${secretFile}`,
-  );
-  await home.json("exports run lake", { environment });
+  const own = "--access-key-id env:AWS_ACCESS_KEY_ID --session-token env:AWS_SESSION_TOKEN";
+  await add(` ${own} --secret-access-key file:${secretFile}`);
+  await run();
   const view = await home.show("lake");
   expect(view.streams[0]?.failure).toBe("it returned 403 (SignatureDoesNotMatch)");
   expect(JSON.stringify(view)).not.toContain("another-secret");
   // A vault replaces the file.
   writeFileSync(secretFile, s3Keys.secret);
-  await home.json("exports run lake", { environment });
+  await run();
   expect(ids()).toEqual(home.ids);
 });
 

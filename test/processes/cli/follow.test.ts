@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CallView } from "../../../src/platform/calls/views.ts";
 import { chatJson } from "../../fake/recordings.ts";
-import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { type ChildServer, createHome } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
 import { hello, waitUntil } from "../../setup/money-home.ts";
 import { useFakeUpstream } from "../../setup/use-upstream.ts";
@@ -13,7 +13,8 @@ import { useFakeUpstream } from "../../setup/use-upstream.ts";
 const main = join(import.meta.dir, "../../../src/main.ts");
 
 const upstream = await useFakeUpstream();
-let home: Home;
+const home = createHome();
+afterAll(() => home.remove());
 let server: ChildServer;
 const keys = new Map<string, string>();
 
@@ -40,7 +41,6 @@ const follow = (...words: readonly string[]) =>
 
 beforeAll(async () => {
   upstream.replyWith(chatJson());
-  home = createHome();
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
   for (const account of ["rich", "poor"]) {
     await home.json(["account", "create", account]);
@@ -50,7 +50,6 @@ beforeAll(async () => {
   await home.json("account credit rich 5");
   server = await home.serve({ FAKE_KEY: "x", SVC_RETRIES: "0", SVC_LOG_LEVEL: "debug" });
 });
-afterAll(() => home.remove());
 
 test("svc logs follows new lines until it is interrupted", async () => {
   await chat("rich", { model: "before" });

@@ -9,6 +9,7 @@ import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { createHome, type Home } from "../../setup/child.ts";
 import { startCollector, type TestCollector } from "../../setup/collector.ts";
 import { standardManifest } from "../../setup/harness.ts";
+import { hello } from "../../setup/money-home.ts";
 
 const root = join(import.meta.dir, "../../..");
 const launch = `process.execve = undefined;
@@ -39,13 +40,7 @@ async function start(command: readonly string[]) {
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
-    env: {
-      PATH: process.env["PATH"] ?? "",
-      SVC_DATA_DIR: home.dataDir,
-      SVC_CONFIG: home.configPath,
-      SVC_PORT: "0",
-      SVC_PLATFORM_PORT: "0",
-      SVC_ENGINE: "off",
+    env: home.environment({
       // Less often than the server looks at its launcher.
       SVC_OTLP_METRICS_S: "0.6",
       SVC_OTLP_SIGNALS: "metrics",
@@ -53,7 +48,7 @@ async function start(command: readonly string[]) {
       FAKE_KEY: "x",
       LAUNCH: launch,
       BUN: process.execPath,
-    },
+    }),
   });
   const reader = child.stdout.getReader();
   let text = "";
@@ -116,11 +111,7 @@ async function startWithCall() {
   const reply = await fetch(`${gateway}/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify({
-      model: "svc-3-flash",
-      messages: [{ role: "user", content: "Hi" }],
-      stream: true,
-    }),
+    body: JSON.stringify({ ...hello, stream: true }),
   });
   expect(reply.status).toBe(200);
   return { ...server, reply, finish };

@@ -4,17 +4,15 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { Client } from "pg";
-import { createHome, type Home } from "../../setup/child.ts";
 import { createDatabase, dropDatabase } from "../../setup/postgres.ts";
+import { useHome } from "../../setup/use-home.ts";
 
-let home: Home;
+const home = useHome({ isBare: true });
 let url: string;
 beforeEach(async () => {
-  home = createHome({ isBare: true });
   url = await createDatabase();
 });
 afterEach(async () => {
-  await home.remove();
   await dropDatabase(url);
 });
 

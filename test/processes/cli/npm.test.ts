@@ -8,14 +8,7 @@ test("SIGTERM to npm stops the gateway, and npm with its exit code", async () =>
   const root = join(import.meta.dir, "../../..");
   const npm = Bun.spawn(["npm", "start", "--silent"], {
     cwd: root,
-    env: {
-      PATH: process.env["PATH"] ?? "",
-      HOME: process.env["HOME"] ?? "",
-      SVC_PORT: "0",
-      SVC_PLATFORM_PORT: "0",
-      SVC_DATA_DIR: home.dataDir,
-      SVC_CONFIG: home.configPath,
-    },
+    env: home.environment({ HOME: process.env["HOME"] ?? "" }),
     stdout: "pipe",
     stderr: "ignore",
   });

@@ -80,16 +80,12 @@ describe("svc chat", () => {
   });
 
   test("a model that is still loading is no longer waited for after ctrl-c", async () => {
-    const gateway = Bun.serve({ port: 0, fetch: loading });
-    try {
-      const words = `chat Hi --model m --key k --url ${gateway.url.href}`.split(" ");
-      const child = calls.start(words);
-      await child.stderr.getReader().read();
-      child.kill("SIGINT");
-      expect(await child.exited).toBe(130);
-    } finally {
-      await gateway.stop(true);
-    }
+    using gateway = Bun.serve({ port: 0, fetch: loading });
+    const words = `chat Hi --model m --key k --url ${gateway.url.href}`.split(" ");
+    const child = calls.start(words);
+    await child.stderr.getReader().read();
+    child.kill("SIGINT");
+    expect(await child.exited).toBe(130);
   });
 });
 

@@ -113,12 +113,11 @@ test("a vendor that hangs does not hide the call before it, which is told at onc
       ? [{ until: gate.promise }, { send: chatStreams.openai().bytes }]
       : chatAnswers.plain(),
   );
-  stage.home.writeConfig(`providers:
+  await stage.apply(`providers:
   p: { kind: openai, base_url: "${stage.upstream.baseUrl}", allow_private: true }
 models:
   m: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: p, model: big-1 }] }
 `);
-  succeeds(await stage.home.svc("apply"));
   const terminal = startOnTerminal(["provider", "test", "p"], own());
   await terminal.waitFor("ok      chat            big-1");
   await terminal.waitFor("testing streamed chat   big-1");

@@ -5,7 +5,6 @@ import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createCertificate } from "../../fake/certificate.ts";
 import { httpReply } from "../../fake/recordings.ts";
-import { succeeds } from "../../setup/outcomes.ts";
 import { freePort } from "../../setup/platform-home.ts";
 import { useProviderHome } from "../../setup/provider-home.ts";
 
@@ -15,10 +14,7 @@ const { applied, problemOf } = stage;
 
 describe("provider test", () => {
   test("finds a proxy in the way", async () => {
-    stage.home.writeConfig(
-      'providers: { far: { kind: openai, base_url: "http://far.example/v1" } }\n',
-    );
-    succeeds(await stage.home.svc(["apply", stage.home.configPath]));
+    await stage.apply('providers: { far: { kind: openai, base_url: "http://far.example/v1" } }\n');
     const refusal = { "proxy-authenticate": "Basic" };
     stage.upstream.replyWith(
       httpReply({ status: 407, headers: refusal, body: [], framing: "length" }),
@@ -81,8 +77,7 @@ describe("provider test", () => {
         fetch: () => Response.json({ data: [] }),
       });
       const text = `providers: { tls: { kind: openai, base_url: "https://127.0.0.1:${server.port}/v1", allow_private: true } }\n`;
-      stage.home.writeConfig(text);
-      succeeds(await stage.home.svc(["apply", stage.home.configPath]));
+      await stage.apply(text);
       expect((await stage.provider("test tls", { environment })).stdout).toContain(words);
       await server.stop(true);
     }

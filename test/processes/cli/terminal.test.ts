@@ -143,19 +143,15 @@ test("a wait for a model that is loading is one line, and a model's words cannot
     error: { message, type: "server_error", param: null, code: "model_loading" },
   });
   const spoken = { choices: [{ index: 0, delta: { content: "\u001b[2J\tA\u0007" } }] };
-  const gateway = Bun.serve({
+  using gateway = Bun.serve({
     port: 0,
     fetch: () =>
       ++asked < 3
         ? Response.json(error(`step ${asked}`), { status: 503, headers: { "retry-after-ms": "1" } })
         : new Response(`data: ${JSON.stringify(spoken)}\n\ndata: [DONE]\n\n`),
   });
-  try {
-    const words = `chat Hi --model m --key k --url ${gateway.url.href}`.split(" ");
-    const terminal = startOnTerminal(words, own());
-    expect(await terminal.exited).toBe(0);
-    expect(terminal.shown()).toBe("\r\rstep 1\r      \rstep 2\r      \r[2J\tA\r\n");
-  } finally {
-    await gateway.stop(true);
-  }
+  const words = `chat Hi --model m --key k --url ${gateway.url.href}`.split(" ");
+  const terminal = startOnTerminal(words, own());
+  expect(await terminal.exited).toBe(0);
+  expect(terminal.shown()).toBe("\r\rstep 1\r      \rstep 2\r      \r[2J\tA\r\n");
 });

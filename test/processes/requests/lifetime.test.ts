@@ -1,23 +1,22 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { OpenAI } from "openai";
 import { chatJson, chatStreams, embeddingsReply, speechReplies } from "../../fake/recordings.ts";
 import { cutAfter, pausedAfter } from "../../fake/script.ts";
-import { type ChildServer, createHome, type Environment, type Home } from "../../setup/child.ts";
+import { type ChildServer, type Environment } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
+import { useHome } from "../../setup/use-home.ts";
 import { useFakeUpstream } from "../../setup/use-upstream.ts";
 
 const chat = { model: "svc-3-flash", messages: [{ role: "user" as const, content: "Hi" }] };
 
 const upstream = await useFakeUpstream();
-let home: Home;
+const home = useHome();
 
 beforeEach(() => {
   upstream.reset();
-  home = createHome();
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
 });
-afterEach(() => home.remove());
 
 const serve = (environment: Environment = {}) => home.serve({ FAKE_KEY: "x", ...environment });
 /** In a process of its own, whose end cuts what it has not sent. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import {
   lstatSync,
   mkdirSync,
@@ -9,20 +9,18 @@ import {
 } from "node:fs";
 import { join, resolve } from "node:path";
 import { magic } from "../../../src/backup/header.ts";
-import { createHome, type Home } from "../../setup/child.ts";
+import { useHome } from "../../setup/use-home.ts";
 
 /** Where backups are written to, and what they replace and remove there. */
 
 const main = resolve(import.meta.dir, "../../../src/main.ts");
 
-let home: Home;
+const home = useHome({ isBare: true });
 let folder: string;
 beforeEach(async () => {
-  home = createHome({ isBare: true });
   folder = join(home.dataDir, "..");
   await home.ok("account create acme");
 });
-afterEach(() => home.remove());
 
 test("only a regular file is replaced", async () => {
   const file = join(folder, "svc.svcbackup");

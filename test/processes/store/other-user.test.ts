@@ -51,15 +51,7 @@ async function svc(uid: number, words: readonly string[], dataDir = data, more: 
   const environment = { SVC_DATA_DIR: dataDir, ...more };
   if (uid === self) return home.svc(words, { environment });
   const child = Bun.spawn([process.execPath, "--no-env-file", svcAs, String(uid), ...words], {
-    env: {
-      PATH: process.env["PATH"],
-      HOME: root,
-      SVC_CONFIG: home.configPath,
-      SVC_ENGINE: "off",
-      SVC_PORT: "0",
-      SVC_PLATFORM_PORT: "0",
-      ...environment,
-    },
+    env: home.environment(environment),
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

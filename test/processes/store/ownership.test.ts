@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { chatJson, usageOf } from "../../fake/openai/chat-json.ts";
-import { type ChildServer, createHome, type Environment, type Home } from "../../setup/child.ts";
+import { type ChildServer, type Environment } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
+import { useHome } from "../../setup/use-home.ts";
 import { useFakeUpstream } from "../../setup/use-upstream.ts";
 import { callModel, openPayer } from "./payer.ts";
 
@@ -15,18 +16,16 @@ import { callModel, openPayer } from "./payer.ts";
 // A little more than a cent for each call.
 const usage = usageOf({ prompt: 10, completion: 4_000 });
 const upstream = await useFakeUpstream(chatJson({ usage }));
-let home: Home;
+const home = useHome();
 let root: string;
 let database: string;
 
 beforeEach(() => {
-  home = createHome();
   root = dirname(home.dataDir);
   database = join(root, "shared", "svc.db");
   mkdirSync(dirname(database));
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
 });
-afterEach(() => home.remove());
 
 /** The environment of a container that shares the database, and has a data directory of its own. */
 const sharing = (name: string, path = database) => ({

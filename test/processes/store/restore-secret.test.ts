@@ -1,19 +1,17 @@
 /** `svc restore` where the master secret is in a setting: its messages name that setting. */
 
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createHome, type Home } from "../../setup/child.ts";
+import { useHome } from "../../setup/use-home.ts";
 
-let home: Home;
+const home = useHome();
 let folder: string;
 beforeEach(async () => {
-  home = createHome();
   folder = join(home.dataDir, "..", "elsewhere");
   mkdirSync(folder);
   await home.json("account create acme");
 });
-afterEach(() => home.remove());
 
 const passphrase = { SVC_BACKUP_PASSPHRASE: "correct horse battery" };
 

@@ -12,7 +12,7 @@ import {
 import { openPostgres, type Postgres } from "../../../src/store/postgres/postgres.ts";
 import { chatAnswers } from "../../fake/recordings.ts";
 import { Callers } from "../../setup/callers.ts";
-import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { type ChildServer, createHome } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
 import { createDatabase, dropDatabase } from "../../setup/postgres.ts";
 import { useFakeUpstream } from "../../setup/use-upstream.ts";
@@ -20,16 +20,15 @@ import { useFakeUpstream } from "../../setup/use-upstream.ts";
 let url: string;
 let postgres: Postgres;
 const upstream = await useFakeUpstream();
-let home: Home;
+const home = createHome({ isBare: true });
+afterAll(() => home.remove());
 beforeAll(async () => {
   url = await createDatabase();
   postgres = await openPostgres({ url });
   upstream.replyWith(chatAnswers.plain());
-  home = createHome({ isBare: true });
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
 });
 afterAll(async () => {
-  await home.remove();
   await postgres.close();
   await dropDatabase(url);
 });

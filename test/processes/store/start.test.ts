@@ -1,27 +1,25 @@
 import { Database } from "bun:sqlite";
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { newId } from "../../../src/base/ids.ts";
 import { toUsd } from "../../../src/base/money.ts";
 import { chatJson } from "../../fake/openai/chat-json.ts";
-import { createHome, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
+import { useHome } from "../../setup/use-home.ts";
 import { useFakeUpstream } from "../../setup/use-upstream.ts";
 import { openPayer, payForCall } from "./payer.ts";
 
 /** What a start finds in the data directory, and what it makes of it. */
 
 const upstream = await useFakeUpstream(chatJson());
-let home: Home;
+const home = useHome({ isBare: true });
 let database: string;
 
 beforeEach(() => {
-  home = createHome({ isBare: true });
   database = join(home.dataDir, "svc.db");
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
 });
-afterEach(() => home.remove());
 
 const serve = () => home.serve({ FAKE_KEY: "x" });
 const serveApart = () => home.serve({ FAKE_KEY: "x" }, { isProcess: true });
@@ -117,20 +115,10 @@ describe("a database that cannot be used", () => {
 
   test("because the disk takes no more is named in one sentence, and starts once it does", async () => {
     const main = resolve(import.meta.dir, "../../../src/main.ts");
-    const { dataDir, configPath } = home;
     // 512 bytes each: enough for the secret, too little for the tables.
     const limited = `trap '' XFSZ; ulimit -f 16; exec "$@"`;
     const child = Bun.spawn(["sh", "-c", limited, "sh", process.execPath, main, "serve"], {
-      env: {
-        PATH: process.env["PATH"] ?? "",
-        HOME: dataDir,
-        SVC_PORT: "0",
-        SVC_PLATFORM_PORT: "0",
-        SVC_DATA_DIR: dataDir,
-        SVC_CONFIG: configPath,
-        SVC_ENGINE: "off",
-        FAKE_KEY: "x",
-      },
+      env: home.environment({ FAKE_KEY: "x" }),
       stderr: "pipe",
     });
     const stderr = await new Response(child.stderr).text();

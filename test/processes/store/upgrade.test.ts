@@ -1,11 +1,11 @@
 import { Database } from "bun:sqlite";
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import packageJson from "../../../package.json" with { type: "json" };
 import { createSecrets } from "../../../src/secrets/secrets.ts";
-import { createHome, type Home } from "../../setup/child.ts";
 import { refusal } from "../../setup/outcomes.ts";
+import { useHome } from "../../setup/use-home.ts";
 
 /** What an upgrade shows and keeps before it changes a database. */
 
@@ -13,12 +13,11 @@ const dump = readFileSync(join(import.meta.dir, "../../fixtures/database-0011.sq
 const secret = "0123456789abcdef".repeat(4);
 const newest = "0011-origin";
 
-let home: Home;
+const home = useHome({ isBare: true });
 let database: string;
 let backups: string;
 
 beforeEach(() => {
-  home = createHome({ isBare: true });
   database = join(home.dataDir, "svc.db");
   backups = join(home.dataDir, "backups");
   mkdirSync(home.dataDir, { mode: 0o700 });
@@ -33,7 +32,6 @@ beforeEach(() => {
     ]);
   });
 });
-afterEach(() => home.remove());
 
 function withDatabase<T>(work: (raw: Database) => T): T {
   const raw = new Database(database, { create: true });
@@ -121,13 +119,13 @@ test("three backups of upgrades are kept", async () => {
   for (const year of ["2021", "2022", "2023"])
     writeFileSync(join(backups, `${year}0101T000000Z-before-0001-x.svcbackup`), "old");
   writeFileSync(join(backups, "mine.svcbackup"), "mine");
-  await home.ok("migrate");
+  expect(await home.svc("migrate")).toMatchObject({ code: 0 });
   expect(files()).toHaveLength(4);
   expect(files().filter((name) => /^2021|^mine/.test(name))).toEqual(["mine.svcbackup"]);
 });
 
 test("the version that wrote a newer schema is named, with the way back", async () => {
-  await home.ok("migrate");
+  expect(await home.svc("migrate")).toMatchObject({ code: 0 });
   withDatabase((raw) => {
     raw.run("insert into kysely_migration (name, timestamp) values ('9999-later', '')");
     raw.run("update meta set value = ? where key = 'versions'", [

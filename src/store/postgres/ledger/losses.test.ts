@@ -1,7 +1,6 @@
-import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { useFolder } from "../../../../test/setup/folder.ts";
 import { type UsedPostgres, usePostgres } from "../../../../test/setup/use-postgres.ts";
 import { receiptOf } from "../../../../test/store/ledger-samples.ts";
 import { insertReceipts } from "../../../../test/store/postgres-receipts.ts";
@@ -11,8 +10,7 @@ import { createMark } from "../../sqlite/mark.ts";
 import { Losses } from "./losses.ts";
 import { openLedgerReader } from "./reader.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "svc-losses-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = useFolder();
 const postgres = usePostgres();
 let marks = 0;
 

@@ -1,8 +1,6 @@
-import { afterAll, beforeEach, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { beforeEach, expect, test } from "bun:test";
 import { openEmptyDatabase } from "../../../../test/setup/empty-database.ts";
+import { useFolder } from "../../../../test/setup/folder.ts";
 import { noonMs } from "../../../../test/store/ledger-samples.ts";
 import { rejectionCountOf, rejectionOf } from "../../../../test/store/rejection-samples.ts";
 import { idTimeMs } from "../../../base/ids.ts";
@@ -18,8 +16,7 @@ import { createSqliteReader } from "../reports/sqlite-reader.ts";
 import type { Sqlite } from "../sqlite.ts";
 import { createRejectionStore } from "./store.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "svc-rejections-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = useFolder();
 
 const dayMs = 86_400_000;
 const bounds = { rows: 1_000, rowsOfAccount: 1_000, counts: 1_000, countsOfAccount: 1_000 };

@@ -80,8 +80,7 @@ models:
 `;
 
   test("are those of the change alone", async () => {
-    stage.home.writeConfig(old);
-    succeeds(await stage.home.svc(["apply", stage.home.configPath]));
+    await stage.apply(old);
     const said = succeeds(await add(stage.own(" --models big-chat")));
     expect(said).not.toMatch(/B_KEY|model bare/);
   });

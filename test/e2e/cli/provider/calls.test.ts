@@ -22,8 +22,7 @@ models:
   old-voice: { endpoint: speech, price: { input: 1, audio_output: 1 }, routes: [{ provider: local, model: gone-preview-tts, voices: same }] }
 `;
   beforeEach(async () => {
-    stage.home.writeConfig(manifest());
-    succeeds(await stage.home.svc(["apply", stage.home.configPath]));
+    await stage.apply(manifest());
   });
 
   test("names the routes to models that are not listed, and is no failure", async () => {

@@ -42,7 +42,7 @@ test("a wrong number of workers is refused with what is allowed", async () => {
 test("a database that cannot be reached ends the start of each of them", async () => {
   const environment = { SVC_DATABASE_URL: "postgres://svc:geheim@127.0.0.1:1/svc" };
   for (const words of [["serve"], ["serve", "--workers", "2"], ["gateway"], ["platform"]]) {
-    const { code, stdout, stderr } = await home.svc(words, { environment, isProcess: true });
+    const { code, stdout, stderr } = await home.svc(words, { environment });
     expect(code).not.toBe(0);
     expect(stdout).not.toContain("Ctrl-C");
     expect(stderr).not.toContain("geheim");

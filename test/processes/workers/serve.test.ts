@@ -1,17 +1,30 @@
-/** `svc serve --workers 2` on PostgreSQL, from the first call to the last. The tests build on each other. */
+/**
+ * `svc serve --workers 2` on PostgreSQL with a certificate, from the first call to the last. The
+ * tests build on each other.
+ */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { X509Certificate } from "node:crypto";
 import OpenAI, { APIConnectionError, APIError } from "openai";
 import { openPostgres, type Postgres } from "../../../src/store/postgres/postgres.ts";
+import { type Certificate, createCertificate } from "../../fake/certificate.ts";
 import { chatAnswers, failures } from "../../fake/recordings.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { readMetrics } from "../../replies/metrics-text.ts";
-import { Callers, chatOnce } from "../../setup/callers.ts";
+import { chatOnce } from "../../setup/callers.ts";
 import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
 import { startCollector } from "../../setup/collector.ts";
 import { standardManifest } from "../../setup/harness.ts";
 import { waitUntil } from "../../setup/money-home.ts";
 import { createDatabase, dropDatabase } from "../../setup/postgres.ts";
+import { createCertificateFolder, replacements, serialAt } from "../tls/certificate-files.ts";
+
+const authority = createCertificate({ name: "authority.example", isAuthority: true });
+const [first, next] = [0, 1].map(() =>
+  createCertificate({ name: "127.0.0.1", issuer: authority }),
+) as [Certificate, Certificate];
+const certificate = createCertificateFolder(first);
+const tls = { ca: authority.cert };
 
 let url: string;
 let postgres: Postgres;
@@ -27,6 +40,7 @@ const environment = () => ({
   FAKE_KEY: "x",
   SVC_OTLP_URL: collector.url,
   SVC_OTLP_METRICS_S: "0.5",
+  ...certificate.environment,
 });
 const svc = <T>(...words: string[]) => home.json<T>(words, { environment: environment() });
 
@@ -43,16 +57,20 @@ beforeAll(async () => {
     baseURL: server.baseUrl,
     apiKey: server.key ?? "",
     // The kernel chooses a worker for each connection.
-    fetch: (to, init) => fetch(to, { ...init, keepalive: false }),
+    fetch: (to, init) => fetch(to, { ...init, keepalive: false, tls }),
   });
 });
 afterAll(async () => {
   await home.remove();
+  certificate.remove();
   await upstream.stop();
   await collector.stop();
   await postgres.close();
   await dropDatabase(url);
 });
+
+/** How often the processes have logged this. */
+const logged = (text: string) => server.stderr().split(text).length - 1;
 
 let served = 0;
 async function call(from = client): Promise<void> {
@@ -89,32 +107,48 @@ async function statesOf(): Promise<unknown> {
 
 test("both workers serve one port, and the metrics count the calls of both", async () => {
   await callBoth(3);
-  const metrics = readMetrics(await (await fetch(`${server.platformUrl}/metrics`)).text());
+  const metrics = readMetrics(await (await fetch(`${server.platformUrl}/metrics`, { tls })).text());
   expect(metrics.sum("svc_requests_total", { model: "svc-3-flash" })).toBe(served);
   expect(await statesOf()).toEqual(["eu/1 running", "eu/2 running"]);
 });
 
+test("a replaced certificate reaches every worker and the platform", async () => {
+  const serials = async () => {
+    // The kernel chooses a worker for each connection.
+    const seen = await Promise.all(Array.from({ length: 32 }, () => serialAt(server.origin)));
+    return new Set([...seen, await serialAt(server.platformUrl)]);
+  };
+  const serialOf = ({ cert }: Certificate) => new X509Certificate(cert).serialNumber;
+  expect(await serials()).toEqual(new Set([serialOf(first)]));
+  certificate.write(next);
+  await waitUntil("the next one in each process", () => replacements(server) === 3);
+  expect(await serials()).toEqual(new Set([serialOf(next)]));
+});
+
 test("a machine that drains closes the port of all of its workers, until it is resumed", async () => {
   const once = client.withOptions({ maxRetries: 0 });
-  const statusOf = () =>
-    call(once).then(
-      () => 200,
-      (error: unknown) => (error instanceof APIConnectionError ? "refused" : error),
+  const statuses = async () => {
+    const found = new Set<unknown>();
+    for (let calls = 0; calls < 5; calls++)
+      await call(once).then(
+        () => found.add(200),
+        (error: unknown) => found.add(error instanceof APIConnectionError ? "refused" : error),
+      );
+    return [...found];
+  };
+  const untilBoth = (state: string) =>
+    waitUntil(`both to be ${state}`, async () =>
+      Bun.deepEquals(await statesOf(), [`eu/1 ${state}`, `eu/2 ${state}`]),
     );
   await expect(svc("nodes", "drain", "eu/1")).rejects.toThrow("drain eu, which stands for all");
   await svc("nodes", "drain", "eu");
-  // Whichever worker gets a call meanwhile serves it.
-  await waitUntil("the port to be closed", async () => (await statusOf()) === "refused");
-  await waitUntil("both to be drained", async () => {
-    const states = await statesOf();
-    return Bun.deepEquals(states, ["eu/1 drained", "eu/2 drained"]);
-  });
-  for (let calls = 0; calls < 5; calls++) expect(await statusOf()).toBe("refused");
+  await waitUntil("the port to be closed", () => logged("drained;") === 2);
+  await untilBoth("drained");
+  expect(await statuses()).toEqual(["refused"]);
   await svc("nodes", "resume", "eu");
-  await waitUntil("both to run", async () =>
-    Bun.deepEquals(await statesOf(), ["eu/1 running", "eu/2 running"]),
-  );
-  for (let calls = 0; calls < 5; calls++) expect(await statusOf()).toBe(200);
+  await waitUntil("the port to be open", () => logged("resumed;") === 2);
+  await untilBoth("running");
+  expect(await statuses()).toEqual([200]);
 });
 
 test("svc logs shows the lines of all workers", async () => {
@@ -150,10 +184,12 @@ test("a worker that is killed is started again, and callers notice nothing", asy
   const [killed] = await select<{ pid: number; epoch: number }>(
     "select pid, epoch from nodes where name = 'eu/2'",
   );
-  const callers = new Callers(client);
+  const callMany = () => Promise.all(Array.from({ length: 8 }, () => call()));
+  const inFlight = callMany();
   process.kill(killed?.pid ?? 0, "SIGKILL");
+  await inFlight;
+  await callMany();
   await server.waitForLog("worker is back");
-  served += await callers.end();
   expect(server.stderr()).toContain('"worker":"eu/2","code":"SIGKILL"');
   // It has ended its own last run, and the money of that is back.
   const open = await select<{ node: string; id: number }>(

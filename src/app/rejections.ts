@@ -10,8 +10,6 @@ export interface RunningRejections {
   close(): Promise<void>;
 }
 
-/** Reports write at once; this is for everything else. */
-const flushEveryMs = 2_000;
 const eraseEveryMs = 60_000;
 
 /** The record of refused calls: written and cleaned up in small steps beside the receipts. */
@@ -19,15 +17,16 @@ export function openRejections(options: {
   readonly store: RejectionStore;
   readonly clock: Clock;
   readonly log: Log;
+  readonly flushEveryMs?: number;
 }): RunningRejections {
-  const { store, clock, log } = options;
+  const { store, clock, log, flushEveryMs = 2_000 } = options;
   const recorder = new RejectionRecorder(store);
   const warn = (what: string) => (error: unknown) => {
     // Logged once, where the server ends because of it.
     if (!(error instanceof FencedError)) log.warn(what, { detail: String(error) });
   };
   let isFailing = false;
-  /** A full disk is one line in the log, and not one every two seconds. */
+  /** A full disk is one line in the log, and not one per attempt. */
   const flush = async () => {
     try {
       await recorder.flush();
@@ -40,8 +39,15 @@ export function openRejections(options: {
   const erase = async () => {
     while (await store.erase(clock.nowMs())) await nextTurn();
   };
+  let flushing: Promise<void> | undefined;
   const timers = [
-    setInterval(() => void flush(), flushEveryMs),
+    // Reports write at once; this is for everything else. While one waits for the disk, the next
+    // would find nothing to write, and take that for success.
+    setInterval(() => {
+      flushing ??= flush().finally(() => {
+        flushing = undefined;
+      });
+    }, flushEveryMs),
     setInterval(
       () => void erase().catch(warn("cannot delete old records of rejected requests")),
       eraseEveryMs,
@@ -52,6 +58,7 @@ export function openRejections(options: {
     recorder,
     async close() {
       for (const timer of timers) clearInterval(timer);
+      await flushing;
       await flush();
     },
   };

@@ -3,8 +3,6 @@ import { KillCampaign } from "../../faults/kill/kill-campaign.ts";
 
 /** The steps that differ most; `npm run test:faults` kills at all of them, many times. */
 const steps = [
-  "before-hold",
-  "after-upstream-end",
   "in-transaction",
   // The receipt is on the disk, and its reply is not out.
   "after-sync",

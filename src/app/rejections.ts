@@ -14,7 +14,7 @@ const eraseEveryMs = 60_000;
 
 /** The record of refused calls: written and cleaned up in small steps beside the receipts. */
 export function openRejections(options: {
-  readonly store: RejectionStore;
+  readonly store: Pick<RejectionStore, "add" | "erase">;
   readonly clock: Clock;
   readonly log: Log;
   readonly flushEveryMs?: number;

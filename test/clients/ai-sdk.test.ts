@@ -1,4 +1,6 @@
 import { expect, setDefaultTimeout } from "bun:test";
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import {
   APICallError,
@@ -7,6 +9,7 @@ import {
   generateObject,
   generateText,
   isStepCount,
+  type LanguageModel,
   Output,
   RetryError,
   streamObject,
@@ -15,57 +18,36 @@ import {
   tool,
 } from "ai";
 import { z } from "zod";
-import { embeddedChat, embeddedModel, embeddedVector } from "../fake/openai/embedded-model.ts";
-import { embeddingReplies } from "../fake/openai/embedding-replies.ts";
-import {
-  badRequests,
-  chatAnswers,
-  chatStreams,
-  failures,
-  rateLimits,
-  TOOL_CALL,
-  VECTORS,
-} from "../fake/recordings.ts";
+import { answerEvents, callEvents, responseEvents } from "../fake/openai/responses.ts";
+import { badRequests, chatStreams, rateLimits } from "../fake/recordings.ts";
 import { cutAfter } from "../fake/script.ts";
-import { fixtureBytes } from "../fixtures/media/fixture.ts";
-
-import { failureOf, openStage, type Stage, sentUpstream, waitsDuring } from "./stage.ts";
+import { useTestGateway } from "../setup/use-gateway.ts";
+import {
+  type Asked,
+  type ChatClient,
+  chatClientChecks,
+  prompt,
+  weatherTool,
+} from "./chat-client.ts";
+import { failureOf, nativeManifest, openStage, type Stage, sentUpstream } from "./stage.ts";
 import { type Check, clientSuite } from "./suite.ts";
 
 setDefaultTimeout(60_000);
 // generateObject is still in use, and says at each call that it is deprecated.
 globalThis.AI_SDK_LOG_WARNINGS = false;
 
-const prompt = "Say hello";
 const place = z.object({ city: z.string(), unit: z.string() });
-const weatherTools = (asked: unknown[]) => ({
-  get_weather: tool({
-    description: "The weather of a city",
-    inputSchema: place,
-    execute: async (input) => {
-      asked.push(input);
-      return "7 degrees";
-    },
-  }),
-});
 
-interface Address {
-  readonly baseURL: string;
-  readonly apiKey: string;
-}
-const addressOf = ({ gateway }: Stage): Address => ({
-  baseURL: gateway.baseUrl,
-  apiKey: gateway.key,
-});
-const providerAt = (address: Address) =>
+const providerAt = ({ gateway }: Stage, apiKey = gateway.key) =>
   createOpenAICompatible({
     name: "svc",
     includeUsage: true,
     supportsStructuredOutputs: true,
-    ...address,
+    baseURL: gateway.baseUrl,
+    apiKey,
   });
-const chatAt = (address: Address) => providerAt(address).chatModel("svc-3-flash");
-const textModelAt = (address: Address) => providerAt(address).embeddingModel("svc-embedding-2");
+const chatAt = (stage: Stage, { apiKey, model = "svc-3-flash" }: Asked = {}) =>
+  providerAt(stage, apiKey).chatModel(model);
 
 /** Every part of a stream. An error is a part there, and nobody throws it. */
 async function partsOf<Tools extends ToolSet>(result: {
@@ -81,99 +63,191 @@ const textOf = (parts: Awaited<ReturnType<typeof partsOf>>, type: string) =>
     .map(({ text }) => text ?? "")
     .join("");
 
-clientSuite("@ai-sdk/openai-compatible", (check) => {
-  const stage = openStage();
-  textChecks(check, stage);
-  streamChecks(check, stage);
-  toolChecks(check, stage);
-  objectChecks(check, stage);
-  embeddingChecks(check, stage);
-  errorChecks(check, stage);
-  retryChecks(check, stage);
-});
-
-function textChecks(check: Check, stage: Stage): void {
-  check("generates text from a reply of the embedded model", async () => {
-    stage.gateway.upstream.replyWith(embeddedModel);
-    const result = await generateText({
-      model: chatAt(addressOf(stage)),
+/** The AI SDK on the gateway, with any of its providers. */
+const clientOf = (stage: Stage, modelWith: (asked: Asked) => LanguageModel): ChatClient => ({
+  async ask(asked) {
+    const { system, maxTokens, temperature, retries = 0 } = asked;
+    const call = {
+      model: modelWith(asked),
       prompt,
-      maxOutputTokens: 5,
-      maxRetries: 0,
-    });
-    expect(result.text).toBe(embeddedChat.whole.text);
-    expect(result.usage.outputTokens).toBe(embeddedChat.whole.usage.completion_tokens);
-    expect(result.warnings).toEqual([]);
-  });
-
-  check("reads text, reasoning, finish reason and usage of a non-streamed reply", async () => {
-    stage.gateway.upstream.replyWith(chatAnswers.reasoning());
-    const model = chatAt(addressOf(stage));
-    const result = await generateText({ model, instructions: "Be brief.", prompt });
-    expect(result.text).toBe("42");
-    expect(result.reasoningText).toBe("Six times seven, so forty-two.");
-    expect(result.finishReason).toBe("stop");
-    expect(result.usage).toMatchObject({ inputTokens: 19, outputTokens: 10, totalTokens: 29 });
-    expect(result.usage.inputTokenDetails.cacheReadTokens).toBe(8);
-    expect(result.usage.outputTokenDetails.reasoningTokens).toBe(0);
-    expect(sentUpstream(stage.gateway)["messages"]).toEqual([
-      { role: "system", content: "Be brief." },
-      { role: "user", content: prompt },
-    ]);
-  });
-
-  check("forwards an image part to the model", async () => {
-    stage.gateway.upstream.replyWith(chatAnswers.plain());
-    const data = fixtureBytes("tiny.png");
-    await generateText({
-      model: chatAt(addressOf(stage)),
+      maxRetries: retries,
+      ...(system === undefined ? {} : { instructions: system }),
+      ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
+      ...(temperature === undefined ? {} : { temperature }),
+    };
+    const result = asked.stream === true ? streamText(call) : await generateText(call);
+    if ("fullStream" in result) {
+      const parts = await partsOf(result);
+      expect(parts.filter(({ type }) => type === "error")).toEqual([]);
+      expect(parts.at(-1)?.type).toBe("finish");
+    }
+    const { inputTokens, outputTokens, inputTokenDetails } = await result.usage;
+    expect(await result.warnings).toEqual([]);
+    return {
+      text: await result.text,
+      reasoning: await result.reasoningText,
+      finish: await result.finishReason,
+      usage: {
+        input: inputTokens,
+        output: outputTokens,
+        cached: inputTokenDetails.cacheReadTokens,
+      },
+    };
+  },
+  readsReasoning: true,
+  askAbout: (url) =>
+    generateText({
+      model: modelWith({}),
       messages: [
         {
           role: "user",
           content: [
             { type: "text", text: "What is this?" },
-            { type: "file", data, mediaType: "image/png" },
+            { type: "file", data: url.replace(/^.*,/, ""), mediaType: "image/png" },
           ],
         },
       ],
+    }),
+  async useTool({ stream, calls }) {
+    const { name, description } = weatherTool;
+    const execute = async (input: unknown) => {
+      calls.push(input);
+      return "7 degrees";
+    };
+    const tools = { [name]: tool({ description, inputSchema: place, execute }) };
+    const call = {
+      model: modelWith({}),
+      prompt,
+      tools,
+      stopWhen: isStepCount(3),
+      // Otherwise Responses has ids in place of items, which only a gateway that stores knows.
+      providerOptions: { openai: { store: false } },
+    };
+    if (stream) {
+      const result = streamText(call);
+      expect((await partsOf(result)).filter(({ type }) => /error/.test(type))).toEqual([]);
+      return result.text;
+    }
+    const { text, steps } = await generateText(call);
+    expect(steps.map(({ finishReason }) => finishReason)).toEqual(["tool-calls", "stop"]);
+    return text;
+  },
+  async collectCalls() {
+    const { toolCalls } = streamText({
+      model: modelWith({}),
+      prompt,
+      tools: { get_weather: tool({ inputSchema: z.object({ city: z.string() }) }) },
     });
-    const url = `data:image/png;base64,${Buffer.from(data).toString("base64")}`;
-    expect(sentUpstream(stage.gateway)["messages"]).toEqual([
-      {
-        role: "user",
-        content: [
-          { type: "text", text: "What is this?" },
-          { type: "image_url", image_url: { url } },
-        ],
-      },
-    ]);
+    return (await toolCalls).map(({ toolCallId: id, input }) => ({ id, arguments: input }));
+  },
+  async place(stream) {
+    const model = modelWith({});
+    const output = Output.object({ schema: place });
+    if (!stream) {
+      const { object } = await generateObject({ model, prompt, schema: place });
+      expect((await generateText({ model, prompt, output })).output).toEqual(object);
+      return object;
+    }
+    const whole = streamObject({ model, prompt, schema: place });
+    const cities: unknown[] = [];
+    for await (const { city } of whole.partialObjectStream) cities.push(city);
+    expect(cities).toContain("Be");
+    expect(await streamText({ model, prompt, output }).output).toEqual(await whole.object);
+    return whole.object;
+  },
+  streamsPlace: true,
+  async embed(texts, dimensions) {
+    const model = providerAt(stage).embeddingModel("svc-embedding-2");
+    const size = dimensions === undefined ? {} : { dimensions };
+    const [value, ...others] = texts;
+    if (value === undefined || others.length > 0)
+      return (await embedMany({ model, values: [...texts], ...size })).embeddings;
+    const { embedding, usage } = await embed({ model, value, ...size });
+    expect(usage.tokens).toBe(6);
+    return [embedding];
+  },
+  refusal(failure) {
+    if (!APICallError.isInstance(failure)) throw failure;
+    const { error } = JSON.parse(failure.responseBody ?? "");
+    expect(failure).toMatchObject({ data: { error: { code: error.code } } });
+    expect(failure.message).toBe(error.message);
+    expect(failure.responseHeaders?.["x-request-id"]).toMatch(/^req_\w+$/);
+    expect(failure.isRetryable).toBe((failure.statusCode ?? 0) >= 429);
+    return { status: failure.statusCode, code: error.code };
+  },
+  obeysHints: true,
+});
+
+clientSuite("@ai-sdk/openai-compatible", (check) => {
+  const stage = openStage();
+  chatClientChecks(
+    check,
+    stage,
+    clientOf(stage, (asked) => chatAt(stage, asked)),
+  );
+  streamChecks(check, stage);
+  errorChecks(check, stage);
+});
+
+clientSuite("@ai-sdk/openai", (check) => {
+  const stage = { gateway: useTestGateway({ manifest: nativeManifest }) };
+  const at = (id: string, apiKey = stage.gateway.key) =>
+    createOpenAI({ baseURL: stage.gateway.baseUrl, apiKey })(id);
+  const {
+    embed: _,
+    askAbout: __,
+    ...client
+  } = clientOf(stage, ({ model = "svc-3-flash", apiKey }) => at(model, apiKey));
+  chatClientChecks(check, stage, client);
+  vendorChecks(check, stage, at);
+});
+
+clientSuite("@ai-sdk/anthropic", (check) => {
+  const stage = openStage();
+  const {
+    embed: _,
+    place: __,
+    // It lowers a temperature that is too high by itself.
+    refusal: ___,
+    ...client
+  } = clientOf(stage, ({ model = "svc-3-flash", apiKey = stage.gateway.key }) =>
+    createAnthropic({ baseURL: stage.gateway.baseUrl, apiKey })(model),
+  );
+  chatClientChecks(check, stage, {
+    ...client,
+    // Of a model that it does not know, it wants to be told how long a reply may be.
+    ask: (asked) => client.ask({ maxTokens: 100, ...asked }),
+    sendsParts: true,
+    returnsThoughts: true,
+  });
+});
+
+/** What only OpenAI's own models say. */
+function vendorChecks(check: Check, stage: Stage, at: (id: string) => LanguageModel): void {
+  check("streams text and reasoning of a native model", async () => {
+    stage.gateway.upstream.replyOnce(responseEvents(answerEvents));
+    const result = streamText({ model: at("gpt"), prompt, maxRetries: 0 });
+    expect(await result.text).toBe('It is "7°".');
+    expect(await result.finishReason).toBe("stop");
+    expect((await result.reasoningText)?.length).toBeGreaterThan(0);
+  });
+
+  check("returns what the vendor encrypted in a tool loop", async () => {
+    stage.gateway.upstream.replyOnce(responseEvents(callEvents));
+    stage.gateway.upstream.replyOnce(responseEvents(answerEvents));
+    const loose = tool({ inputSchema: z.object({ city: z.string() }), execute: async () => "7" });
+    await streamText({
+      model: at("gpt"),
+      prompt,
+      tools: { get_weather: loose },
+      providerOptions: { openai: { store: false, include: ["reasoning.encrypted_content"] } },
+      stopWhen: isStepCount(2),
+    }).text;
+    expect(JSON.stringify(sentUpstream(stage.gateway)["input"])).toContain("gAAAAABoISQ24");
   });
 }
 
 function streamChecks(check: Check, stage: Stage): void {
-  check("streams a reply of the embedded model, usage included", async () => {
-    stage.gateway.upstream.replyWith(embeddedModel);
-    const model = chatAt(addressOf(stage));
-    const result = streamText({ model, prompt, maxOutputTokens: 5, maxRetries: 0 });
-    const pieces: string[] = [];
-    for await (const piece of result.textStream) pieces.push(piece);
-    expect(pieces.join("")).toBe(embeddedChat.streamed.text);
-    const { completion_tokens: tokens } = embeddedChat.streamed.usage;
-    expect((await result.usage).outputTokens).toBe(tokens);
-  });
-
-  check("streams reasoning and text without an error part", async () => {
-    stage.gateway.upstream.replyWith(chatStreams.reasoning());
-    const result = streamText({ model: chatAt(addressOf(stage)), prompt });
-    const parts = await partsOf(result);
-    expect(parts.filter(({ type }) => type === "error")).toEqual([]);
-    expect(textOf(parts, "reasoning-delta")).toBe("Six times seven.");
-    expect(textOf(parts, "text-delta")).toBe("42");
-    expect(await result.finishReason).toBe("stop");
-    expect(await result.usage).toMatchObject({ inputTokens: 19, outputTokens: 10 });
-    expect(parts.at(-1)?.type).toBe("finish");
-  });
-
   check("streams unusual upstream replies without an error part", async () => {
     for (const reply of [
       chatStreams.nullErrors(),
@@ -182,7 +256,7 @@ function streamChecks(check: Check, stage: Stage): void {
       chatStreams.commentsAndFields(),
     ]) {
       stage.gateway.upstream.replyOnce(reply);
-      const result = streamText({ model: chatAt(addressOf(stage)), prompt });
+      const result = streamText({ model: chatAt(stage), prompt });
       const parts = await partsOf(result);
       expect(parts.filter(({ type }) => type === "error")).toEqual([]);
       expect(textOf(parts, "text-delta")).toBe("Hello! How can I help?");
@@ -195,7 +269,7 @@ function streamChecks(check: Check, stage: Stage): void {
     const recording = chatStreams.openai();
     const cut = cutAfter({ recording, parts: 3, by: "close", until: seen.promise });
     stage.gateway.upstream.replyWith(cut);
-    const model = chatAt(addressOf(stage));
+    const model = chatAt(stage);
     const result = streamText({
       model,
       prompt,
@@ -212,179 +286,17 @@ function streamChecks(check: Check, stage: Stage): void {
   });
 }
 
-function toolChecks(check: Check, stage: Stage): void {
-  const expectRound = (asked: readonly unknown[]) => {
-    expect(asked).toEqual([{ city: "Zürich", unit: "celsius" }]);
-    expect(sentUpstream(stage.gateway, 0)["tools"]).toMatchObject([
-      { type: "function", function: { name: "get_weather", parameters: { type: "object" } } },
-    ]);
-    expect(sentUpstream(stage.gateway, 1)["messages"]).toMatchObject([
-      { role: "user", content: prompt },
-      { role: "assistant", tool_calls: [{ id: TOOL_CALL.id, type: "function" }] },
-      { role: "tool", tool_call_id: TOOL_CALL.id, content: "7 degrees" },
-    ]);
-    expect(stage.gateway.upstream.requests.length).toBe(2);
-  };
-
-  check("runs tools in several steps until the final reply", async () => {
-    stage.gateway.upstream.replyOnce(chatAnswers.toolCall());
-    stage.gateway.upstream.replyOnce(chatAnswers.plain());
-    const asked: unknown[] = [];
-    const result = await generateText({
-      model: chatAt(addressOf(stage)),
-      prompt,
-      tools: weatherTools(asked),
-      stopWhen: isStepCount(3),
-    });
-    expect(result.text).toStartWith("Hello!");
-    expect(result.steps.map(({ finishReason }) => finishReason)).toEqual(["tool-calls", "stop"]);
-    expectRound(asked);
-  });
-
-  check("runs streamed tool calls in several steps until the final reply", async () => {
-    stage.gateway.upstream.replyOnce(chatStreams.toolCall());
-    stage.gateway.upstream.replyOnce(chatStreams.openai());
-    const asked: unknown[] = [];
-    const result = streamText({
-      model: chatAt(addressOf(stage)),
-      prompt,
-      tools: weatherTools(asked),
-      stopWhen: isStepCount(3),
-    });
-    const parts = await partsOf(result);
-    expect(parts.filter(({ type }) => /error/.test(type))).toEqual([]);
-    expect(await result.text).toStartWith("Hello!");
-    expectRound(asked);
-  });
-
-  check("collects parallel tool calls from one stream", async () => {
-    stage.gateway.upstream.replyOnce(chatStreams.twoToolCalls());
-    const place = z.object({ city: z.string() });
-    const result = streamText({
-      model: chatAt(addressOf(stage)),
-      prompt,
-      tools: { get_weather: tool({ inputSchema: place }) },
-    });
-    expect((await result.toolCalls).map(({ input }) => input as object)).toEqual([
-      { city: "Bern" },
-      { city: "Oslo" },
-    ]);
-  });
-}
-
-function objectChecks(check: Check, stage: Stage): void {
-  const wanted = { city: "Bern", unit: "celsius" };
-  const pieces = ['{"city":"Be', 'rn","unit":', '"celsius"}'];
-  const expectSchema = () =>
-    expect(sentUpstream(stage.gateway)["response_format"]).toMatchObject({
-      type: "json_schema",
-      json_schema: { schema: { type: "object", required: ["city", "unit"] } },
-    });
-
-  check("generates an object that matches a zod schema", async () => {
-    stage.gateway.upstream.replyWith(chatAnswers.plain({ text: JSON.stringify(wanted) }));
-    const model = chatAt(addressOf(stage));
-    expect((await generateObject({ model, prompt, schema: place })).object).toEqual(wanted);
-    expectSchema();
-    const output = Output.object({ schema: place });
-    expect((await generateText({ model, prompt, output })).output).toEqual(wanted);
-    expectSchema();
-  });
-
-  check("streams an object that matches a zod schema", async () => {
-    stage.gateway.upstream.replyWith(chatStreams.openai({ pieces }));
-    const model = chatAt(addressOf(stage));
-    const whole = streamObject({ model, prompt, schema: place });
-    const cities: unknown[] = [];
-    for await (const { city } of whole.partialObjectStream) cities.push(city);
-    expect(cities).toContain("Be");
-    expect(await whole.object).toEqual(wanted);
-    expectSchema();
-    const result = streamText({ model, prompt, output: Output.object({ schema: place }) });
-    expect(await result.output).toEqual(wanted);
-    expectSchema();
-  });
-}
-
-function embeddingChecks(check: Check, stage: Stage): void {
-  check("gets the embedded model's vector of one value, in the size it asks for", async () => {
-    stage.gateway.upstream.replyWith(embeddedModel);
-    const model = textModelAt(addressOf(stage));
-    const value = "A cat sleeps.";
-    const whole = await embed({ model, value });
-    expect(whole.embedding).toHaveLength(3072);
-    expect(whole.embedding.map(Math.fround)).toEqual(embeddedVector(value));
-    expect(whole.usage.tokens).toBe(6);
-    const small = await embed({ model, value, dimensions: 768 });
-    expect(small.embedding).toHaveLength(768);
-    expect(small.embedding.map(Math.fround)).toEqual(embeddedVector(value, 768));
-  });
-
-  check("embeds many values in order", async () => {
-    stage.gateway.upstream.replyWith(embeddingReplies.base64());
-    const values = ["one", "two", "three"];
-    const { embeddings, usage } = await embedMany({ model: textModelAt(addressOf(stage)), values });
-    expect(embeddings).toEqual(VECTORS.map((vector) => [...vector]));
-    expect(usage.tokens).toBe(9);
-    expect(sentUpstream(stage.gateway)["input"]).toEqual(values);
-  });
-}
-
 function errorChecks(check: Check, stage: Stage): void {
-  const failing = async (model: ReturnType<typeof chatAt>, more: object = {}) => {
-    const failure = await failureOf(generateText({ model, prompt, maxRetries: 0, ...more }));
-    if (!APICallError.isInstance(failure)) throw failure;
-    return failure;
-  };
-
-  check("throws APICallError with status, message and data, and knows what to retry", async () => {
-    const { upstream } = stage.gateway;
-    const good = chatAt(addressOf(stage));
-    const wrongKey = chatAt({ ...addressOf(stage), apiKey: "sk-svc-wrong" });
-    const noModel = providerAt(addressOf(stage)).chatModel("no-such-model");
-    upstream.replyOnce(rateLimits.seconds(7));
-    upstream.replyOnce(failures.internal());
-    upstream.replyOnce(failures.unavailable());
-    upstream.replyOnce(badRequests.contextTooLong());
-    for (const [failure, statusCode, code, isRetryable] of [
-      [await failing(wrongKey), 401, "invalid_api_key", false],
-      [await failing(noModel), 403, "model_not_allowed", false],
-      [await failing(good, { temperature: 3 }), 400, "invalid_request", false],
-      [await failing(good), 429, "upstream_rate_limited", true],
-      [await failing(good), 502, "upstream_error", true],
-      [await failing(good), 503, "upstream_overloaded", true],
-      [await failing(good), 400, "context_length_exceeded", false],
-    ] as const) {
-      expect(failure).toMatchObject({ statusCode, isRetryable, data: { error: { code } } });
-      const { error } = JSON.parse(failure.responseBody ?? "");
-      expect(failure.message).toBe(error.message);
-      expect(failure.responseHeaders?.["x-request-id"]).toMatch(/^req_\w+$/);
-    }
-  });
-
   check("gets the error of a rejected stream as an error part", async () => {
-    const model = chatAt({ ...addressOf(stage), apiKey: "sk-svc-wrong" });
+    const model = chatAt(stage, { apiKey: "sk-svc-wrong" });
     const parts = await partsOf(streamText({ model, prompt, onError: () => {} }));
     const [refusal] = parts.filter(({ type }) => type === "error");
     expect(refusal?.error).toMatchObject({ statusCode: 401, isRetryable: false });
   });
-}
-
-function retryChecks(check: Check, stage: Stage): void {
-  check("retries after the wait that the gateway requests", async () => {
-    stage.gateway.upstream.replyOnce(rateLimits.milliseconds(1_039));
-    stage.gateway.upstream.replyOnce(chatAnswers.plain());
-    const model = chatAt(addressOf(stage));
-    const waits = await waitsDuring(async () => {
-      expect((await generateText({ model, prompt, maxRetries: 1 })).text).toStartWith("Hello!");
-    });
-    expect(waits).toContain(1_039);
-    expect(stage.gateway.upstream.requests.length).toBe(2);
-  });
 
   check("gives up after its last retry, and never retries permanent errors", async () => {
     stage.gateway.upstream.replyWith(rateLimits.milliseconds(1_000));
-    const model = chatAt(addressOf(stage));
+    const model = chatAt(stage);
     const tired = await failureOf(generateText({ model, prompt, maxRetries: 1 }));
     expect(RetryError.isInstance(tired)).toBe(true);
     expect(tired).toMatchObject({ reason: "maxRetriesExceeded" });

@@ -82,7 +82,7 @@ function toolChecks(check: Check, stage: Stage): void {
     });
     const message = await runner.runUntilDone();
     expect(message.stop_reason).toBe("end_turn");
-    expect(asked).toEqual([{ city: "Oslo" }]);
+    expect(asked).toEqual([{ city: "Oslo", unit: "celsius" }]);
     expect(sentUpstream(stage.gateway)["messages"]).toMatchObject([
       { role: "user" },
       { role: "assistant", tool_calls: [{ id: "call_1" }] },

@@ -1,13 +1,15 @@
 import { setDefaultTimeout } from "bun:test";
+import { chatClientChecks } from "./chat-client.ts";
 import { callChecks } from "./openai/calls.ts";
 import { chatChecks } from "./openai/chat.ts";
+import { clientOf } from "./openai/client.ts";
 import { completionChecks } from "./openai/completions.ts";
 import { embeddingChecks } from "./openai/embeddings.ts";
 import { errorChecks } from "./openai/errors.ts";
 import { retryChecks } from "./openai/retries.ts";
 import { speechAndModelChecks } from "./openai/speech-and-models.ts";
 import { streamChecks } from "./openai/streams.ts";
-import { structureChecks, toolChecks } from "./openai/tools.ts";
+import { toolChecks } from "./openai/tools.ts";
 import { openStage } from "./stage.ts";
 import { clientSuite } from "./suite.ts";
 
@@ -15,11 +17,11 @@ setDefaultTimeout(60_000);
 
 clientSuite("openai", (check) => {
   const stage = openStage();
+  chatClientChecks(check, stage, clientOf(stage));
   for (const define of [
     chatChecks,
     streamChecks,
     toolChecks,
-    structureChecks,
     completionChecks,
     embeddingChecks,
     speechAndModelChecks,

@@ -1,10 +1,6 @@
 /** Clients of the Responses API: each against a model that speaks chat completions, and a native one. */
 
 import { expect, setDefaultTimeout } from "bun:test";
-import { createOpenAI } from "@ai-sdk/openai";
-import { AIMessage, type AIMessageChunk } from "@langchain/core/messages";
-import { tool as langchainTool } from "@langchain/core/tools";
-import { ChatOpenAI } from "@langchain/openai";
 import {
   Agent,
   tool as agentTool,
@@ -12,28 +8,19 @@ import {
   Runner,
   setTracingDisabled,
 } from "@openai/agents";
-import { generateText, isStepCount, Output, streamText, tool } from "ai";
 import { APIError } from "openai";
 import { zodResponsesFunction, zodTextFormat } from "openai/helpers/zod";
 import { z } from "zod";
-import { answerEvents, callEvents, responseEvents } from "../fake/openai/responses.ts";
+import { answerEvents, responseEvents } from "../fake/openai/responses.ts";
 import { chatAnswers, chatJson, chatStreams, rateLimits } from "../fake/recordings.ts";
 import { pausedAfter } from "../fake/script.ts";
 import { useTestGateway } from "../setup/use-gateway.ts";
-import { failureOf, type Stage, sentUpstream } from "./stage.ts";
+import { failureOf, nativeManifest, type Stage, sentUpstream } from "./stage.ts";
 import { type Check, clientSuite } from "./suite.ts";
 
 setDefaultTimeout(60_000);
 setTracingDisabled(true);
 
-const manifest = `
-providers:
-  plain: { kind: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true, image_urls: true }
-  vendor: { kind: openai, vendor: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
-models:
-  svc-3-flash: { endpoint: chat, price: { input: 1, output: 10 }, routes: [{ provider: plain, model: any }] }
-  gpt: { endpoint: chat, price: { input: 1, output: 10 }, routes: [{ provider: vendor, model: gpt-5 }] }
-`;
 const model = "svc-3-flash";
 const place = z.object({ city: z.string(), unit: z.string() });
 const cityJson = '{"city":"Zürich","unit":"celsius"}';
@@ -48,7 +35,7 @@ function expectToolLoop(stage: Stage): void {
 }
 
 clientSuite("openai (Responses)", (check) => {
-  const stage = { gateway: useTestGateway({ manifest }) };
+  const stage = { gateway: useTestGateway({ manifest: nativeManifest }) };
   openaiChecks(check, stage);
   failureChecks(check, stage);
 });
@@ -133,118 +120,8 @@ function failureChecks(check: Check, stage: Stage): void {
   });
 }
 
-clientSuite("@ai-sdk/openai", (check) => {
-  const stage = { gateway: useTestGateway({ manifest }) };
-  aiSdkChecks(check, stage);
-});
-
-function aiSdkChecks(check: Check, stage: Stage): void {
-  const at = (id: string) =>
-    createOpenAI({ baseURL: stage.gateway.baseUrl, apiKey: stage.gateway.key })(id);
-  const weather = tool({
-    description: "The weather of a city",
-    inputSchema: place,
-    execute: async () => "7 degrees",
-  });
-  // Without it, the client refers to items by their ids, which only a gateway that stores knows.
-  const providerOptions = { openai: { store: false } };
-
-  check("streams text and reasoning", async () => {
-    for (const [id, reply, text] of [
-      [model, chatStreams.reasoning(), "42"],
-      ["gpt", responseEvents(answerEvents), 'It is "7°".'],
-    ] as const) {
-      stage.gateway.upstream.replyOnce(reply);
-      const result = streamText({ model: at(id), prompt: "Hi", maxRetries: 0 });
-      expect(await result.text).toBe(text);
-      expect(await result.finishReason).toBe("stop");
-      expect((await result.reasoningText)?.length).toBeGreaterThan(0);
-    }
-  });
-
-  check("generates an object", async () => {
-    stage.gateway.upstream.replyOnce(chatJson({ text: cityJson }));
-    const output = Output.object({ schema: place });
-    const result = await generateText({ model: at(model), prompt: "Where?", output });
-    expect(result.output).toEqual({ city: "Zürich", unit: "celsius" });
-  });
-
-  check("runs a tool loop, streamed and not", async () => {
-    const { upstream } = stage.gateway;
-    const asked = { prompt: "Weather?", tools: { get_weather: weather }, providerOptions };
-    upstream.replyOnce(chatAnswers.toolCall());
-    upstream.replyOnce(chatAnswers.plain());
-    await generateText({ model: at(model), ...asked, stopWhen: isStepCount(2) });
-    expectToolLoop(stage);
-    upstream.replyOnce(chatStreams.toolCall());
-    upstream.replyOnce(chatStreams.openai());
-    await streamText({ model: at(model), ...asked, stopWhen: isStepCount(2) }).text;
-    expectToolLoop(stage);
-  });
-
-  check("returns what the vendor encrypted in a tool loop", async () => {
-    const { upstream } = stage.gateway;
-    upstream.replyOnce(responseEvents(callEvents));
-    upstream.replyOnce(responseEvents(answerEvents));
-    const loose = tool({ inputSchema: z.object({ city: z.string() }), execute: async () => "7" });
-    await streamText({
-      model: at("gpt"),
-      prompt: "Weather?",
-      tools: { get_weather: loose },
-      providerOptions: { openai: { store: false, include: ["reasoning.encrypted_content"] } },
-      stopWhen: isStepCount(2),
-    }).text;
-    expect(JSON.stringify(sentUpstream(stage.gateway)["input"])).toContain("gAAAAABoISQ24");
-  });
-}
-
-clientSuite("@langchain/openai (Responses)", (check) => {
-  const stage = { gateway: useTestGateway({ manifest }) };
-  langchainChecks(check, stage);
-});
-
-function langchainChecks(check: Check, stage: Stage): void {
-  const chat = () =>
-    new ChatOpenAI({
-      model,
-      apiKey: stage.gateway.key,
-      configuration: { baseURL: stage.gateway.baseUrl },
-      maxRetries: 0,
-      useResponsesApi: true,
-    });
-  const weather = langchainTool(({ city }) => `7 degrees in ${city}`, {
-    name: "get_weather",
-    description: "The weather of a city",
-    schema: place,
-  });
-
-  check("answers and streams", async () => {
-    stage.gateway.upstream.replyOnce(chatAnswers.reasoning());
-    expect((await chat().invoke("Hi")).text).toBe("42");
-    stage.gateway.upstream.replyOnce(chatStreams.reasoning());
-    const chunks: AIMessageChunk[] = [];
-    for await (const chunk of await chat().stream("Hi")) chunks.push(chunk);
-    const whole = chunks.reduce((before, chunk) => before.concat(chunk));
-    expect(whole.text).toBe("42");
-    expect(whole.usage_metadata).toMatchObject({ input_tokens: 19 });
-  });
-
-  check("runs a tool loop", async () => {
-    stage.gateway.upstream.replyOnce(chatAnswers.toolCall());
-    stage.gateway.upstream.replyOnce(chatAnswers.plain());
-    const bound = chat().bindTools([weather]);
-    const first = await bound.invoke("Weather?");
-    expect(first).toBeInstanceOf(AIMessage);
-    const [call] = first.tool_calls ?? [];
-    if (call === undefined) throw new Error("no call");
-    const result = await weather.invoke({ ...call, type: "tool_call" });
-    await bound.invoke([{ role: "user", content: "Weather?" }, first, result]);
-    expectToolLoop(stage);
-  });
-}
-
 clientSuite("@openai/agents", (check) => {
-  const stage = { gateway: useTestGateway({ manifest }) };
+  const stage = { gateway: useTestGateway({ manifest: nativeManifest }) };
   agentChecks(check, stage);
 });
 

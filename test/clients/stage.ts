@@ -11,6 +11,16 @@ export interface Stage {
 /** One gateway for all checks of a suite; call it inside the suite. */
 export const openStage = (): Stage => ({ gateway: useTestGateway({ isOwn: true }) });
 
+/** With `gpt`, a model that is called in the Responses format. */
+export const nativeManifest = `
+providers:
+  plain: { kind: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true, image_urls: true }
+  vendor: { kind: openai, vendor: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
+models:
+  svc-3-flash: { endpoint: chat, price: { input: 1, output: 10 }, routes: [{ provider: plain, model: any }] }
+  gpt: { endpoint: chat, price: { input: 1, output: 10 }, routes: [{ provider: vendor, model: gpt-5 }] }
+`;
+
 /** A JSON body that the upstream received. Default: the last one. */
 export function sentUpstream({ upstream }: TestGateway, at = -1): Record<string, unknown> {
   return upstream.requests.at(at)?.json as Record<string, unknown>;
@@ -22,7 +32,7 @@ export function weatherCall(thought?: string): Recording {
     index: 0,
     id: "call_1",
     type: "function",
-    function: { name: "get_weather", arguments: '{"city":"Oslo"}' },
+    function: { name: "get_weather", arguments: '{"city":"Oslo","unit":"celsius"}' },
   };
   return chatStream({
     events: [
@@ -37,9 +47,13 @@ export function weatherCall(thought?: string): Recording {
 /** The chunks of a LangChain stream as one. */
 export async function collect<T extends { concat(next: T): T }>(
   stream: AsyncIterable<T>,
+  look: (chunk: T) => void = () => {},
 ): Promise<T> {
   let whole: T | undefined;
-  for await (const chunk of stream) whole = whole === undefined ? chunk : whole.concat(chunk);
+  for await (const chunk of stream) {
+    look(chunk);
+    whole = whole === undefined ? chunk : whole.concat(chunk);
+  }
   if (whole === undefined) throw new Error("the stream was empty");
   return whole;
 }
@@ -55,14 +69,17 @@ export async function failureOf(call: PromiseLike<unknown>): Promise<Error> {
 }
 
 /**
- * The delays in milliseconds that `setTimeout` got while this ran. Clients do not report how long
- * they wait before a retry, so tests send a hint with an odd number and look for it here.
+ * How often a timer of this many milliseconds was set while this ran; each ends at once. Clients do
+ * not report how long they wait before a retry, so tests send a hint with an odd number.
  */
-export async function waitsDuring(run: () => Promise<unknown>): Promise<readonly unknown[]> {
+export async function waitsDuring(hintMs: number, run: () => Promise<unknown>): Promise<number> {
+  const real = globalThis.setTimeout;
   const timers = spyOn(globalThis, "setTimeout");
+  const impatient = (then: () => void, ms?: number) => real(then, ms === hintMs ? 0 : ms);
+  timers.mockImplementation(Object.assign(impatient, real));
   try {
     await run();
-    return timers.mock.calls.map(([, ms]) => ms);
+    return timers.mock.calls.filter(([, ms]) => ms === hintMs).length;
   } finally {
     timers.mockRestore();
   }

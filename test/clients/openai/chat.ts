@@ -1,8 +1,6 @@
 import { expect } from "bun:test";
-import { embeddedChat, embeddedModel } from "../../fake/openai/embedded-model.ts";
 import { chatAnswers } from "../../fake/recordings.ts";
-import { fixtureBytes } from "../../fixtures/media/fixture.ts";
-
+import { tinyPng } from "../chat-client.ts";
 import { type Stage, sentUpstream } from "../stage.ts";
 import type { Check } from "../suite.ts";
 
@@ -11,17 +9,6 @@ const messages = [{ role: "user" as const, content: "Say hello" }];
 
 /** Chat answered in one piece. */
 export function chatChecks(check: Check, stage: Stage): void {
-  check("reads a chat reply of the embedded model", async () => {
-    stage.gateway.upstream.replyWith(embeddedModel);
-    const completion = await stage.gateway
-      .client()
-      .chat.completions.create({ model, messages, max_tokens: 5 });
-    expect(completion).toMatchObject({ object: "chat.completion", model });
-    expect(completion.choices[0]?.message.role).toBe("assistant");
-    expect(completion.choices[0]?.message.content).toBe(embeddedChat.whole.text);
-    expect(completion.usage).toMatchObject({ ...embeddedChat.whole.usage });
-  });
-
   check("returns n choices", async () => {
     const choice = (index: number) => ({
       index,
@@ -55,15 +42,6 @@ export function chatChecks(check: Check, stage: Stage): void {
     expect(sentUpstream(stage.gateway)).toMatchObject({ logprobs: true, top_logprobs: 2 });
   });
 
-  check("keeps reasoning_content in a non-streamed reply", async () => {
-    stage.gateway.upstream.replyWith(chatAnswers.reasoning());
-    const { choices } = await stage.gateway.client().chat.completions.create({ model, messages });
-    expect(choices[0]?.message as object).toMatchObject({
-      content: "42",
-      reasoning_content: "Six times seven, so forty-two.",
-    });
-  });
-
   conversationChecks(check, stage);
 }
 
@@ -71,10 +49,9 @@ export function chatChecks(check: Check, stage: Stage): void {
 function conversationChecks(check: Check, stage: Stage): void {
   check("forwards images in messages unchanged", async () => {
     stage.gateway.upstream.replyWith(chatAnswers.plain());
-    const url = `data:image/png;base64,${Buffer.from(fixtureBytes("tiny.png")).toString("base64")}`;
     const content = [
       { type: "text" as const, text: "What is this?" },
-      { type: "image_url" as const, image_url: { url, detail: "low" as const } },
+      { type: "image_url" as const, image_url: { url: tinyPng, detail: "low" as const } },
       { type: "image_url" as const, image_url: { url: "https://example.com/cat.png" } },
     ];
     const asked = [{ role: "user" as const, content }];

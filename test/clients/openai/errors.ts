@@ -8,7 +8,7 @@ import {
   PermissionDeniedError,
   RateLimitError,
 } from "openai";
-import { badRequests, failures, rateLimits } from "../../fake/recordings.ts";
+import { failures, rateLimits } from "../../fake/recordings.ts";
 import { thrownBy } from "../../replies/refusal.ts";
 
 import type { Stage } from "../stage.ts";
@@ -117,12 +117,5 @@ function otherErrorChecks(
       expect(thrown).toBeInstanceOf(InternalServerError);
       expect(thrown).toMatchObject({ status: 502, code: "upstream_error" });
     }
-  });
-
-  check("gets context_length_exceeded for a conversation that is too long", async () => {
-    stage.gateway.upstream.replyWith(badRequests.contextTooLong());
-    const thrown = await thrownBy(ask());
-    expect(thrown).toBeInstanceOf(BadRequestError);
-    expect(thrown.code).toBe("context_length_exceeded");
   });
 }

@@ -1,9 +1,8 @@
 import { expect } from "bun:test";
 import { APIError } from "openai";
 import type { ChatCompletionChunk } from "openai/resources/chat/completions";
-import { embeddedChat, embeddedModel } from "../../fake/openai/embedded-model.ts";
 import { CHAT_USAGE, chatStreams } from "../../fake/recordings.ts";
-import { cutAfter, pausedAfter } from "../../fake/script.ts";
+import { cutAfter } from "../../fake/script.ts";
 
 import { failureOf, type Stage, sentUpstream } from "../stage.ts";
 import type { Check } from "../suite.ts";
@@ -27,18 +26,6 @@ const fieldOf = (chunks: readonly ChatCompletionChunk[], name: string) =>
 
 /** Chat answered in events. */
 export function streamChecks(check: Check, stage: Stage): void {
-  check("streams a chat reply of the embedded model, usage included", async () => {
-    stage.gateway.upstream.replyWith(embeddedModel);
-    const client = stage.gateway.client();
-    const chunks = await chunksOf(
-      await client.chat.completions.create({ ...asked, max_tokens: 5 }),
-    );
-    expect(fieldOf(chunks, "content")).toBe(embeddedChat.streamed.text);
-    expect(fieldOf(chunks, "role")).toBe("assistant");
-    expect(chunks.at(-1)?.usage).toMatchObject({ ...embeddedChat.streamed.usage });
-    expect(chunks.slice(0, -1).every(({ usage }) => usage === null)).toBe(true);
-  });
-
   check("streams without a usage event unless requested", async () => {
     stage.gateway.upstream.replyWith(chatStreams.openai());
     const client = stage.gateway.client();
@@ -48,13 +35,6 @@ export function streamChecks(check: Check, stage: Stage): void {
     expect(fieldOf(chunks, "content")).toBe("Hello! How can I help?");
     expect(chunks.every(({ choices }) => choices.length === 1)).toBe(true);
     expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe("stop");
-  });
-
-  check("keeps reasoning_content in a stream", async () => {
-    stage.gateway.upstream.replyWith(chatStreams.reasoning());
-    const chunks = await chunksOf(await stage.gateway.client().chat.completions.create(asked));
-    expect(fieldOf(chunks, "reasoning_content")).toBe("Six times seven.");
-    expect(fieldOf(chunks, "content")).toBe("42");
   });
 
   check("streams multi-byte characters and two choices at once", async () => {
@@ -113,38 +93,10 @@ function helperChecks(check: Check, stage: Stage): void {
     ]);
     expect(done).toMatchObject([{ name: "get_weather", index: 0, arguments: grown.at(-1) }]);
   });
-
-  check("collects parallel tool calls from one stream", async () => {
-    stage.gateway.upstream.replyWith(chatStreams.twoToolCalls());
-    const { choices } = await stage.gateway
-      .client()
-      .chat.completions.stream({ model, messages, parallel_tool_calls: true })
-      .finalChatCompletion();
-    const call = (index: number, city: string) => ({
-      id: `call_vendor_${index}`,
-      type: "function",
-      function: { name: "get_weather", arguments: JSON.stringify({ city }) },
-    });
-    expect(choices[0]?.message.tool_calls).toMatchObject([call(0, "Bern"), call(1, "Oslo")]);
-    expect(choices[0]?.finish_reason).toBe("tool_calls");
-  });
 }
 
 /** Streams that do not come to their end. */
 function breakChecks(check: Check, stage: Stage): void {
-  check("stops the model by aborting in the middle of a stream", async () => {
-    const arrival = stage.gateway.upstream.nextRequest();
-    const never = new Promise<void>(() => {});
-    const recording = chatStreams.openai();
-    stage.gateway.upstream.replyWith(pausedAfter({ recording, parts: 2, until: never }));
-    const chunks = await stage.gateway.client().chat.completions.create(asked);
-    for await (const { choices } of chunks)
-      if (choices[0]?.delta.content === "Hello") chunks.controller.abort();
-    const request = await arrival;
-    await request.closed;
-    expect(request.abortedByClient).toBe(true);
-  });
-
   check("throws when a stream breaks, after everything sent before the break", async () => {
     const seen = Promise.withResolvers<void>();
     const cut = { recording: chatStreams.openai(), parts: 2, by: "reset", until: seen.promise };

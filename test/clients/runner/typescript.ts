@@ -18,15 +18,15 @@ export interface TypeScriptClient {
 }
 
 export const typeScriptClients: readonly TypeScriptClient[] = [
-  { client: "@ai-sdk/anthropic", file: "ai-sdk-anthropic.test.ts", beside: "ai" },
+  { client: "@ai-sdk/anthropic", file: "ai-sdk.test.ts", beside: "ai" },
   { client: "@ai-sdk/openai-compatible", file: "ai-sdk.test.ts", beside: "ai" },
   { client: "@anthropic-ai/sdk", file: "anthropic.test.ts" },
-  { client: "@langchain/anthropic", file: "langchain-anthropic.test.ts" },
-  { client: "@ai-sdk/openai", file: "responses.test.ts", beside: "ai" },
+  { client: "@langchain/anthropic", file: "langchain.test.ts" },
+  { client: "@ai-sdk/openai", file: "ai-sdk.test.ts", beside: "ai" },
   { client: "@langchain/openai", file: "langchain.test.ts" },
   {
     client: "@langchain/openai (Responses)",
-    file: "responses.test.ts",
+    file: "langchain.test.ts",
     packageName: "@langchain/openai",
   },
   { client: "@llamaindex/openai", file: "llamaindex.test.ts" },

@@ -53,17 +53,6 @@ for (const [group, recordings] of Object.entries(groups)) {
   });
 }
 
-test("the three framings carry the same body", async () => {
-  const body = ["one ", "", "two ", "你好"];
-  for (const framing of ["length", "chunked", "close"] as const) {
-    const recording = httpReply({ body, framing });
-    expect(Buffer.concat([recording.head, ...recording.parts, recording.end])).toEqual(
-      Buffer.from(recording.bytes),
-    );
-    expect(await (await answer(recording)).text()).toBe("one two 你好");
-  }
-});
-
 test("a chunked reply is framed to the letter", () => {
   const { parts, end } = httpReply({ body: ["0123456789abcdef", "€"], framing: "chunked" });
   expect(parts.map((part) => Buffer.from(part).toString())).toEqual([
@@ -71,30 +60,6 @@ test("a chunked reply is framed to the letter", () => {
     "3\r\n€\r\n",
   ]);
   expect(Buffer.from(end).toString()).toBe("0\r\n\r\n");
-});
-
-test("an OpenAI stream has role, text, finish, usage and [DONE], each with its blank line", async () => {
-  const text = await (await answer(chatStreams.openai({ pieces: ["a", "b"] }))).text();
-  const events = text.split("\n\n");
-  expect(events.pop()).toBe("");
-  expect(events.pop()).toBe("data: [DONE]");
-  const chunks = events.map((event) => JSON.parse(event.replace("data: ", "")));
-  expect(chunks.map((chunk) => chunk.choices[0]?.delta.content)).toEqual([
-    "",
-    "a",
-    "b",
-    undefined,
-    undefined,
-  ]);
-  expect(chunks.map((chunk) => chunk.choices[0]?.finish_reason)).toEqual([
-    null,
-    null,
-    null,
-    "stop",
-    undefined,
-  ]);
-  expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 29 } });
-  expect(chunks.every((chunk) => chunk.obfuscation.length > 0)).toBe(true);
 });
 
 test("quirks of the stream's text are really in the bytes", async () => {

@@ -92,7 +92,6 @@ export const chatAnswers = {
     chatJson({ text: null, finishReason: "tool_calls", message: { tool_calls: [TOOL_CALL] } }),
   reasoning: () =>
     chatJson({ text: "42", message: { reasoning_content: "Six times seven, so forty-two." } }),
-  cutByLength: () => chatJson({ text: "Once upon a", finishReason: "length" }),
   withoutUsage: () => chatJson({ usage: null }),
   emptyChoices: () => chatJson({ choices: [] }),
   gzipped: () => chatJson({ gzip: true }),

@@ -80,7 +80,6 @@ export const chatStreams = {
   /** `[DONE]`, but no finish_reason before it. */
   doneWithoutFinish: () => chatStream({ events: [ROLE, ...TEXT, DONE] }),
   withoutFinalBlankLine: () => chatStream({ finalBlankLine: false, events: openaiEvents() }),
-  brokenJson: () => chatStream({ events: [ROLE, 'data: {"id":"chatcmpl-vendor0002","choi', DONE] }),
   jsonInsteadOfStream: () => chatJson(),
 } as const;
 

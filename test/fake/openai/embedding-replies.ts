@@ -36,7 +36,6 @@ export const embeddingReplies = {
   float: () => embeddingsReply(),
   base64: () => embeddingsReply({ encoding: "base64" }),
   outOfOrder: () => embeddingsReply({ order: [2, 0, 1] }),
-  withoutUsage: () => embeddingsReply({ usage: null }),
   /** One vector fewer than the three that `VECTORS` has. */
   wrongCount: () => embeddingsReply({ order: [0, 1] }),
   repeatedIndex: () => embeddingsReply({ order: [0, 1, 1] }),

@@ -68,26 +68,6 @@ export const badRequests = {
       param: "prompt",
       code: "content_filter",
     }),
-  vllm: () =>
-    vendorError(400, {
-      message: "max_tokens must be at least 1, got 0.",
-      type: "BadRequestError",
-      code: 400,
-    }),
-  tgi: () =>
-    errorReply({
-      status: 422,
-      body: { error: "Input validation error: `temperature`", error_type: "validation" },
-    }),
-  gzipped: () =>
-    errorReply({
-      status: 400,
-      gzip: true,
-      body: {
-        error: { message: "gzipped", type: "invalid_request_error", param: null, code: null },
-      },
-    }),
-  tooLarge: () => vendorError(413, { message: "Request body too large." }),
   unprocessable: () => vendorError(422, { message: "Unprocessable entity." }),
 } as const;
 
@@ -124,18 +104,11 @@ export const rateLimits = {
   millisecondsAlone: (ms = 1_500) => rateLimited({ "retry-after-ms": String(ms) }),
   date: (date: Date) => rateLimited({ "retry-after": date.toUTCString() }),
   withoutHint: () => rateLimited({}),
-  tgiOverloaded: () =>
-    errorReply({ status: 429, body: { error: "Model is overloaded", error_type: "overloaded" } }),
 } as const;
 
 /** Failures that another target, or the same one a little later, may not have. */
 export const failures = {
   timeout: () => vendorError(408, { message: "Request timed out.", type: "timeout" }),
-  tgiGeneration: () =>
-    errorReply({
-      status: 424,
-      body: { error: "Request failed during generation", error_type: "generation" },
-    }),
   internal: () => vendorError(500, { message: "The server had an error.", type: "server_error" }),
   htmlBadGateway: () =>
     httpReply({

@@ -31,7 +31,6 @@ export const speechReplies = {
     audioReply({ ...options, type: "audio/wav", before: wavHeader(tone(options.seconds ?? 0.5)) }),
   /** An odd number of bytes: the last sample is half a one. */
   oddLength: () => audioReply({ trimBytes: 1 }),
-  empty: () => audioReply({ seconds: 0 }),
   jsonErrorWith200: () =>
     jsonReply({
       body: { error: { message: "voice synthesis failed", type: "server_error", code: null } },

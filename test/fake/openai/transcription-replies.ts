@@ -41,7 +41,6 @@ export const transcriptionReplies = {
   json: () => jsonReply({ body: { text: TRANSCRIPT, usage } }),
   verbose: () => jsonReply({ body: { ...verbose, usage: { type: "duration", seconds: 4 } } }),
   words: () => jsonReply({ body: { ...verbose, words } }),
-  empty: () => jsonReply({ body: { text: "" } }),
   /** OpenAI's events. */
   stream: () =>
     chatStream({

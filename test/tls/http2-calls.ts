@@ -1,4 +1,4 @@
-/** Run by http2.test.ts in a process of its own: only there can the runtime be told whom to trust. */
+/** Run by http2.test.ts. */
 import { CallSignal } from "../../src/call/signal.ts";
 import { Dialer } from "../../src/providers/kit/dial.ts";
 import { baseHeaders, send } from "../../src/providers/kit/http.ts";

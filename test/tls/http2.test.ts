@@ -1,33 +1,17 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { expect, test } from "bun:test";
 import { createSecureServer, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
 import { createCertificate } from "../fake/certificate.ts";
+import { linesOf } from "./trusting.ts";
 
 const authority = createCertificate({ name: "authority.example", isAuthority: true });
 const one = createCertificate({ name: "one.example", issuer: authority });
 const two = createCertificate({ name: "two.example", issuer: authority });
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "svc-tls-"));
-  writeFileSync(join(folder, "authority.pem"), authority.cert);
-});
-afterAll(() => rmSync(folder, { recursive: true }));
-
 /** What the calls of http2-calls.ts print, one line each. */
-async function linesOf(port: number, name: string): Promise<readonly string[]> {
-  const args = [join(import.meta.dir, "http2-calls.ts"), String(port), name];
-  const child = Bun.spawn([process.execPath, ...args], {
-    env: { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, "authority.pem") },
-    stdout: "pipe",
-    stderr: "inherit",
-  });
-  return (await new Response(child.stdout).text()).trim().split("\n");
-}
+const linesFrom = (port: number, name: string) =>
+  linesOf({ script: "http2-calls.ts", words: [port, name], authority });
 
 test("a host that speaks HTTP/2 only is served by the runtime's client", async () => {
   const server = createSecureServer({ key: two.key, cert: two.cert });
@@ -57,7 +41,7 @@ test("a host that speaks HTTP/2 only is served by the runtime's client", async (
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  const lines = await linesOf(port, "two.example");
+  const lines = await linesFrom(port, "two.example");
   server.close();
   const echo = `POST two.example:${port} {"a":1}`;
   expect(lines.toSpliced(2, 2)).toEqual([
@@ -101,7 +85,7 @@ test("a refusal that somebody forged does not keep a host from HTTP/1.1", async 
     });
   });
   await new Promise<void>((resolve) => between.listen(0, "127.0.0.1", resolve));
-  const lines = await linesOf((between.address() as AddressInfo).port, "one.example");
+  const lines = await linesFrom((between.address() as AddressInfo).port, "one.example");
   between.close();
   server.close();
   // The first call fails: the runtime cannot say that nothing of it was sent.

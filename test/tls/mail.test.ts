@@ -1,31 +1,17 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createServer } from "node:tls";
 import { createCertificate } from "../fake/certificate.ts";
 import { sendWithoutEnd, startMailServer } from "../setup/mail-server.ts";
+import { linesOf } from "./trusting.ts";
 
 const authority = createCertificate({ name: "authority.example", isAuthority: true });
 const right = createCertificate({ name: "localhost", issuer: authority });
 const other = createCertificate({ name: "other.example", issuer: authority });
 
-/** What the mailer says about each server, in a process that trusts the authority. */
-async function sendTo(urls: readonly string[]): Promise<readonly string[]> {
-  const folder = mkdtempSync(join(tmpdir(), "svc-mail-tls-"));
-  try {
-    writeFileSync(join(folder, "authority.pem"), authority.cert);
-    const child = Bun.spawn([process.execPath, join(import.meta.dir, "mail-calls.ts"), ...urls], {
-      env: { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, "authority.pem") },
-      stdout: "pipe",
-      stderr: "inherit",
-    });
-    return (await new Response(child.stdout).text()).trim().split("\n");
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
+/** What the mailer says about each server. */
+const sendTo = (urls: readonly string[]) =>
+  linesOf({ script: "mail-calls.ts", words: urls, authority });
 
 test("mail goes over TLS and STARTTLS to a server with the certificate of its name, and to no other", async () => {
   const [smtps, starttls, wrong] = await Promise.all([

@@ -1,23 +1,20 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSecureContext, createServer, type Server } from "node:tls";
 import { createCertificate } from "../fake/certificate.ts";
+import { createCertificateFolder } from "../processes/tls/certificate-files.ts";
+import { linesOf } from "./trusting.ts";
 
 const authority = createCertificate({ name: "authority.example", isAuthority: true });
 const one = createCertificate({ name: "one.example", issuer: authority });
 const two = createCertificate({ name: "two.example", issuer: authority });
 
 let server: Server;
-let folder: string;
 /** The name that each connection asked for, and the Host headers that came over it. */
 const connections: { readonly name: string; readonly hosts: string[] }[] = [];
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "svc-tls-"));
-  writeFileSync(join(folder, "authority.pem"), authority.cert);
   server = createServer(
     {
       key: one.key,
@@ -39,26 +36,16 @@ beforeAll(async () => {
   );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 });
-afterAll(() => {
-  server.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => void server.close());
 
 /** What the calls of calls.ts print, one line each. */
-async function linesOf(port: number, times: number): Promise<readonly string[]> {
-  const script = join(import.meta.dir, "calls.ts");
-  const child = Bun.spawn([process.execPath, script, String(port), String(times)], {
-    env: { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, "authority.pem") },
-    stdout: "pipe",
-    stderr: "inherit",
-  });
-  return (await new Response(child.stdout).text()).trim().split("\n");
-}
+const linesFrom = (port: number, times: number) =>
+  linesOf({ script: "calls.ts", words: [port, times], authority });
 
 test("a pinned address must have the certificate of the name, and lines are not shared among names", async () => {
   const { port } = server.address() as AddressInfo;
   // A connection rests for a few calls before it is used again.
-  const lines = await linesOf(port, 64);
+  const lines = await linesFrom(port, 64);
   expect(new Set(lines.slice(0, -1))).toEqual(new Set(["one.example hello", "two.example hello"]));
   expect(lines.at(-1)).toMatch(/^other\.example refused: .*CERT_ALTNAME_INVALID/);
   for (const { name, hosts } of connections)
@@ -70,21 +57,22 @@ test("a pinned address must have the certificate of the name, and lines are not 
 });
 
 test("a server that asks for a second handshake gets the request once, and the call fails", async () => {
-  const files = [one.key, one.cert].map((pem, index) => {
-    const path = join(folder, `${index}.pem`);
-    writeFileSync(path, pem);
-    return path;
-  });
+  const files = createCertificateFolder(one);
+  const { SVC_TLS_KEY: key, SVC_TLS_CERT: cert } = files.environment;
   const script = join(import.meta.dir, "renegotiating.mjs");
-  await using child = Bun.spawn(["node", script, ...files], { stdout: "pipe", stderr: "inherit" });
+  await using child = Bun.spawn(["node", script, key, cert], {
+    stdout: "pipe",
+    stderr: "inherit",
+  });
   const printed = child.stdout.getReader();
   const port = Number(new TextDecoder().decode((await printed.read()).value));
-  const lines = await linesOf(port, 2);
+  const lines = await linesFrom(port, 2);
   const failed = "one.example refused: acme: Renegotiated";
   expect(lines.filter((line) => line.startsWith("one.example"))).toEqual([failed, failed]);
   child.kill();
   let requests = "";
   for (let piece = await printed.read(); !piece.done; piece = await printed.read())
     requests += new TextDecoder().decode(piece.value);
+  files.remove();
   expect(requests).toBe("GET /v1/models HTTP/1.1\n".repeat(2));
 });

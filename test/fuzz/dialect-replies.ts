@@ -1,7 +1,6 @@
 import { messagesDriver } from "../dialects/drivers/messages.ts";
 import { responsesDriver } from "../dialects/drivers/responses.ts";
 import { problemsOf } from "../replies/conformance.ts";
-import type { DialectKind } from "./cases/dialect-bodies.ts";
 import type { ReplyKind } from "./cases/fuzz-case.ts";
 
 /** Errors of all dialects as chat has them; anything else stays as it is. */
@@ -20,7 +19,16 @@ const apiTypes: Readonly<Record<string, string>> = {
   permission_error: "permission_denied_error",
 };
 
-type ServedKind = DialectKind | "stored-response" | "deleted-response" | "input-items";
+type ServedKind = Extract<
+  ReplyKind,
+  | "responses"
+  | "messages"
+  | "count-tokens"
+  | "completions"
+  | "stored-response"
+  | "deleted-response"
+  | "input-items"
+>;
 
 /** What is wrong with a reply of such a kind that was served; undefined when nothing is. */
 export function dialectProblem(kind: ServedKind, type: string, text: string): string | undefined {

@@ -1,38 +1,38 @@
 import { Ajv, type ValidateFunction } from "ajv";
-import { chatRequest } from "../../src/wire/v1/chat/request.ts";
-import { embeddingRequest } from "../../src/wire/v1/embeddings/request.ts";
 import { ownKeywords } from "../../src/wire/v1/schema.ts";
-import { speechRequest } from "../../src/wire/v1/speech/request.ts";
 import { problemsOf } from "../replies/conformance.ts";
-import type { BodyKind } from "./cases/bodies.ts";
+import { type BodyKind, kinds } from "./cases/body-kinds.ts";
 
 /** A validator of its own, so that the gateway's is not judged by itself. */
 const ajv = new Ajv({ discriminator: true, strict: false, strictNumbers: true }).addVocabulary([
   ...ownKeywords,
 ]);
 
-const requests: Readonly<Record<BodyKind, ValidateFunction>> = {
-  chat: ajv.compile(chatRequest),
-  "text-embeddings": ajv.compile(embeddingRequest),
-  "media-embeddings": ajv.compile(embeddingRequest),
-  speech: ajv.compile(speechRequest),
-};
+const validators = new Map<BodyKind, ValidateFunction>();
 
 /** Half of a surrogate pair is no text, which a schema cannot say. */
 const isBroken = (value: unknown) => typeof value === "string" && !value.isWellFormed();
 
-/** Whether the contract refuses a body: then nothing but 400 is right. */
-export function isRefused(kind: BodyKind, text: string): boolean {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    return true;
-  }
+/** Items of a response without a type are messages or references. */
+function typed(item: unknown): unknown {
+  if (typeof item !== "object" || item === null || Array.isArray(item)) return item;
+  const { type, role, id } = item as Readonly<Record<string, unknown>>;
+  if (typeof type === "string") return item;
+  return { ...item, type: role === undefined && id !== undefined ? "item_reference" : "message" };
+}
+
+/** Whether the contract refuses a body: then nothing but 400 is right. Undefined is no JSON. */
+export function isRefused(kind: BodyKind, body: unknown): boolean {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return true;
-  const fields = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+  const fields: Record<string, unknown> = Object.fromEntries(
+    Object.entries(body).filter(([, value]) => value !== null),
+  );
+  if (kind === "responses" && Array.isArray(fields["input"]))
+    fields["input"] = fields["input"].map(typed);
   if (kind === "speech" && [fields["input"], fields["instructions"]].some(isBroken)) return true;
-  return !requests[kind](fields);
+  const isValid = validators.get(kind) ?? ajv.compile(kinds[kind].schema);
+  validators.set(kind, isValid);
+  return !isValid(fields);
 }
 
 /** What is wrong with a reply by its schema; undefined when nothing is. */

@@ -1,9 +1,8 @@
 import { type BodyGroup, bodyCase } from "./body-cases.ts";
-import { dialectCase } from "./dialect-cases.ts";
 import { Dice } from "./dice.ts";
 import { framingCase } from "./framing-cases.ts";
 import type { FuzzCase } from "./fuzz-case.ts";
-import { headerCase, keyCase, routeCase } from "./http-cases.ts";
+import { headerCase, keyCase, routeCase, storedCase } from "./http-cases.ts";
 import { uploadCase } from "./upload-cases.ts";
 
 type Maker = (dice: Dice, key: string) => FuzzCase;
@@ -14,21 +13,21 @@ const body =
 
 /** Of 2,600 cases, how many are of each kind. */
 const makers: readonly (readonly [weight: number, make: Maker])[] = [
-  [300, body("valid")],
-  [300, body("broken JSON")],
-  [40, body("nesting")],
-  [180, body("numbers")],
-  [160, body("unicode")],
-  [120, body("keys")],
-  [360, body("types")],
-  [140, body("boundaries")],
-  [99, body("noise")],
+  [460, body("valid")],
+  [340, body("broken JSON")],
+  [60, body("nesting")],
+  [200, body("numbers")],
+  [180, body("unicode")],
+  [150, body("keys")],
+  [460, body("types")],
+  [200, body("boundaries")],
+  [105, body("noise")],
   [1, body("large")],
   [60, keyCase],
   [80, headerCase],
   [80, routeCase],
   [80, framingCase],
-  [480, dialectCase],
+  [24, storedCase],
   [120, uploadCase],
 ];
 

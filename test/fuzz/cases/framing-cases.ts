@@ -1,4 +1,4 @@
-import { validBody } from "./bodies.ts";
+import { validBody } from "./body-kinds.ts";
 import { clientHeaders, toLines } from "./client-headers.ts";
 import type { Dice } from "./dice.ts";
 import type { Expectation, FuzzCase, HttpForm } from "./fuzz-case.ts";

@@ -1,10 +1,8 @@
-import type { BodyKind } from "./bodies.ts";
-import type { DialectKind } from "./dialect-bodies.ts";
+import type { BodyKind } from "./body-kinds.ts";
 
 /** What a 200 has to be. */
 export type ReplyKind =
   | BodyKind
-  | DialectKind
   | "stored-response"
   | "deleted-response"
   | "input-items"

@@ -1,14 +1,16 @@
 import { gzipSync } from "node:zlib";
-import { bodyKinds, pathOf, validBody } from "./bodies.ts";
-import { unknownKey } from "./body-cases.ts";
+import { bodyKinds, kinds, validBody } from "./body-kinds.ts";
 import { clientHeaders, type Header } from "./client-headers.ts";
 import type { Dice } from "./dice.ts";
 import { type Expectation, type FuzzCase, type RequestOptions, toRequest } from "./fuzz-case.ts";
 import { writeJson } from "./json-text.ts";
 import { modelId, unknownPath } from "./odd-targets.ts";
 import { keyMark, promptMark } from "./odd-values.ts";
+import { doomedInner, storedInner } from "./valid-responses.ts";
 import { sentence } from "./words.ts";
 
+/** A key that is well-formed and unknown. */
+const unknownKey = `sk-svc-${keyMark}0123456789`;
 const json: Header = ["content-type", "application/json"];
 
 interface Call {
@@ -27,7 +29,7 @@ function goodCall(dice: Dice, key: string): Call {
   const kind = dice.pick(bodyKinds);
   return {
     options: {
-      target: pathOf[kind],
+      target: kinds[kind].path,
       headers: [...headers, json],
       body: Buffer.from(writeJson(validBody(dice, kind))),
     },
@@ -234,7 +236,12 @@ export function routeCase(dice: Dice, key: string): FuzzCase {
 }
 
 function wrongMethod(dice: Dice, headers: readonly Header[]) {
-  const path = dice.pick([...Object.values(pathOf), "/v1/models", "/v1/models/x", "/healthz"]);
+  const path = dice.pick([
+    ...bodyKinds.map((kind) => kinds[kind].path),
+    "/v1/models",
+    "/v1/models/x",
+    "/healthz",
+  ]);
   const isGet = path.startsWith("/v1/models") || path === "/healthz";
   const other = isGet ? ["POST"] : ["GET", "HEAD"];
   const method = dice.pick(["PUT", "DELETE", "PATCH", "TRACE", "OPTIONS", ...other]);
@@ -246,7 +253,8 @@ function wrongMethod(dice: Dice, headers: readonly Header[]) {
   ];
   const hasBody = dice.percent(30) && method !== "TRACE";
   const expects: Expectation = {
-    reply: "preflight",
+    // Errors have the form of the endpoint.
+    reply: path.startsWith("/v1/messages") ? "messages" : "preflight",
     statuses: method === "OPTIONS" ? [204] : [405],
     ...(method === "HEAD" ? { isHead: true } : {}),
   };
@@ -257,4 +265,24 @@ function wrongMethod(dice: Dice, headers: readonly Header[]) {
     ...(hasBody ? { body: Buffer.from(sentence(dice)) } : {}),
   });
   return { name: `${method} ${path}`, bytes, expects: [expects] };
+}
+
+/** A stored response is read, listed, or deleted, which works once. */
+export function storedCase(dice: Dice, key: string): FuzzCase {
+  const isDoomed = dice.percent(20);
+  const id = `resp_${isDoomed ? doomedInner : storedInner}`;
+  const [method, tail, reply] = dice.pick([
+    ["GET", "", "stored-response"],
+    ["GET", "/input_items", "input-items"],
+    ...(isDoomed ? [["DELETE", "", "deleted-response"] as const] : []),
+  ] as const);
+  // The number tells one request from another.
+  const target = `/v1/responses/${id}${tail}?n=${dice.below(1_000_000)}`;
+  return {
+    group: "stored responses",
+    name: `${method} ${tail === "" ? "a response" : tail}`,
+    bytes: toRequest({ method, target, headers: [["authorization", `Bearer ${key}`]] }),
+    form: "good",
+    expects: [{ reply, statuses: isDoomed ? [200, 404] : [200] }],
+  };
 }

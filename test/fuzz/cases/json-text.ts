@@ -40,7 +40,23 @@ export function placesIn(value: FuzzJson, at: Place = []): readonly Place[] {
   });
 }
 
-/** A copy with another value at a place; `undefined` takes it out. */
+export function valueAt(body: FuzzJson, place: Place): unknown {
+  return place.reduce<unknown>(
+    (value, step) => (value as Readonly<Record<string | number, unknown>>)[step],
+    body,
+  );
+}
+
+/** The value of a text; undefined where it is no JSON. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A copy with another value at a place, or with a field more; `undefined` takes it out. */
 export function changed(value: FuzzJson, place: Place, to: FuzzJson | undefined): FuzzJson {
   const [step, ...rest] = place;
   if (step === undefined) return to ?? null;
@@ -50,12 +66,9 @@ export function changed(value: FuzzJson, place: Place, to: FuzzJson | undefined)
     return list.map((inner, at) => (at === step ? changed(inner, rest, to) : inner));
   }
   if (typeof value !== "object" || value === null || value instanceof RawText) return value;
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, inner]) => {
-      if (name !== step) return [[name, inner]];
-      return rest.length === 0 && to === undefined ? [] : [[name, changed(inner, rest, to)]];
-    }),
-  );
+  const { [step]: inner, ...others } = value as FuzzBody;
+  if (rest.length === 0) return to === undefined ? others : { ...value, [step]: to };
+  return inner === undefined ? value : { ...value, [step]: changed(inner, rest, to) };
 }
 
 /** As errors name it: messages[0].content */

@@ -1,6 +1,7 @@
 import type { Dice } from "./dice.ts";
 import type { FuzzBody, FuzzJson } from "./json-text.ts";
-import { maybe, png, said, type Wrong } from "./valid-parts.ts";
+import { png } from "./valid-bodies.ts";
+import { maybe, sentence as said } from "./words.ts";
 
 const models = ["svc-3-flash", "native-messages"] as const;
 const schema = { type: "object", properties: { city: { type: "string" } } };
@@ -67,7 +68,7 @@ function exchange(dice: Dice, at: number): readonly FuzzJson[] {
   ];
 }
 
-export function validPrompt(dice: Dice): FuzzBody {
+export function wholePrompt(dice: Dice): FuzzBody {
   const exchanges = dice.list(dice.below(3), (at) => exchange(dice, at)).flat();
   const choice = dice.pick<FuzzJson>([
     { type: "auto" },
@@ -79,77 +80,27 @@ export function validPrompt(dice: Dice): FuzzBody {
     model: dice.pick(models),
     messages: [...exchanges, { role: "user", content: userBlocks(dice) }],
     tools: [{ name: "f", input_schema: schema, ...maybe(dice, { description: said(dice) }) }],
-    ...maybe(dice, {
-      system: dice.percent(50) ? said(dice) : [textBlock(dice)],
-      tool_choice: choice,
-      output_config: dice.percent(50)
-        ? { effort: "low" }
-        : { format: { type: "json_schema", schema } },
-      unknown_field: said(dice),
-    }),
+    system: dice.percent(50) ? said(dice) : [textBlock(dice)],
+    tool_choice: choice,
+    output_config: dice.percent(50)
+      ? { effort: "low" }
+      : { format: { type: "json_schema", schema } },
   };
 }
 
-export function validMessage(dice: Dice): FuzzBody {
+export function wholeMessage(dice: Dice): FuzzBody {
   return {
-    ...validPrompt(dice),
+    ...wholePrompt(dice),
     max_tokens: dice.between(2_048, 4_096),
-    ...maybe(dice, {
-      stream: dice.percent(60),
-      temperature: dice.pick([0, 1]),
-      top_p: dice.pick([0, 0.5, 1]),
-      top_k: dice.between(0, 100),
-      stop_sequences: ["END", said(dice)],
-      thinking: dice.percent(50)
-        ? { type: "enabled", budget_tokens: dice.between(1_024, 2_000) }
-        : { type: "disabled" },
-      metadata: { user_id: `user-${dice.below(1_000)}` },
-      service_tier: "auto",
-    }),
+    stream: dice.percent(60),
+    temperature: dice.pick([0, 1]),
+    top_p: dice.pick([0, 0.5, 1]),
+    top_k: dice.between(0, 100),
+    stop_sequences: ["END", said(dice)],
+    thinking: dice.percent(50)
+      ? { type: "enabled", budget_tokens: dice.between(1_024, 2_000) }
+      : { type: "disabled" },
+    metadata: { user_id: `user-${dice.below(1_000)}` },
+    service_tier: "auto",
   };
 }
-
-/** Each makes any valid prompt wrong, in the field that it names. */
-export const wrongPrompts: readonly Wrong[] = [
-  ["messages", []],
-  ["messages", "x"],
-  ["messages[0].role", [{ role: "nobody", content: "x" }]],
-  ["messages[0].content", [{ role: "user", content: 7 }]],
-  ["messages[0].content[0].type", [{ role: "user", content: [{ type: "video" }] }]],
-  ["messages[0].content[0].text", [{ role: "user", content: [{ type: "text" }] }]],
-  ["messages[0].content[0].source", [{ role: "user", content: [{ type: "image" }] }]],
-  [
-    "messages[0].content[0].source.type",
-    [{ role: "user", content: [{ type: "image", source: { type: "file", file_id: "f" } }] }],
-  ],
-  ["messages[0].content[0].tool_use_id", [{ role: "user", content: [{ type: "tool_result" }] }]],
-  ["messages[0].content[0].input", [{ role: "assistant", content: [toolUse("f")] }]],
-  ["system", 7],
-  ["system[0].type", [{ type: "image", source }]],
-  ["tools", {}],
-  ["tools[0].name", [{ input_schema: schema }]],
-  ["tools[0].input_schema", [{ name: "f" }]],
-  ["tools[0].type", [{ type: "web_search_20250305", name: "web_search" }]],
-  ["tool_choice.type", { type: "sometimes" }],
-  ["tool_choice.name", { type: "tool", name: "unknown" }],
-  ["thinking.type", { type: "hard" }],
-  ["output_config.effort", { effort: "most" }],
-  ["output_config.format", { format: { type: "xml" } }],
-  ["mcp_servers", [{ url: "https://example.com" }]],
-];
-
-function toolUse(name: string): FuzzJson {
-  return { type: "tool_use", id: "t", name, input: "text" };
-}
-
-export const wrongMessages: readonly Wrong[] = [
-  ...wrongPrompts,
-  ["max_tokens", 0],
-  ["max_tokens", "many"],
-  ["stream", 1],
-  ["temperature", 1.1],
-  ["top_p", 2],
-  ["top_k", -1],
-  ["stop_sequences", ["a", ""]],
-  ["metadata.user_id", { user_id: 7 }],
-];

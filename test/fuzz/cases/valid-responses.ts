@@ -1,6 +1,7 @@
 import type { Dice } from "./dice.ts";
 import type { FuzzBody, FuzzJson } from "./json-text.ts";
-import { maybe, png, said, type Wrong } from "./valid-parts.ts";
+import { png } from "./valid-bodies.ts";
+import { maybe, sentence as said } from "./words.ts";
 
 /** Stand in requests for what the target has stored; it puts the real ids in, of the same length. */
 export const storedInner = "f0".repeat(16);
@@ -106,8 +107,7 @@ function input(dice: Dice): FuzzJson {
   return [...items, userItem(dice)];
 }
 
-export function validResponse(dice: Dice): FuzzBody {
-  const hasTools = dice.percent(60);
+export function wholeResponse(dice: Dice): FuzzBody {
   const toolChoice = dice.pick<FuzzJson>([
     "auto",
     "none",
@@ -123,65 +123,25 @@ export function validResponse(dice: Dice): FuzzBody {
   return {
     model: dice.pick(models),
     input: input(dice),
-    ...(hasTools ? { tools: tools(dice) } : {}),
-    ...(hasTools ? maybe(dice, { tool_choice: toolChoice, parallel_tool_calls: true }) : {}),
-    ...maybe(dice, {
-      instructions: said(dice),
-      previous_response_id: `resp_${storedInner}`,
-      store: dice.percent(30),
-      stream: dice.percent(60),
-      max_output_tokens: dice.between(1, 4_096),
-      temperature: dice.pick([0, 1, 2]),
-      top_p: dice.pick([0, 0.5, 1]),
-      top_logprobs: dice.between(0, 20),
-      text: { format, ...maybe(dice, { verbosity: "low" }) },
-      reasoning: { effort: "low", ...maybe(dice, { summary: "auto" }) },
-      include: ["reasoning.encrypted_content"],
-      truncation: "disabled",
-      metadata: { a: said(dice) },
-      user: `user-${dice.below(1_000)}`,
-      prompt_cache_key: `key-${dice.below(1_000)}`,
-      service_tier: dice.pick(["auto", "default", "flex"]),
-      background: false,
-      unknown_field: said(dice),
-    }),
+    tools: tools(dice),
+    tool_choice: toolChoice,
+    parallel_tool_calls: true,
+    instructions: said(dice),
+    previous_response_id: `resp_${storedInner}`,
+    store: dice.percent(30),
+    stream: dice.percent(60),
+    max_output_tokens: dice.between(1, 4_096),
+    temperature: dice.pick([0, 1, 2]),
+    top_p: dice.pick([0, 0.5, 1]),
+    top_logprobs: dice.between(0, 20),
+    text: { format, ...maybe(dice, { verbosity: "low" }) },
+    reasoning: { effort: "low", ...maybe(dice, { summary: "auto" }) },
+    include: ["reasoning.encrypted_content"],
+    truncation: "disabled",
+    metadata: { a: said(dice) },
+    user: `user-${dice.below(1_000)}`,
+    prompt_cache_key: `key-${dice.below(1_000)}`,
+    service_tier: dice.pick(["auto", "default", "flex"]),
+    background: false,
   };
 }
-
-/** Each makes any valid body wrong, in the field that it names. */
-export const wrongResponses: readonly Wrong[] = [
-  ["input", []],
-  ["input", 7],
-  ["input[0].role", [{ role: "nobody", content: "x" }]],
-  ["input[0].content", [{ role: "user", content: 7 }]],
-  ["input[0].content[0].type", [{ role: "user", content: [{ type: "video", text: "x" }] }]],
-  ["input[0].type", [{ type: "thought" }]],
-  ["input[0].call_id", [{ type: "function_call", name: "f", arguments: "{}" }]],
-  ["input[0].arguments", [{ type: "function_call", call_id: "c", name: "f", arguments: {} }]],
-  ["input[0].output", [{ type: "function_call_output", call_id: "c" }]],
-  ["input[0].id", [{ type: "item_reference", id: "msg_unknown" }]],
-  ["input[0].tools[0].name", [{ type: "additional_tools", tools: [{ type: "custom" }] }]],
-  ["tools", {}],
-  ["tools[0].type", [{ type: "web_search" }]],
-  ["tools[0].type", [{ type: "magic" }]],
-  ["tools[0].name", [{ type: "function" }]],
-  ["tools[0].tools", [{ type: "namespace", name: "n" }]],
-  ["tool_choice", "sometimes"],
-  ["previous_response_id", `resp_${"9".repeat(32)}`],
-  ["previous_response_id", 7],
-  ["instructions", []],
-  ["store", "yes"],
-  ["stream", 1],
-  ["max_output_tokens", 0],
-  ["max_output_tokens", "many"],
-  ["temperature", 2.1],
-  ["top_p", -0.1],
-  ["top_logprobs", 21],
-  ["text.format.type", { format: { type: "xml" } }],
-  ["text.format.name", { format: { type: "json_schema", schema: {} } }],
-  ["include", "all"],
-  ["truncation", "middle"],
-  ["metadata", { a: 1 }],
-  ["background", true],
-  ["conversation", "conv_1"],
-];

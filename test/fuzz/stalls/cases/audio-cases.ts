@@ -15,13 +15,7 @@ import {
   webmOfEmptyLaces,
 } from "../../../fixtures/media/audio-bytes.ts";
 import { fixtureBytes } from "../../../fixtures/media/fixture.ts";
-import { type StallCase, transcriptionRequest } from "./stall-case.ts";
-
-const oneFile = (name: string, toBytes: () => Uint8Array): StallCase => ({
-  name: `audio-${name}`,
-  attacks: "measure audio, before any hold (src/media/audio)",
-  request: () => transcriptionRequest(toBytes()),
-});
+import { casesOf, type StallCase, transcriptionRequest } from "./stall-case.ts";
 
 const mebibyte = 2 ** 20;
 const mostBytes = 24 * mebibyte;
@@ -71,31 +65,47 @@ function m4aOfShortCodewords(): Uint8Array {
   return m4aOf({ packets, configuration: lowComplexity(5, 2) });
 }
 
+function mp3OfSyncBytes(): Uint8Array {
+  const bytes = new Uint8Array(mostBytes).fill(0xff);
+  // Two frames of MPEG 1, layer III, 32 kbit/s, 48 kHz: 96 bytes each.
+  for (const at of [0, 96]) bytes.set([0xff, 0xfb, 0x14, 0xc0], at);
+  return bytes;
+}
+
+function mp3OfShortFrames(): Uint8Array {
+  // MPEG 2, layer III, 8 kbit/s, 24 kHz: 24 bytes each.
+  const frame = new Uint8Array(24);
+  frame.set([0xff, 0xf3, 0x14, 0xc0]);
+  return filled(frame);
+}
+
+const wavOfMarks = () =>
+  join(fixtureBytes("speech.wav").slice(0, 40), filled(Uint8Array.from([255, 0xfb, 0x47, 0x56])));
+
+const files: Readonly<Record<string, () => Uint8Array>> = {
+  "webm-of-empty-laces-1mb": () => webmOfEmptyLaces(mebibyte),
+  "webm-of-empty-laces-24mb": () => webmOfEmptyLaces(mostBytes),
+  "webm-of-voids-24mb": webmOfVoids,
+  "ogg-of-64-open-headers": () => oggOfOpenHeaders(64),
+  "ogg-of-packets-of-a-byte-24mb": oggOfBytes,
+  "wav-of-empty-chunks-1mb": wavOfChunks,
+  "wav-of-marks-24mb": wavOfMarks,
+  "flac-of-marks-24mb": flacOfMarks,
+  "m4a-of-empty-boxes-24mb": () => join(fixtureBytes("speech.m4a"), filled(box("free"))),
+  "m4a-of-short-codewords-24mb": m4aOfShortCodewords,
+  "mp3-of-sync-bytes-24mb": mp3OfSyncBytes,
+  "mp3-of-short-frames-24mb": mp3OfShortFrames,
+};
+const attacks = "measure audio, before any hold (src/media/audio)";
+
 /** Audio that is dear to measure. */
 export const audioCases: readonly StallCase[] = [
-  oneFile("webm-of-empty-laces-1mb", () => webmOfEmptyLaces(mebibyte)),
-  oneFile("webm-of-empty-laces-24mb", () => webmOfEmptyLaces(24 * mebibyte)),
-  oneFile("webm-of-voids-24mb", webmOfVoids),
-  { ...oneFile("ten-webms-of-voids-24mb", webmOfVoids), times: 10, atOnce: 10 },
-  oneFile("ogg-of-64-open-headers", () => oggOfOpenHeaders(64)),
-  oneFile("ogg-of-packets-of-a-byte-24mb", oggOfBytes),
-  oneFile("wav-of-empty-chunks-1mb", wavOfChunks),
-  oneFile("wav-of-marks-24mb", () =>
-    join(fixtureBytes("speech.wav").slice(0, 40), filled(Uint8Array.from([255, 0xfb, 0x47, 0x56]))),
+  ...Object.entries(files).flatMap(([name, toBytes]) =>
+    casesOf(attacks, { [`audio-${name}`]: () => transcriptionRequest(toBytes()) }),
   ),
-  oneFile("flac-of-marks-24mb", flacOfMarks),
-  oneFile("m4a-of-empty-boxes-24mb", () => join(fixtureBytes("speech.m4a"), filled(box("free")))),
-  oneFile("m4a-of-short-codewords-24mb", m4aOfShortCodewords),
-  oneFile("mp3-of-sync-bytes-24mb", () => {
-    const bytes = new Uint8Array(24 * mebibyte).fill(0xff);
-    // Two frames of MPEG 1, layer III, 32 kbit/s, 48 kHz: 96 bytes each.
-    for (const at of [0, 96]) bytes.set([0xff, 0xfb, 0x14, 0xc0], at);
-    return bytes;
-  }),
-  oneFile("mp3-of-short-frames-24mb", () => {
-    // MPEG 2, layer III, 8 kbit/s, 24 kHz: 24 bytes each.
-    const frame = new Uint8Array(24);
-    frame.set([0xff, 0xf3, 0x14, 0xc0]);
-    return filled(frame);
-  }),
+  ...casesOf(
+    attacks,
+    { "audio-ten-webms-of-voids-24mb": () => transcriptionRequest(webmOfVoids()) },
+    { times: 10, atOnce: 10 },
+  ),
 ];

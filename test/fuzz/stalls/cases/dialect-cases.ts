@@ -1,5 +1,13 @@
 import { type Carried, toOpaque as toOpaqueOf } from "../../../../src/wire/v1/carried.ts";
-import { fill, largestBytes, type StallCase, type StallRequest } from "./stall-case.ts";
+import {
+  casesOf,
+  fill,
+  largestBytes,
+  list,
+  repliesTo,
+  type StallCase,
+  type StallRequest,
+} from "./stall-case.ts";
 import { chatStreamReply, eventsReply, rawReply } from "./upstream-bytes.ts";
 import { vendorModels } from "./vendor-cases.ts";
 
@@ -18,13 +26,14 @@ const raw = (dialect: Dialect, text: string, model = askedModel): StallRequest =
   path: `/v1/${dialect}`,
   body: Buffer.from(`{"model":"${model}",${before[dialect]}${text}}`),
 });
-const list = (unit: string, count: number) => Array<string>(count).fill(unit).join(",");
 
-const asked = (dialect: Dialect, name: string, text: () => string): StallCase => ({
-  name: `${dialect}-${name}`,
-  attacks: `reader of requests (src/wire/v1/${dialect})`,
-  request: () => raw(dialect, text()),
-});
+/** Requests of one dialect by name, each with a piece of JSON. */
+const asked = (dialect: Dialect, texts: Readonly<Record<string, () => string>>) =>
+  Object.entries(texts).flatMap(([name, text]) =>
+    casesOf(`reader of requests (src/wire/v1/${dialect})`, {
+      [`${dialect}-${name}`]: () => raw(dialect, text()),
+    }),
+  );
 
 const toolUse =
   '{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"y"}]}';
@@ -53,18 +62,20 @@ const heavyStrings: Readonly<Record<string, () => string>> = {
 const reasoning = (opaque: string) =>
   `{"type":"reasoning","summary":[],"encrypted_content":"${opaque}"}`;
 const thinking = (opaque: string) => `{"type":"thinking","thinking":"t","signature":"${opaque}"}`;
-/** A turn of the model between two of the user. */
-const inTurn = (blocks: string) =>
-  `"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[${blocks},{"type":"text","text":"y"}]},{"role":"user","content":"x"}]`;
+const user = '{"role":"user","content":"x"}';
 const saidY = '{"role":"assistant","content":"y"}';
+const textBlock = '{"type":"text","text":"x"}';
+const summary = '{"type":"summary_text","text":"t"}';
+const assistant = (blocks: string) =>
+  `{"role":"assistant","content":[${blocks},{"type":"text","text":"y"}]}`;
+/** A turn of the model between two of the user. */
+const inTurn = (blocks: string) => `"messages":[${user},${assistant(blocks)},${user}]`;
+const inInput = (items: string) => `"input":[${items},${saidY},${user}]`;
+const inContent = (content: string) => `"messages":[{"role":"user","content":${content}}]`;
 
-const carriedCases = Object.entries(heavyStrings).flatMap(([name, opaque]) => [
-  asked(
-    "responses",
-    `encrypted-${name}`,
-    () => `"input":[${reasoning(opaque())},${saidY},{"role":"user","content":"x"}]`,
-  ),
-  asked("messages", `signature-${name}`, () => inTurn(thinking(opaque()))),
+const heavyCases = Object.entries(heavyStrings).flatMap(([name, opaque]) => [
+  ...asked("responses", { [`encrypted-${name}`]: () => inInput(reasoning(opaque())) }),
+  ...asked("messages", { [`signature-${name}`]: () => inTurn(thinking(opaque())) }),
 ]);
 
 /** Several that are together as much as is read of one request. */
@@ -73,14 +84,11 @@ const sharedCases = Object.entries({
   escapes: fill('"', 24_000),
   unicode: fill("\u0301\u4e16", 700_000),
 }).flatMap(([name, text]) => {
-  const opaque = toOpaque({ details: [{ ...signedThought, text }] });
+  const opaque = () => toOpaque({ details: [{ ...signedThought, text }] });
+  const called = `8-carried-texts-of-${name}`;
   return [
-    asked(
-      "responses",
-      `8-carried-texts-of-${name}`,
-      () => `"input":[${list(reasoning(opaque), 8)},${saidY},{"role":"user","content":"x"}]`,
-    ),
-    asked("messages", `8-carried-texts-of-${name}`, () => inTurn(list(thinking(opaque), 8))),
+    ...asked("responses", { [called]: () => inInput(list(reasoning(opaque()), 8)) }),
+    ...asked("messages", { [called]: () => inTurn(list(thinking(opaque()), 8)) }),
   ];
 });
 
@@ -89,108 +97,57 @@ const manyCarried = Object.entries({
   thoughts: toOpaque({ details: [signedThought] }),
   nothings: toOpaque({}),
 }).flatMap(([name, opaque]) => [
-  asked(
-    "responses",
-    `16000-carried-${name}`,
-    () => `"input":[${list(reasoning(opaque), 16_000)},${saidY},{"role":"user","content":"x"}]`,
-  ),
-  asked(
-    "responses",
-    `9000-turns-with-carried-${name}`,
-    () => `"input":[${list(`${reasoning(opaque)},${saidY}`, 9_000)},{"role":"user","content":"x"}]`,
-  ),
-  asked("messages", `16000-carried-${name}`, () => inTurn(list(thinking(opaque), 16_000))),
-  asked(
-    "messages",
-    `5000-turns-with-carried-${name}`,
-    () =>
-      `"messages":[${list(`{"role":"user","content":"x"},{"role":"assistant","content":[${thinking(opaque)},{"type":"text","text":"y"}]}`, 5_000)},{"role":"user","content":"x"}]`,
-  ),
+  ...asked("responses", {
+    [`16000-carried-${name}`]: () => inInput(list(reasoning(opaque), 16_000)),
+    [`9000-turns-with-carried-${name}`]: () =>
+      `"input":[${list(`${reasoning(opaque)},${saidY}`, 9_000)},${user}]`,
+  }),
+  ...asked("messages", {
+    [`16000-carried-${name}`]: () => inTurn(list(thinking(opaque), 16_000)),
+    [`5000-turns-with-carried-${name}`]: () =>
+      `"messages":[${list(`${user},${assistant(thinking(opaque))}`, 5_000)},${user}]`,
+  }),
 ]);
 
-/** Thoughts that no string of ours is with, all in one message. */
-const manyThoughts: readonly StallCase[] = [
-  asked("messages", "16000-thoughts-in-one-message", () => inTurn(list(thinking("s"), 16_000))),
-  asked("messages", "500-thoughts-of-30kb-in-one-message", () =>
-    inTurn(list(thinking("s").replace('"t"', `"${fill("hm ", 30_000)}"`), 500)),
-  ),
-  asked(
-    "responses",
-    "9000-thoughts-in-one-turn",
-    () =>
-      `"input":[${list('{"type":"reasoning","summary":[{"type":"summary_text","text":"t"}]}', 9_000)},${saidY},{"role":"user","content":"x"}]`,
-  ),
-  asked(
-    "responses",
-    "25000-summaries-in-one-thought",
-    () =>
-      `"input":[{"type":"reasoning","summary":[${list('{"type":"summary_text","text":"t"}', 25_000)}]},${saidY},{"role":"user","content":"x"}]`,
-  ),
-];
-
 const requests: readonly StallCase[] = [
-  asked("responses", "input-of-31mb", () => `"input":"${fill("hello world ", largestBytes)}"`),
-  asked(
-    "responses",
-    "90000-items",
-    () => `"input":[${list('{"role":"user","content":"x"}', 90_000)}]`,
-  ),
-  asked("responses", "30000-calls", () => `"input":[${list(called, 30_000)}]`),
-  asked(
-    "responses",
-    "100000-reasoning-items",
-    () => `"input":[${list('{"type":"reasoning","id":"r","summary":[]}', 100_000)}]`,
-  ),
-  asked(
-    "responses",
-    "instructions-of-31mb",
-    () => `"instructions":"${fill("x", largestBytes)}","input":"x"`,
-  ),
-  asked(
-    "messages",
-    "content-of-31mb",
-    () => `"messages":[{"role":"user","content":"${fill("hello world ", largestBytes)}"}]`,
-  ),
-  asked(
-    "messages",
-    "content-of-15mb",
-    () => `"messages":[{"role":"user","content":"${fill("hello world ", 15_000_000)}"}]`,
-  ),
-  asked(
-    "messages",
-    "90000-messages",
-    () => `"messages":[${list('{"role":"user","content":"x"}', 90_000)}]`,
-  ),
-  asked("messages", "20000-results-of-tools", () => `"messages":[${list(toolUse, 20_000)}]`),
-  asked(
-    "messages",
-    "100000-blocks",
-    () => `"messages":[{"role":"user","content":[${list('{"type":"text","text":"x"}', 100_000)}]}]`,
-  ),
-  asked(
-    "messages",
-    "system-of-300000-blocks",
-    () =>
-      `"system":[${list('{"type":"text","text":"x"}', 300_000)}],"messages":[{"role":"user","content":"x"}]`,
-  ),
-  {
-    name: "messages-count-tokens-of-31mb",
-    attacks: "counting of tokens (src/ledger/tokens)",
-    request: () => ({
+  ...asked("responses", {
+    "9000-thoughts-in-one-turn": () =>
+      inInput(list(`{"type":"reasoning","summary":[${summary}]}`, 9_000)),
+    "25000-summaries-in-one-thought": () =>
+      inInput(`{"type":"reasoning","summary":[${list(summary, 25_000)}]}`),
+    "input-of-31mb": () => `"input":"${fill("hello world ", largestBytes)}"`,
+    "90000-items": () => `"input":[${list(user, 90_000)}]`,
+    "30000-calls": () => `"input":[${list(called, 30_000)}]`,
+    "100000-reasoning-items": () =>
+      `"input":[${list('{"type":"reasoning","id":"r","summary":[]}', 100_000)}]`,
+    "instructions-of-31mb": () => `"instructions":"${fill("x", largestBytes)}","input":"x"`,
+  }),
+  ...asked("messages", {
+    // No string of ours is with these thoughts.
+    "16000-thoughts-in-one-message": () => inTurn(list(thinking("s"), 16_000)),
+    "500-thoughts-of-30kb-in-one-message": () =>
+      inTurn(list(thinking("s").replace('"t"', `"${fill("hm ", 30_000)}"`), 500)),
+    "content-of-31mb": () => inContent(`"${fill("hello world ", largestBytes)}"`),
+    "content-of-15mb": () => inContent(`"${fill("hello world ", 15_000_000)}"`),
+    "90000-messages": () => `"messages":[${list(user, 90_000)}]`,
+    "20000-results-of-tools": () => `"messages":[${list(toolUse, 20_000)}]`,
+    "100000-blocks": () => inContent(`[${list(textBlock, 100_000)}]`),
+    "system-of-300000-blocks": () => `"system":[${list(textBlock, 300_000)}],"messages":[${user}]`,
+  }),
+  ...casesOf("counting of tokens (src/ledger/tokens)", {
+    "messages-count-tokens-of-31mb": () => ({
       path: "/v1/messages/count_tokens",
       body: Buffer.from(
-        `{"model":"svc-3-flash","messages":[{"role":"user","content":"${fill("\\u0301\\u0316", largestBytes)}"}]}`,
+        `{"model":"svc-3-flash",${inContent(`"${fill("\\u0301\\u0316", largestBytes)}"`)}}`,
       ),
     }),
-  },
-  asked("completions", "prompt-of-31mb", () => `"prompt":"${fill("hello world ", largestBytes)}"`),
-  asked(
-    "completions",
-    "100-prompts-of-marks",
-    () => `"prompt":[${list(`"${fill("\u0301\u0316", 158_000)}"`, 100)}]`,
-  ),
-  asked("completions", "300000-prompts", () => `"prompt":[${list('"x"', 300_000)}]`),
-  asked("completions", "5-million-tokens", () => `"prompt":[${list("1", 5_000_000)}]`),
+  }),
+  ...asked("completions", {
+    "prompt-of-31mb": () => `"prompt":"${fill("hello world ", largestBytes)}"`,
+    "100-prompts-of-marks": () => `"prompt":[${list(`"${fill("\u0301\u0316", 158_000)}"`, 100)}]`,
+    "300000-prompts": () => `"prompt":[${list('"x"', 300_000)}]`,
+    "5-million-tokens": () => `"prompt":[${list("1", 5_000_000)}]`,
+  }),
 ];
 
 const event = (type: string, fields: object) =>
@@ -224,36 +181,31 @@ const natives = {
 /** Streams of a vendor that speaks the caller's dialect, without an end. */
 const replies = (["responses", "messages"] as const).flatMap((dialect): readonly StallCase[] => {
   const { model, start, large, delta, question } = natives[dialect];
-  const answered = (name: string, body: () => readonly string[]): StallCase => ({
-    name: `${dialect}-native-${name}`,
-    attacks: "reader of native streams (src/providers)",
-    request: () => raw(dialect, question, model),
-    reply: () => eventsReply(body()),
-  });
+  const ends = `${event("message_stop", {})}${event("response.completed", { response: {} })}`;
+  const streams: Readonly<Record<string, () => readonly string[]>> = {
+    "of-50000-events": () => [start, delta("a").repeat(50_000)],
+    "event-of-10mb": () => [start, delta("a".repeat(10_000_000))],
+    "event-of-10mb-of-escapes": () => [start, delta('"'.repeat(5_000_000))],
+    "of-15mb-without-a-line-end": () => [start, "a".repeat(15_000_000)],
+    "event-of-4mb-of-escapes": () => [start, delta('"'.repeat(2_097_000))],
+    "event-of-1mb-of-escapes": () => [start, delta('"'.repeat(599_000))],
+    "event-of-4mb-of-unicode-escapes": () => [start, delta("\u0001".repeat(699_000))],
+    "with-15mb-at-both-ends": () => [large("a".repeat(15_000_000))],
+    "with-4mb-at-both-ends": () => [large("a".repeat(4_190_000))],
+    "with-escapes-at-both-ends": () => [large('"'.repeat(595_000))],
+    "of-20000-ends": () => [start, ends.repeat(20_000)],
+  };
+  const streamed = () => raw(dialect, question, model);
+  const whole = () => raw(dialect, question.replace(',"stream":true', ""), model);
   return [
-    answered("stream-of-50000-events", () => [start, delta("a").repeat(50_000)]),
-    answered("stream-event-of-10mb", () => [start, delta("a".repeat(10_000_000))]),
-    answered("stream-event-of-10mb-of-escapes", () => [start, delta('"'.repeat(5_000_000))]),
-    answered("stream-of-15mb-without-a-line-end", () => [start, "a".repeat(15_000_000)]),
-    answered("stream-event-of-4mb-of-escapes", () => [start, delta('"'.repeat(2_097_000))]),
-    answered("stream-event-of-1mb-of-escapes", () => [start, delta('"'.repeat(599_000))]),
-    answered("stream-event-of-4mb-of-unicode-escapes", () => [
-      start,
-      delta("\u0001".repeat(699_000)),
-    ]),
-    answered("stream-with-15mb-at-both-ends", () => [large("a".repeat(15_000_000))]),
-    answered("stream-with-4mb-at-both-ends", () => [large("a".repeat(4_190_000))]),
-    answered("stream-with-escapes-at-both-ends", () => [large('"'.repeat(595_000))]),
-    answered("stream-of-20000-ends", () => [
-      start,
-      `${event("message_stop", {})}${event("response.completed", { response: {} })}`.repeat(20_000),
-    ]),
-    {
-      name: `${dialect}-native-answer-nested-10mb`,
-      attacks: "reader of native replies (src/providers)",
-      request: () => raw(dialect, question.replace(',"stream":true', ""), model),
-      reply: () => rawReply({ body: ["[".repeat(10_000_000)] }),
-    },
+    ...Object.entries(streams).flatMap(([name, body]) =>
+      repliesTo(streamed, "reader of native streams (src/providers)", {
+        [`${dialect}-native-stream-${name}`]: () => eventsReply(body()),
+      }),
+    ),
+    ...repliesTo(whole, "reader of native replies (src/providers)", {
+      [`${dialect}-native-answer-nested-10mb`]: () => rawReply({ body: ["[".repeat(10_000_000)] }),
+    }),
   ];
 });
 
@@ -264,44 +216,40 @@ const openCall = piece("", { id: "c", function: { name: "f", arguments: '{"a":"'
 
 const caps = { responses: '"max_output_tokens":8000', messages: '"max_tokens":8000' } as const;
 
-/** Streams of a server that speaks chat completions, which are translated. */
-const translated = (["responses", "messages"] as const).flatMap((dialect): readonly StallCase[] => {
-  const answered = (name: string, deltas: () => readonly object[]): StallCase => ({
-    name: `${dialect}-${name}`,
-    attacks: `writer of events (src/wire/v1/${dialect})`,
-    // The last of two fields of one name counts.
-    request: () => raw(dialect, `${natives[dialect].question},${caps[dialect]}`),
-    reply: () => chatStreamReply(deltas()),
-  });
-  return [
-    answered("stream-of-20000-extra-contents", () =>
-      Array.from({ length: 20_000 }, (_, index) => ({ extra_content: { [`k${index}`]: 1 } })),
+const many = (count: number, delta: (index: number) => object) =>
+  Array.from({ length: count }, (_, index) => delta(index));
+const extra = (index: number) => ({ extra_content: { [`k${index}`]: 1 } });
+const citation = { type: "url_citation", url_citation: { url: "https://a.example" } };
+
+/** Deltas of a server that speaks chat completions, which are translated. */
+const deltas: Readonly<Record<string, () => readonly object[]>> = {
+  "20000-extra-contents": () => many(20_000, extra),
+  "20000-signatures-of-one-call": () => [
+    openCall,
+    ...many(20_000, (index) => piece("a", extra(index))),
+  ],
+  "20000-texts-within-a-call": () => [
+    openCall,
+    ...many(20_000, () => ({ content: "a" })),
+    piece('"}'),
+  ],
+  "900-changes-within-a-call": () => [
+    openCall,
+    ...many(900, (index) => (index % 2 === 0 ? { content: "a" } : { reasoning_content: "b" })),
+    piece('"}'),
+  ],
+  "20000-citations": () => many(20_000, () => ({ annotations: [citation] })),
+};
+const translated = (["responses", "messages"] as const).flatMap((dialect) =>
+  Object.entries(deltas).flatMap(([name, made]) =>
+    repliesTo(
+      // The last of two fields of one name counts.
+      () => raw(dialect, `${natives[dialect].question},${caps[dialect]}`),
+      `writer of events (src/wire/v1/${dialect})`,
+      { [`${dialect}-stream-of-${name}`]: () => chatStreamReply(made()) },
     ),
-    answered("stream-of-20000-signatures-of-one-call", () => [
-      openCall,
-      ...Array.from({ length: 20_000 }, (_, index) =>
-        piece("a", { extra_content: { [`k${index}`]: 1 } }),
-      ),
-    ]),
-    answered("stream-of-20000-texts-within-a-call", () => [
-      openCall,
-      ...Array.from({ length: 20_000 }, () => ({ content: "a" })),
-      piece('"}'),
-    ]),
-    answered("stream-of-900-changes-within-a-call", () => [
-      openCall,
-      ...Array.from({ length: 900 }, (_, index) =>
-        index % 2 === 0 ? { content: "a" } : { reasoning_content: "b" },
-      ),
-      piece('"}'),
-    ]),
-    answered("stream-of-20000-citations", () =>
-      Array.from({ length: 20_000 }, () => ({
-        annotations: [{ type: "url_citation", url_citation: { url: "https://a.example" } }],
-      })),
-    ),
-  ];
-});
+  ),
+);
 
 /** Replies that are stored: their items get ids of their own. */
 const itemIds = Array.from(
@@ -321,45 +269,42 @@ const completed = (output: readonly object[]) =>
       usage: { input_tokens: 1, output_tokens: 1 },
     },
   });
-const stored = (name: string, events: () => readonly string[]): StallCase => ({
-  name: `responses-stored-${name}`,
-  attacks: "ids of stored items (src/wire/v1/responses/stored-ids.ts)",
-  request: () => ({
-    path: "/v1/responses",
-    body: Buffer.from(`{"model":"${responsesModel}","input":"Hi","stream":true}`),
-  }),
-  reply: () => eventsReply([natives.responses.start, ...events()]),
-});
-const storedCases: readonly StallCase[] = [
-  stored("stream-of-6000-items", () => [added.slice(0, 6_000).join(""), completed([])]),
-  stored("stream-of-10000-items", () => [added.join(""), completed(itemIds.map(message))]),
-  stored("stream-of-6000-items-named-in-turn", () => [
+const nameDelta = (id: string, index: number) =>
+  event("response.output_text.delta", { ...at, item_id: id, output_index: index, delta: "a" });
+const manyIds = () =>
+  event("response.output_text.annotation.added", {
+    ...at,
+    annotation: Array.from({ length: 100_000 }, () => ({ id: "m" })),
+  });
+const stored: Readonly<Record<string, () => readonly string[]>> = {
+  "of-6000-items": () => [added.slice(0, 6_000).join(""), completed([])],
+  "of-10000-items": () => [added.join(""), completed(itemIds.map(message))],
+  "of-6000-items-named-in-turn": () => [
     added.slice(0, 6_000).join(""),
-    ...itemIds.slice(0, 6_000).map((id, index) =>
-      event("response.output_text.delta", {
-        ...at,
-        item_id: id,
-        output_index: index,
-        delta: "a",
-      }),
-    ),
+    ...itemIds.slice(0, 6_000).map(nameDelta),
     completed([]),
-  ]),
-  stored("stream-event-of-1mb-of-ids", () => [
-    event("response.output_text.annotation.added", {
-      ...at,
-      annotation: Array.from({ length: 100_000 }, () => ({ id: "m" })),
+  ],
+  "event-of-1mb-of-ids": () => [manyIds(), completed([])],
+};
+const storedCases = Object.entries(stored).flatMap(([name, events]) =>
+  repliesTo(
+    () => ({
+      path: "/v1/responses",
+      body: Buffer.from(`{"model":"${responsesModel}","input":"Hi","stream":true}`),
     }),
-    completed([]),
-  ]),
-];
+    "ids of stored items (src/wire/v1/responses/stored-ids.ts)",
+    {
+      [`responses-stored-stream-${name}`]: () =>
+        eventsReply([natives.responses.start, ...events()]),
+    },
+  ),
+);
 
 export const dialectCases: readonly StallCase[] = [
   ...requests,
-  ...carriedCases,
+  ...heavyCases,
   ...sharedCases,
   ...manyCarried,
-  ...manyThoughts,
   ...replies,
   ...translated,
   ...storedCases,

@@ -1,14 +1,8 @@
-/** Small writers of media files, for files that no encoder would make. */
+import { box, element } from "../../../fixtures/media/audio-bytes.ts";
+
+/** Small writers of videos, for files that no encoder would make. */
 
 export const toBase64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
-
-/** An element of WebM: its id, its size in four bytes, its content. */
-function element(id: string, ...content: readonly Uint8Array[]): Buffer {
-  const sizeBytes = content.reduce((sum, piece) => sum + piece.length, 0);
-  const size = Buffer.alloc(4);
-  size.writeUInt32BE((0x10000000 | sizeBytes) >>> 0);
-  return Buffer.concat([Buffer.from(id, "hex"), size, ...content]);
-}
 
 export interface WebmOptions {
   readonly clusters: number;
@@ -49,14 +43,6 @@ export function webm({ clusters, framesPerCluster, tracks = 1 }: WebmOptions): B
   ]);
 }
 
-/** A box of MP4. */
-export function box(name: string, ...content: readonly Uint8Array[]): Buffer {
-  const head = Buffer.alloc(8);
-  head.writeUInt32BE(content.reduce((sum, piece) => sum + piece.length, 8));
-  head.write(name, 4, "latin1");
-  return Buffer.concat([head, ...content]);
-}
-
 const numbers = (...values: readonly number[]) => {
   const bytes = Buffer.alloc(values.length * 4);
   for (const [at, value] of values.entries()) bytes.writeUInt32BE(value >>> 0, at * 4);
@@ -73,42 +59,20 @@ export function mp4(frames: number): Buffer {
   picture.writeUInt16BE(1, 6);
   picture.writeUInt16BE(16, 24);
   picture.writeUInt16BE(16, 26);
+  const table = (name: string, entry: (at: number) => readonly number[]) =>
+    box(name, numbers(0, frames), each(entry));
   const tables = (dataStart: number) => [
     box(
       "stsd",
       numbers(0, 1),
       box("avc1", picture, box("avcC", Buffer.from("0142001effe00000", "hex"))),
     ),
-    box(
-      "stts",
-      numbers(0, frames),
-      each((at) => [1, 1 + (at % 2)]),
-    ),
-    box(
-      "ctts",
-      numbers(0, frames),
-      each((at) => [1, at % 3]),
-    ),
-    box(
-      "stss",
-      numbers(0, frames),
-      each((at) => [at + 1]),
-    ),
-    box(
-      "stsc",
-      numbers(0, frames),
-      each((at) => [at + 1, 1, 1]),
-    ),
-    box(
-      "stsz",
-      numbers(0, 0, frames),
-      each(() => [1]),
-    ),
-    box(
-      "stco",
-      numbers(0, frames),
-      each((at) => [dataStart + at]),
-    ),
+    table("stts", (at) => [1, 1 + (at % 2)]),
+    table("ctts", (at) => [1, at % 3]),
+    table("stss", (at) => [at + 1]),
+    table("stsc", (at) => [at + 1, 1, 1]),
+    box("stsz", numbers(0, 0, frames, ...Array<number>(frames).fill(1))),
+    table("stco", (at) => [dataStart + at]),
   ];
   const movie = (dataStart: number) =>
     box(
@@ -133,7 +97,7 @@ export function mp4(frames: number): Buffer {
 export function mp4OfTinyBoxes(sizeBytes: number): Buffer {
   const free = box("free");
   const count = Math.floor((sizeBytes - fileType.length) / free.length);
-  return Buffer.concat([fileType, ...Array<Buffer>(count).fill(free)]);
+  return Buffer.concat([fileType, ...Array<Uint8Array>(count).fill(free)]);
 }
 
 /** As many boxes as fit, each inside the one before. */

@@ -59,6 +59,38 @@ export function fill(unit: string, sizeBytes: number): string {
   return unit.repeat(Math.max(1, Math.floor(sizeBytes / Buffer.byteLength(unit))));
 }
 
+/** JSON: a list of the same entry, fields with names of their own, and lists within lists. */
+export const list = (unit: string, count: number) => Array<string>(count).fill(unit).join(",");
+export const keys = (count: number, toKey: (at: number) => string | number = (at) => `k${at}`) =>
+  Array.from({ length: count }, (_, at) => `"${toKey(at)}":1`).join(",");
+export const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+
+type Making = StallCase["request"];
+type Sending = Omit<StallCase, "name" | "attacks" | "request">;
+
+/** Cases that attack the same, by name, and how all of them are sent and answered. */
+export function casesOf(
+  attacks: string,
+  requests: Readonly<Record<string, Making>>,
+  sending: Sending = {},
+): readonly StallCase[] {
+  return Object.entries(requests).map(([name, request]) => ({
+    name,
+    attacks,
+    request,
+    ...sending,
+  }));
+}
+
+/** The same request with replies that attack the same, by name. */
+export function repliesTo(
+  request: Making,
+  attacks: string,
+  replies: Readonly<Record<string, NonNullable<StallCase["reply"]>>>,
+): readonly StallCase[] {
+  return Object.entries(replies).map(([name, reply]) => ({ name, attacks, request, reply }));
+}
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A chat whose one message has this content, with further fields. */

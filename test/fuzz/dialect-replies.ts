@@ -1,7 +1,9 @@
 import { messagesDriver } from "../dialects/drivers/messages.ts";
 import { responsesDriver } from "../dialects/drivers/responses.ts";
-import { problemsOf } from "../replies/conformance.ts";
+import { parseStream } from "../replies/event-stream.ts";
 import type { ReplyKind } from "./cases/fuzz-case.ts";
+import { parsed } from "./cases/json-text.ts";
+import { replyProblem } from "./oracle.ts";
 
 /** Errors of all dialects as chat has them; anything else stays as it is. */
 export function inOneShape(kind: ReplyKind, value: unknown): unknown {
@@ -19,42 +21,27 @@ const apiTypes: Readonly<Record<string, string>> = {
   permission_error: "permission_denied_error",
 };
 
-type ServedKind = Extract<
-  ReplyKind,
-  | "responses"
-  | "messages"
-  | "count-tokens"
-  | "completions"
-  | "stored-response"
-  | "deleted-response"
-  | "input-items"
->;
-
-/** What is wrong with a reply of such a kind that was served; undefined when nothing is. */
-export function dialectProblem(kind: ServedKind, type: string, text: string): string | undefined {
-  const isStreamed = type.startsWith("text/event-stream");
+/** What is wrong with a stream that was served; undefined when nothing is. */
+export function streamProblem(kind: ReplyKind, text: string): string | undefined {
   try {
-    switch (kind) {
-      case "count-tokens": {
-        const { input_tokens: count } = JSON.parse(text) as { readonly input_tokens?: unknown };
-        return Number.isInteger(count) ? undefined : "no count of tokens";
-      }
-      case "deleted-response":
-        return problemsOf.deletedResponse(JSON.parse(text))[0];
-      case "input-items":
-        return problemsOf.responseItems(JSON.parse(text))[0];
-      case "completions":
-        // Several prompts have several choices, which a plain client does not read.
-        return text.includes('"text_completion"') ? undefined : "no completion";
-      default: {
-        const driver = kind === "messages" ? messagesDriver : responsesDriver;
-        if (!isStreamed) return void driver.fromReply(JSON.parse(text));
-        const { error, isDone } = driver.fromStream(text);
-        if (error !== undefined) return "the stream ends with an error";
-        return isDone ? undefined : "the stream has no end";
-      }
-    }
+    if (kind === "completions") return completionProblem(text);
+    const driver = kind === "messages" ? messagesDriver : responsesDriver;
+    const chat = kind === "chat" ? parseStream(text) : undefined;
+    const { error, isDone } = chat ?? driver.fromStream(text);
+    if (error !== undefined) return "the stream ends with an error";
+    if (!isDone) return "the stream has no end";
+    return chat?.chunks
+      .map((chunk) => replyProblem("chunk", chunk))
+      .find((problem) => problem !== undefined);
   } catch (error) {
     return String(error);
   }
+}
+
+function completionProblem(text: string): string | undefined {
+  const events = text.split("\n\n").map((event) => event.replace(/^data: /, ""));
+  if (events.splice(-2).join() !== "[DONE],") return "the stream has no end";
+  return events
+    .map((event) => replyProblem("completionChunk", parsed(event)))
+    .find((problem) => problem !== undefined);
 }

@@ -1,8 +1,8 @@
-import { parseStream } from "../replies/event-stream.ts";
-import type { Expectation, FuzzCase } from "./cases/fuzz-case.ts";
+import type { Expectation, FuzzCase, ReplyKind } from "./cases/fuzz-case.ts";
+import { parsed } from "./cases/json-text.ts";
 import { keyMark, promptMark } from "./cases/odd-values.ts";
 import type { Outcome, WireReply } from "./connection.ts";
-import { dialectProblem, inOneShape } from "./dialect-replies.ts";
+import { inOneShape, streamProblem } from "./dialect-replies.ts";
 import { replyProblem } from "./oracle.ts";
 
 export interface Verdict {
@@ -70,7 +70,7 @@ export function checkReply(reply: WireReply, expectation: Expectation): string |
 function checkError({ status, headers, body }: WireReply, { fields, reply }: Expectation) {
   if (headers.get("content-type") !== "application/json") return "an error that is not JSON";
   const text = body.toString("utf8");
-  const value = inOneShape(reply, parse(text));
+  const value = inOneShape(reply, parsed(text));
   const problem = replyProblem("error", value);
   if (problem !== undefined) return problem;
   const { error } = value as { readonly error: Readonly<Record<string, string | null>> };
@@ -90,58 +90,35 @@ function checkError({ status, headers, body }: WireReply, { fields, reply }: Exp
   return isBlamed ? undefined : `it blames "${param}", not "${fields.join('" or "')}"`;
 }
 
+/** The schema of each kind of reply that is JSON. */
+const schemas: Readonly<Partial<Record<ReplyKind, Parameters<typeof replyProblem>[0]>>> = {
+  chat: "chat",
+  completions: "completion",
+  responses: "response",
+  "stored-response": "response",
+  "deleted-response": "deletedResponse",
+  "input-items": "responseItems",
+  messages: "message",
+  "count-tokens": "count",
+  "text-embeddings": "embeddings",
+  "media-embeddings": "embeddings",
+  models: "models",
+  model: "model",
+};
+
 function checkServed(reply: WireReply, { reply: kind, form }: Expectation): string | undefined {
   const type = reply.headers.get("content-type") ?? "";
-  switch (kind) {
-    case "chat":
-      if (form !== undefined && (form === "events") !== type.startsWith("text/event-stream"))
-        return `${type} where ${form} were asked for`;
-      return type.startsWith("text/event-stream") ? checkEvents(reply) : checkJson(reply, "chat");
-    case "text-embeddings":
-    case "media-embeddings":
-      return checkJson(reply, "embeddings");
-    case "speech":
-      return checkAudio(reply, type);
-    case "models":
-    case "model":
-      return checkJson(reply, kind);
-    case "responses":
-    case "messages":
-    case "count-tokens":
-    case "completions":
-    case "stored-response":
-    case "deleted-response":
-    case "input-items":
-      if (form !== undefined && (form === "events") !== type.startsWith("text/event-stream"))
-        return `${type} where ${form} were asked for`;
-      return dialectProblem(kind, type, reply.body.toString("utf8"));
-    // Subtitles and plain text are replies as well.
-    case "transcription":
-    case "health":
-    case "preflight":
-      return undefined;
-    default:
-      return kind satisfies never;
-  }
-}
-
-function checkJson(
-  { headers, body }: WireReply,
-  kind: "chat" | "embeddings" | "models" | "model",
-): string | undefined {
-  if (headers.get("content-type") !== "application/json") return "a reply that is not JSON";
-  return replyProblem(kind, parse(body.toString("utf8")));
-}
-
-function checkEvents({ body }: WireReply): string | undefined {
-  try {
-    const { chunks, error, isDone } = parseStream(body.toString("utf8"));
-    if (error !== undefined) return "the stream ends with an error";
-    if (!isDone) return "the stream has no end";
-    return chunks.map((chunk) => replyProblem("chunk", chunk)).find((text) => text !== undefined);
-  } catch (error) {
-    return String(error);
-  }
+  const isStreamed = type.startsWith("text/event-stream");
+  if (form !== undefined && (form === "events") !== isStreamed)
+    return `${type} where ${form} were asked for`;
+  if (kind === "speech") return checkAudio(reply, type);
+  const schema = schemas[kind];
+  // Subtitles and plain text are replies as well.
+  if (schema === undefined) return undefined;
+  const text = reply.body.toString("utf8");
+  if (isStreamed) return streamProblem(kind, text);
+  if (type !== "application/json") return "a reply that is not JSON";
+  return replyProblem(schema, parsed(text));
 }
 
 function checkAudio({ body }: WireReply, type: string): string | undefined {
@@ -150,14 +127,6 @@ function checkAudio({ body }: WireReply, type: string): string | undefined {
   const isWav =
     body.toString("latin1", 0, 4) === "RIFF" && body.toString("latin1", 8, 12) === "WAVE";
   return isWav && body.length > 44 ? undefined : "no WAV file";
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function shown({ status, body }: WireReply): string {

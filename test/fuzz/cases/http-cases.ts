@@ -162,51 +162,32 @@ function plainHeaders(dice: Dice): readonly [string, readonly Header[], "good" |
   const count = dice.between(1, 150);
   const length = dice.magnitude(100, 12_000);
   const large = dice.magnitude(17_000, 200_000);
-  return dice.pick<readonly [string, readonly Header[], "good" | "odd"]>([
-    [`${count} headers`, dice.list(count, (at): Header => [`x-${at}`, "a"]), "good"],
-    ["500 headers", dice.list(500, (at): Header => [`x-${at}`, "a"]), "odd"],
-    [`a header of ${length} bytes`, [["x-long", "a".repeat(length)]], "good"],
-    [`a header of ${large} bytes`, [["x-long", "a".repeat(large)]], "odd"],
-    ["a long name", [["x".repeat(4_000), "a"]], "good"],
-    ["high bytes", [["x-odd", "\u00ff\u00fe\u0080"]], "good"],
-    ["an escape", [["x-odd", "\u001b[31m"]], "odd"],
-    ["accept", [["accept", dice.pick(["text/html", "image/*", "*/*;q=0", "nonsense"])]], "good"],
-    [
-      "origin",
-      [["origin", dice.pick(["null", "http://evil.test", "*", "\u00ff", "a\tb"])]],
-      "good",
-    ],
-    ["range", [["range", "bytes=0-1"]], "good"],
-    ["if-none-match", [["if-none-match", "*"]], "good"],
-    [
-      "upgrade",
-      [
-        ["connection", "upgrade"],
-        ["upgrade", "h2c"],
-      ],
-      "good",
-    ],
-    ["method override", [["x-http-method-override", "DELETE"]], "good"],
-    [
-      "forwarded",
-      [
-        ["x-forwarded-for", promptMark],
-        ["x-request-id", promptMark],
-      ],
-      "good",
-    ],
-    ["cookie", [["cookie", `a=${keyMark}`]], "good"],
-    [
-      "api-key",
-      [
-        ["api-key", keyMark],
-        ["openai-organization", "x"],
-      ],
-      "good",
-    ],
-    ["a second host", [["host", dice.pick(["other.test", "[::1", "a b<>"])]], "odd"],
-    ["expect", [["expect", "200-maybe"]], "odd"],
-  ]);
+  const many = (most: number) =>
+    Object.fromEntries(dice.list(most, (at): Header => [`x-${at}`, "a"]));
+  const good = {
+    [`${count} headers`]: many(count),
+    [`a header of ${length} bytes`]: { "x-long": "a".repeat(length) },
+    "a long name": { ["x".repeat(4_000)]: "a" },
+    "high bytes": { "x-odd": "\u00ff\u00fe\u0080" },
+    accept: { accept: dice.pick(["text/html", "image/*", "*/*;q=0", "nonsense"]) },
+    origin: { origin: dice.pick(["null", "http://evil.test", "*", "\u00ff", "a\tb"]) },
+    range: { range: "bytes=0-1" },
+    "if-none-match": { "if-none-match": "*" },
+    upgrade: { connection: "upgrade", upgrade: "h2c" },
+    "method override": { "x-http-method-override": "DELETE" },
+    forwarded: { "x-forwarded-for": promptMark, "x-request-id": promptMark },
+    cookie: { cookie: `a=${keyMark}` },
+    "api-key": { "api-key": keyMark, "openai-organization": "x" },
+  };
+  const odd = {
+    "500 headers": many(500),
+    [`a header of ${large} bytes`]: { "x-long": "a".repeat(large) },
+    "an escape": { "x-odd": "\u001b[31m" },
+    "a second host": { host: dice.pick(["other.test", "[::1", "a b<>"]) },
+    expect: { expect: "200-maybe" },
+  };
+  const [name, fields] = dice.pick(Object.entries({ ...good, ...odd }));
+  return [name, Object.entries(fields), name in odd ? "odd" : "good"];
 }
 
 /** Paths that are not ours, methods that are not theirs. */
@@ -236,12 +217,8 @@ export function routeCase(dice: Dice, key: string): FuzzCase {
 }
 
 function wrongMethod(dice: Dice, headers: readonly Header[]) {
-  const path = dice.pick([
-    ...bodyKinds.map((kind) => kinds[kind].path),
-    "/v1/models",
-    "/v1/models/x",
-    "/healthz",
-  ]);
+  const posts = bodyKinds.map((kind) => kinds[kind].path);
+  const path = dice.pick([...posts, "/v1/models", "/v1/models/x", "/healthz"]);
   const isGet = path.startsWith("/v1/models") || path === "/healthz";
   const other = isGet ? ["POST"] : ["GET", "HEAD"];
   const method = dice.pick(["PUT", "DELETE", "PATCH", "TRACE", "OPTIONS", ...other]);

@@ -7,7 +7,7 @@ import { bodyKinds, validBody } from "./cases/body-kinds.ts";
 import { bounds } from "./cases/bounds.ts";
 import { makeCase } from "./cases/cases.ts";
 import { Dice } from "./cases/dice.ts";
-import type { Expectation, FuzzCase } from "./cases/fuzz-case.ts";
+import type { Expectation, FuzzCase, ReplyKind } from "./cases/fuzz-case.ts";
 import { parsed, writeJson } from "./cases/json-text.ts";
 import { keyMark, promptMark } from "./cases/odd-values.ts";
 import { Connection, type Outcome, type WireReply } from "./connection.ts";
@@ -108,15 +108,13 @@ function reply(status: number, body: unknown, headers: Record<string, string> = 
   };
 }
 
-const withError = (error: unknown) => reply(400, { error });
+const withError = (error: unknown, headers: Record<string, string> = {}) =>
+  reply(400, { error }, { ...json, ...headers });
 const { code: _code, ...withoutCode } = goodError;
 const { param: _param, ...withoutParam } = goodError;
 const html = "<html><body>Bad Request</body></html>";
-const injected = { ...json, "x-injected": "yes" };
 const events = { "content-type": "text/event-stream; charset=utf-8" };
 const refused: Expectation = { reply: "chat", statuses: [400, 500, 502], fields: ["m", "n"] };
-const served: Expectation = { reply: "chat", statuses: [200] };
-const speech: Expectation = { reply: "speech", statuses: [200] };
 const repeatsSecret = "an error that repeats a secret";
 
 describe("a reply", () => {
@@ -125,61 +123,40 @@ describe("a reply", () => {
     expect(checkReply(withError({ ...goodError, param: "n.x" }), refused)).toBeUndefined();
   });
 
-  test.each<readonly [what: string, reply: WireReply, expected: Expectation, problem: string]>([
-    ["is a 500 of the right shape", reply(500, { error: goodError }), refused, "a 500"],
-    ["is a 502 of the right shape", reply(502, { error: goodError }), refused, "a 502"],
-    [
-      "is HTML",
-      reply(400, html, { "content-type": "text/html" }),
-      refused,
-      "an error that is not JSON",
-    ],
-    ["is HTML that calls itself JSON", reply(400, html), refused, "error reply"],
-    ["has no code", withError(withoutCode), refused, ""],
-    ["has no param", withError(withoutParam), refused, ""],
-    ["has a code that is no text", withError({ ...goodError, code: null }), refused, ""],
-    ["has a message that is no text", withError({ ...goodError, message: 1 }), refused, ""],
-    ["has a fifth key", withError({ ...goodError, stack: "at line 1" }), refused, ""],
-    ["has a text for an error", withError("text"), refused, ""],
-    ["has more beside the error", reply(400, { error: goodError, more: 1 }), refused, ""],
-    [
-      "blames another field",
-      withError({ ...goodError, param: "nn" }),
-      refused,
-      'it blames "nn", not "m" or "n"',
-    ],
-    ["is another status", withError(goodError), served, "400 where 200 is right"],
-    [
-      "has no request id",
-      reply(400, { error: goodError }, { ...json, "x-request-id": "" }),
-      refused,
-      "no x-request-id",
-    ],
-    [
-      "has a header that the request made up",
-      reply(400, { error: goodError }, injected),
-      refused,
-      "a header",
-    ],
-    ["repeats a prompt", withError({ ...goodError, message: promptMark }), refused, repeatsSecret],
-    ["repeats a key", withError({ ...goodError, message: keyMark }), refused, repeatsSecret],
-    ["is no chat", reply(200, { id: "x" }), served, "chat reply"],
-    ["is a stream without an end", reply(200, "data: [DONE]\n", events), served, ""],
-    [
-      "is a stream of other events",
-      reply(200, "data: {}\n\ndata: [DONE]\n\n", events),
-      served,
-      "chunk reply",
-    ],
-    [
-      "is a stream that ends with an error",
-      reply(200, 'data: {"error":{}}\n\n', events),
-      served,
-      "",
-    ],
-    ["is no sound", reply(200, "text", { "content-type": "audio/wav" }), speech, "no WAV file"],
-  ])("that %s fails", (_what, wrong, expected, problem) => {
-    expect(checkReply(wrong, expected)).toStartWith(problem);
+  test.each<readonly [what: string, reply: WireReply, problem?: string]>([
+    ["is a 500 of the right shape", reply(500, { error: goodError }), "a 500"],
+    ["is a 502 of the right shape", reply(502, { error: goodError }), "a 502"],
+    ["is HTML", reply(400, html, { "content-type": "text/html" }), "an error that is not JSON"],
+    ["is HTML that calls itself JSON", reply(400, html), "error reply"],
+    ["has no code", withError(withoutCode)],
+    ["has no param", withError(withoutParam)],
+    ["has a code that is no text", withError({ ...goodError, code: null })],
+    ["has a message that is no text", withError({ ...goodError, message: 1 })],
+    ["has a fifth key", withError({ ...goodError, stack: "at line 1" })],
+    ["has a text for an error", withError("text")],
+    ["has more beside the error", reply(400, { error: goodError, more: 1 })],
+    ["blames another field", withError({ ...goodError, param: "nn" }), 'it blames "nn", not "m"'],
+    ["has no request id", withError(goodError, { "x-request-id": "" }), "no x-request-id"],
+    ["has a header that the request made up", withError(goodError, { "x-injected": "yes" })],
+    ["repeats a prompt", withError({ ...goodError, message: promptMark }), repeatsSecret],
+    ["repeats a key", withError({ ...goodError, message: keyMark }), repeatsSecret],
+  ])("that %s fails", (_what, wrong, problem = "") => {
+    expect(checkReply(wrong, refused)).toStartWith(problem);
+  });
+
+  test.each<readonly [kind: ReplyKind, what: string, reply: WireReply, problem?: string]>([
+    ["chat", "an error", withError(goodError), "400 where 200 is right"],
+    ["chat", "no chat", reply(200, { id: "x" }), "chat reply"],
+    ["chat", "a stream without an event", reply(200, "data: [DONE]\n", events)],
+    ["chat", "other events", reply(200, "data: {}\n\ndata: [DONE]\n\n", events), "chunk reply"],
+    ["chat", "a stream with an error", reply(200, 'data: {"error":{}}\n\n', events)],
+    ["completions", "other events", reply(200, "data: {}\n\ndata: [DONE]\n\n", events)],
+    ["completions", "an open stream", reply(200, "data: {}\n\n", events), "the stream has no end"],
+    ["responses", "no response", reply(200, { id: "x" }), "response reply"],
+    ["messages", "a stream without an event", reply(200, "\n\n", events)],
+    ["speech", "no sound", reply(200, "text", { "content-type": "audio/wav" }), "no WAV file"],
+  ])("of 200 for %s that is %s fails", (kind, _what, wrong, problem = "") => {
+    expect(checkReply(wrong, { reply: kind, statuses: [200] })).toStartWith(problem);
   });
 });
 
@@ -318,8 +295,10 @@ describe("schemathesis", () => {
     problemsOf({ report: { ...report, ...more }, code, wantedCases: 10_000 });
 
   test("has found nothing only when all was run, enough of it, and some of it served", () => {
+    const failures = [{ title: "Server error", operations: ["GET /models", "POST /x"] }];
     expect(problemsWith({})).toEqual([]);
     expect(problemsWith({}, 1)).toEqual(["schemathesis ended with 1"]);
+    expect(problemsWith({ failures }, 1)).toEqual(["Server error: GET /models, POST /x"]);
     expect(problemsOf({ report: undefined, code: 0, wantedCases: 1 })).toHaveLength(1);
     for (const more of [
       { complete: false },
@@ -330,11 +309,6 @@ describe("schemathesis", () => {
       { valid_rates: { "GET /models": { fuzzing: { accepted: 0 } } } },
     ])
       expect(problemsWith(more)).toHaveLength(1);
-  });
-
-  test("tells what it found, and where", () => {
-    const failures = [{ title: "Server error", operations: ["GET /models", "POST /x"] }];
-    expect(problemsWith({ failures }, 1)).toEqual(["Server error: GET /models, POST /x"]);
   });
 
   test("gets the document with the models that are there, and no other change of a request", async () => {
@@ -351,19 +325,23 @@ describe("schemathesis", () => {
   });
 });
 
+test.each<readonly [words: readonly string[], options: object]>([
+  [[], { cases: 100_000, schemathesisCases: 10_000, seed: 1, boundMs: 50, repeats: 3 }],
+  [["--seed", "7", "--case", "12"], { seed: 7, caseNumber: 12, only: "ours" }],
+  [["--case", "chat-marks-32kb"], { only: "stalls", stallCase: "chat-marks-32kb" }],
+  [["--only", "stalls", "--bound", "80"], { only: "stalls", stallCase: undefined, boundMs: 80 }],
+])("the command line %j is read", (words, options) => {
+  expect(fromCommandLine(words)).toMatchObject(options);
+});
+
 test("the command line is read strictly", () => {
-  expect(fromCommandLine([])).toMatchObject({ cases: 100_000, schemathesisCases: 10_000, seed: 1 });
-  expect(fromCommandLine(["--seed", "7", "--case", "12"])).toMatchObject({
-    seed: 7,
-    caseNumber: 12,
-    only: "ours",
-  });
   expect(fromCommandLine(["--help"])).toBeUndefined();
-  for (const words of [
+  for (const [option, value] of [
     ["--only", "theirs"],
     ["--cases", "many"],
     ["--cases", "-1"],
-    ["--nonsense"],
-  ])
-    expect(() => fromCommandLine(words)).toThrow();
+    ["--repeats", "0"],
+    ["--nonsense", ""],
+  ] as const)
+    expect(() => fromCommandLine([option, value])).toThrow();
 });

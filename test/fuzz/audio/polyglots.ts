@@ -124,7 +124,6 @@ const places: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
       return join(outer.subarray(0, data + 4), le32(inner.length), inner);
     },
     "samples, later": (outer, inner) => join(withStreamingSize(outer), inner),
-    behind: (outer, inner) => join(outer, inner),
   },
   mp3: {
     "the tag": (outer, inner) => join(id3(inner), outer),
@@ -132,7 +131,6 @@ const places: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
     "a second tag": (outer, inner) => join(id3(new Uint8Array(4)), id3(inner), outer),
     "in front": (outer, inner) => join(inner, outer),
     "its start in front": (outer, inner) => join(inner.subarray(0, 64), outer, inner),
-    behind: (outer, inner) => join(outer, inner),
     "an APE tag": (outer, inner) => join(outer, ape(inner)),
     "frames, from byte 4": (_, inner) => inMpegFrames(inner, 4),
     "frames, from byte 200": (_, inner) => inMpegFrames(inner, 200),
@@ -150,7 +148,6 @@ const places: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
     comments: flacBlock(4),
     picture: flacBlock(6),
     "an unknown block": flacBlock(9),
-    behind: (outer, inner) => join(outer, inner),
     "blocks of 8 samples": (outer, inner) => {
       const bytes = flacBlock(2)(outer, inner);
       bytes.set([0, 8], 8);
@@ -159,7 +156,6 @@ const places: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
   },
   ogg: {
     comments: inComments,
-    behind: (outer, inner) => join(outer, inner),
     "in front": (outer, inner) => join(id3(inner), outer),
     packets: oggPages(0),
     "a page that goes on": oggPages(1),
@@ -177,7 +173,6 @@ const places: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
     "a private box": (outer, inner) => join(outer, box("uuid", inner)),
     "an unknown box": (outer, inner) => join(outer, box("xtra", inner)),
     "more sound": (outer, inner) => join(outer, box("mdat", inner)),
-    behind: (outer, inner) => join(outer, inner),
     "in front": (outer, inner) => join(id3(inner), outer),
   },
   webm: {
@@ -187,7 +182,6 @@ const places: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
     attachments: inSegment("1941a469"),
     "an unknown element": inSegment("4444"),
     "the header": inEbmlHeader,
-    behind: (outer, inner) => join(outer, inner),
     "a packet": (outer, inner) =>
       join(outer, element("1f43b675", element("a3", Uint8Array.from([0x81, 0, 0, 0x80]), inner))),
   },
@@ -204,6 +198,7 @@ const kinds: Readonly<Record<string, string>> = { "3gp": "m4a", mp4: "m4a" };
 /** All places of one file for another one. */
 export function polyglotsOf(name: string, outer: Uint8Array, inner: Uint8Array): Polyglot[] {
   const extension = name.split(".").at(-1) ?? "";
-  const own = places[kinds[extension] ?? extension] ?? {};
+  const behind: Place = (own, other) => join(own, other);
+  const own = { ...places[kinds[extension] ?? extension], behind };
   return Object.entries(own).map(([place, make]) => ({ place, bytes: make(outer, inner) }));
 }

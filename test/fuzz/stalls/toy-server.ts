@@ -4,9 +4,9 @@ const server = Bun.serve({
   port: 0,
   async fetch(request) {
     const { pathname } = new URL(request.url);
-    if (pathname === "/waits-for-2-seconds") await Bun.sleep(2_000);
+    if (pathname === "/waits") await Bun.sleep(500);
     // Asleep, not busy: the result is then the same however busy the machine is.
-    if (pathname === "/blocks-for-2-seconds") Bun.sleepSync(2_000);
+    if (pathname === "/blocks") Bun.sleepSync(500);
     return new Response("ok");
   },
 });

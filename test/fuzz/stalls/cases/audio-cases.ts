@@ -15,7 +15,7 @@ import {
   webmOfEmptyLaces,
 } from "../../../fixtures/media/audio-bytes.ts";
 import { fixtureBytes } from "../../../fixtures/media/fixture.ts";
-import { casesOf, type StallCase, transcriptionRequest } from "./stall-case.ts";
+import { casesOf, renamed, type StallCase, transcriptionRequest } from "./stall-case.ts";
 
 const mebibyte = 2 ** 20;
 const mostBytes = 24 * mebibyte;
@@ -100,8 +100,9 @@ const attacks = "measure audio, before any hold (src/media/audio)";
 
 /** Audio that is dear to measure. */
 export const audioCases: readonly StallCase[] = [
-  ...Object.entries(files).flatMap(([name, toBytes]) =>
-    casesOf(attacks, { [`audio-${name}`]: () => transcriptionRequest(toBytes()) }),
+  ...casesOf(
+    attacks,
+    renamed("audio-", files, (toBytes) => () => transcriptionRequest(toBytes())),
   ),
   ...casesOf(
     attacks,

@@ -4,6 +4,7 @@ import {
   fill,
   largestBytes,
   list,
+  renamed,
   repliesTo,
   type StallCase,
   type StallRequest,
@@ -29,10 +30,9 @@ const raw = (dialect: Dialect, text: string, model = askedModel): StallRequest =
 
 /** Requests of one dialect by name, each with a piece of JSON. */
 const asked = (dialect: Dialect, texts: Readonly<Record<string, () => string>>) =>
-  Object.entries(texts).flatMap(([name, text]) =>
-    casesOf(`reader of requests (src/wire/v1/${dialect})`, {
-      [`${dialect}-${name}`]: () => raw(dialect, text()),
-    }),
+  casesOf(
+    `reader of requests (src/wire/v1/${dialect})`,
+    renamed(`${dialect}-`, texts, (text) => () => raw(dialect, text())),
   );
 
 const toolUse =
@@ -73,10 +73,16 @@ const inTurn = (blocks: string) => `"messages":[${user},${assistant(blocks)},${u
 const inInput = (items: string) => `"input":[${items},${saidY},${user}]`;
 const inContent = (content: string) => `"messages":[{"role":"user","content":${content}}]`;
 
-const heavyCases = Object.entries(heavyStrings).flatMap(([name, opaque]) => [
-  ...asked("responses", { [`encrypted-${name}`]: () => inInput(reasoning(opaque())) }),
-  ...asked("messages", { [`signature-${name}`]: () => inTurn(thinking(opaque())) }),
-]);
+const heavyCases = [
+  ...asked(
+    "responses",
+    renamed("encrypted-", heavyStrings, (opaque) => () => inInput(reasoning(opaque()))),
+  ),
+  ...asked(
+    "messages",
+    renamed("signature-", heavyStrings, (opaque) => () => inTurn(thinking(opaque()))),
+  ),
+];
 
 /** Several that are together as much as is read of one request. */
 const sharedCases = Object.entries({
@@ -198,10 +204,10 @@ const replies = (["responses", "messages"] as const).flatMap((dialect): readonly
   const streamed = () => raw(dialect, question, model);
   const whole = () => raw(dialect, question.replace(',"stream":true', ""), model);
   return [
-    ...Object.entries(streams).flatMap(([name, body]) =>
-      repliesTo(streamed, "reader of native streams (src/providers)", {
-        [`${dialect}-native-stream-${name}`]: () => eventsReply(body()),
-      }),
+    ...repliesTo(
+      streamed,
+      "reader of native streams (src/providers)",
+      renamed(`${dialect}-native-stream-`, streams, (body) => () => eventsReply(body())),
     ),
     ...repliesTo(whole, "reader of native replies (src/providers)", {
       [`${dialect}-native-answer-nested-10mb`]: () => rawReply({ body: ["[".repeat(10_000_000)] }),
@@ -241,13 +247,11 @@ const deltas: Readonly<Record<string, () => readonly object[]>> = {
   "20000-citations": () => many(20_000, () => ({ annotations: [citation] })),
 };
 const translated = (["responses", "messages"] as const).flatMap((dialect) =>
-  Object.entries(deltas).flatMap(([name, made]) =>
-    repliesTo(
-      // The last of two fields of one name counts.
-      () => raw(dialect, `${natives[dialect].question},${caps[dialect]}`),
-      `writer of events (src/wire/v1/${dialect})`,
-      { [`${dialect}-stream-of-${name}`]: () => chatStreamReply(made()) },
-    ),
+  repliesTo(
+    // The last of two fields of one name counts.
+    () => raw(dialect, `${natives[dialect].question},${caps[dialect]}`),
+    `writer of events (src/wire/v1/${dialect})`,
+    renamed(`${dialect}-stream-of-`, deltas, (made) => () => chatStreamReply(made())),
   ),
 );
 
@@ -286,17 +290,16 @@ const stored: Readonly<Record<string, () => readonly string[]>> = {
   ],
   "event-of-1mb-of-ids": () => [manyIds(), completed([])],
 };
-const storedCases = Object.entries(stored).flatMap(([name, events]) =>
-  repliesTo(
-    () => ({
-      path: "/v1/responses",
-      body: Buffer.from(`{"model":"${responsesModel}","input":"Hi","stream":true}`),
-    }),
-    "ids of stored items (src/wire/v1/responses/stored-ids.ts)",
-    {
-      [`responses-stored-stream-${name}`]: () =>
-        eventsReply([natives.responses.start, ...events()]),
-    },
+const storedCases = repliesTo(
+  () => ({
+    path: "/v1/responses",
+    body: Buffer.from(`{"model":"${responsesModel}","input":"Hi","stream":true}`),
+  }),
+  "ids of stored items (src/wire/v1/responses/stored-ids.ts)",
+  renamed(
+    "responses-stored-stream-",
+    stored,
+    (events) => () => eventsReply([natives.responses.start, ...events()]),
   ),
 );
 

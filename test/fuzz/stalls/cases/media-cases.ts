@@ -6,6 +6,7 @@ import {
   fill,
   largestBytes,
   mediaRequest,
+  renamed,
   type StallCase,
 } from "./stall-case.ts";
 import { vectorsReply } from "./upstream-bytes.ts";
@@ -31,29 +32,28 @@ const dataUri = (type: string, content: string) => `data:${type};base64,${conten
 const large = "whole path of a large body";
 
 const images: Readonly<Record<string, () => string>> = {
-  "image-png-of-huge-dimensions": () => image("png", hugePng()),
-  "image-jpeg-of-many-segments-23mb": () =>
+  "png-of-huge-dimensions": () => image("png", hugePng()),
+  "jpeg-of-many-segments-23mb": () =>
     image("jpeg", Buffer.concat([jpegStart, Buffer.alloc(23_000_000, segment)])),
-  "image-jpeg-of-fill-bytes-23mb": () =>
+  "jpeg-of-fill-bytes-23mb": () =>
     image("jpeg", Buffer.concat([jpegStart, Buffer.alloc(23_000_000, 0xff)])),
-  "image-base64-31mb": () => dataUri("image/png", base64Of(largestBytes)),
-  "image-base64-31mb-with-junk-at-its-end": () =>
-    dataUri("image/png", `${base64Of(largestBytes)}!`),
-  "image-no-comma-31mb": () => `data:image/png${fill(";a=b", largestBytes)}`,
-  "image-many-parameters": () => dataUri(`image/png${";a=b".repeat(60)}`, "QUJD"),
-  "image-padding-31mb": () => dataUri("image/png", `QUJD${"=".repeat(largestBytes)}`),
+  "base64-31mb": () => dataUri("image/png", base64Of(largestBytes)),
+  "base64-31mb-with-junk-at-its-end": () => dataUri("image/png", `${base64Of(largestBytes)}!`),
+  "no-comma-31mb": () => `data:image/png${fill(";a=b", largestBytes)}`,
+  "many-parameters": () => dataUri(`image/png${";a=b".repeat(60)}`, "QUJD"),
+  "padding-31mb": () => dataUri("image/png", `QUJD${"=".repeat(largestBytes)}`),
 };
 const videos: Readonly<Record<string, () => Uint8Array>> = {
-  "video-webm-of-4000-frames": () => webm({ clusters: 1, framesPerCluster: 4_000 }),
-  "video-webm-of-4000-clusters": () => webm({ clusters: 4_000, framesPerCluster: 1 }),
-  "video-webm-of-20000-frames": () => webm({ clusters: 1, framesPerCluster: 20_000 }),
-  "video-webm-of-10000-clusters": () => webm({ clusters: 10_000, framesPerCluster: 1 }),
-  "video-webm-of-8-tracks": () => webm({ clusters: 60, framesPerCluster: 400, tracks: 8 }),
-  "video-mp4-of-4000-frames": () => mp4(4_000),
-  "video-mp4-of-6000-frames": () => mp4(6_000),
-  "video-mp4-of-tiny-boxes": () => mp4OfTinyBoxes(mostVideoBytes),
-  "video-mp4-of-deep-boxes": () => mp4OfDeepBoxes(mostVideoBytes),
-  "video-webm-of-tiny-elements": () =>
+  "webm-of-4000-frames": () => webm({ clusters: 1, framesPerCluster: 4_000 }),
+  "webm-of-4000-clusters": () => webm({ clusters: 4_000, framesPerCluster: 1 }),
+  "webm-of-20000-frames": () => webm({ clusters: 1, framesPerCluster: 20_000 }),
+  "webm-of-10000-clusters": () => webm({ clusters: 10_000, framesPerCluster: 1 }),
+  "webm-of-8-tracks": () => webm({ clusters: 60, framesPerCluster: 400, tracks: 8 }),
+  "mp4-of-4000-frames": () => mp4(4_000),
+  "mp4-of-6000-frames": () => mp4(6_000),
+  "mp4-of-tiny-boxes": () => mp4OfTinyBoxes(mostVideoBytes),
+  "mp4-of-deep-boxes": () => mp4OfDeepBoxes(mostVideoBytes),
+  "webm-of-tiny-elements": () =>
     Buffer.concat([
       Buffer.from("1a45dfa31004aff0", "hex"),
       Buffer.alloc(mostVideoBytes - 8, Buffer.from("ec80", "hex")),
@@ -65,10 +65,9 @@ const largePng = () =>
   image("png", Buffer.concat([fixtureBytes("tiny.png"), Buffer.alloc(2_800_000, 7)]));
 
 export const mediaCases: readonly StallCase[] = [
-  ...Object.entries(images).flatMap(([name, toUri]) =>
-    casesOf("look at an image (src/media/image.ts, data-uri.ts)", {
-      [name]: () => mediaRequest(toUri()),
-    }),
+  ...casesOf(
+    "look at an image (src/media/image.ts, data-uri.ts)",
+    renamed("image-", images, (toUri) => () => mediaRequest(toUri())),
   ),
   ...casesOf("measuring and writing of a file in a chat (src/call/chat-size.ts)", {
     "file-of-31mb-application-pdf": fileOf("application/pdf"),
@@ -85,8 +84,9 @@ export const mediaCases: readonly StallCase[] = [
       return chatRequest([{ type: "image_url", image_url: { url } }]);
     },
   }),
-  ...Object.entries(videos).flatMap(([name, toBytes]) =>
-    casesOf("look at a video (src/media)", { [name]: () => mediaRequest(video(toBytes())) }),
+  ...casesOf(
+    "look at a video (src/media)",
+    renamed("video-", videos, (toBytes) => () => mediaRequest(video(toBytes()))),
   ),
   ...casesOf("size of a video, before it is decoded", {
     "video-31mb-of-base64": () =>

@@ -1,4 +1,4 @@
-import { casesOf, fill, keys, platformRequest, type StallCase } from "./stall-case.ts";
+import { casesOf, fill, keys, platformRequest, renamed, type StallCase } from "./stall-case.ts";
 
 /** Names, filters and bodies at the platform's API: 2 MB is the most that it takes. */
 const mostBytes = 2_000_000;
@@ -15,12 +15,7 @@ const emailed = (email: () => string, password: () => string = () => "x") =>
 const named = (path: string, names: Readonly<Record<string, string>>) =>
   casesOf(
     `check of names (${path})`,
-    Object.fromEntries(
-      Object.entries(names).map(([name, text]) => [
-        name,
-        () => platformRequest(path, JSON.stringify({ name: text })),
-      ]),
-    ),
+    renamed("platform-", names, (name) => () => platformRequest(path, JSON.stringify({ name }))),
   );
 
 const form = (name: string, sizeBytes: number, times: number) =>
@@ -72,12 +67,12 @@ export const platformCases: readonly StallCase[] = [
   ...form("platform-form-1000000-fields", mostBytes, 1),
   ...form("platform-form-8000-fields", 16_000, 50),
   ...named("/api/accounts", {
-    "platform-account-name-of-marks-1mb": fill(marks, 1_000_000),
-    "platform-account-name-of-letters-1mb": "a".repeat(1_000_000),
+    "account-name-of-marks-1mb": fill(marks, 1_000_000),
+    "account-name-of-letters-1mb": "a".repeat(1_000_000),
   }),
   ...named("/api/accounts/:account/keys", {
-    "platform-key-name-of-marks-1mb": fill(marks, 1_000_000),
-    "platform-key-name-of-spaces-1mb": " ".repeat(1_000_000),
+    "key-name-of-marks-1mb": fill(marks, 1_000_000),
+    "key-name-of-spaces-1mb": " ".repeat(1_000_000),
   }),
   ...casesOf("base_url of a provider", {
     "platform-base-url-of-2000-slashes": () => {

@@ -82,6 +82,14 @@ export function casesOf(
   }));
 }
 
+/** The same names in front of which stands another, with what is made of each value. */
+export const renamed = <From, To>(
+  prefix: string,
+  from: Readonly<Record<string, From>>,
+  make: (value: From) => To,
+): Readonly<Record<string, To>> =>
+  Object.fromEntries(Object.entries(from).map(([name, value]) => [prefix + name, make(value)]));
+
 /** The same request with replies that attack the same, by name. */
 export function repliesTo(
   request: Making,

@@ -8,6 +8,7 @@ import {
   list,
   nested,
   rawChat,
+  renamed,
   repliesTo,
   type StallCase,
 } from "./stall-case.ts";
@@ -61,17 +62,14 @@ const fields: Readonly<Record<string, () => string>> = {
 /** The same requests to the model of each vendor. */
 const requests = (["gemini", "anthropic"] as const).flatMap((vendor) => {
   const model = vendorModels[vendor];
-  const all = [
-    ...Object.entries(contents).map(
-      ([name, content]) => [name, () => chatRequest(content(), { model })] as const,
-    ),
-    ...Object.entries(fields).map(
-      ([name, raw]) => [name, () => rawChat(`"model":"${model}",${raw()}`)] as const,
-    ),
-  ].map(([name, request]) => [`${vendor}-${name}`, request] as const);
-  return casesOf(`translation of requests (src/providers, ${vendor})`, Object.fromEntries(all), {
-    reply: good[vendor],
-  });
+  return casesOf(
+    `translation of requests (src/providers, ${vendor})`,
+    {
+      ...renamed(`${vendor}-`, contents, (content) => () => chatRequest(content(), { model })),
+      ...renamed(`${vendor}-`, fields, (raw) => () => rawChat(`"model":"${model}",${raw()}`)),
+    },
+    { reply: good[vendor] },
+  );
 });
 
 const streamed = (vendor: Vendor) => () =>

@@ -93,9 +93,7 @@ function told({ ours, schemathesis, audio, stalls, strays }: Results): string {
   if (ours !== undefined)
     lines.push(
       `ours: ${ours.casesRun} cases (${ours.distinct} distinct), ${ours.requests} requests, ${ours.problems.length} problems`,
-      `  replies: ${Object.entries(ours.statuses)
-        .map(([status, count]) => `${count} × ${status}`)
-        .join(", ")}`,
+      `  replies by status: ${counted(ours.statuses)}`,
       `  refused by the HTTP parser or cut off: ${ours.refusedBelow} cases`,
       `  slowest: ${Math.round(ours.slowestMs)} ms (case ${ours.slowestCase})`,
       `  memory: ${megabytes(ours.residentBytesAtStart)} at the start, ${megabytes(ours.residentBytesAtEnd)} at the end`,
@@ -104,22 +102,16 @@ function told({ ours, schemathesis, audio, stalls, strays }: Results): string {
   if (schemathesis !== undefined)
     lines.push(
       `schemathesis ${schemathesis.version}: ${schemathesis.casesRun} cases over ${schemathesis.operations} operations, ${schemathesis.problems.length} problems`,
-      `  valid and served: ${Object.entries(schemathesis.accepted)
-        .map(([operation, count]) => `${operation} ${count}`)
-        .join(", ")}`,
+      `  valid and served: ${counted(schemathesis.accepted)}`,
       `  memory: ${megabytes(schemathesis.residentBytesAtEnd)} at the end`,
       ...schemathesis.problems.map((problem) => `  ✗ ${problem}`),
     );
   if (audio !== undefined)
     lines.push(
       `audio: ${audio.corpus} files of encoders, ${audio.polyglots} polyglots, ${audio.attacks} packed M4A files, ${audio.mutants} mutants, ${audio.problems.length} problems`,
-      `  accepted and played: ${audio.accepted}; ${Object.entries(audio.played)
-        .map(([decoder, count]) => `${decoder} ${count}`)
-        .join(", ")}`,
+      `  accepted and played: ${audio.accepted}; ${counted(audio.played)}`,
       `  played by billed seconds, at most: ${audio.worst.ratio.toFixed(3)}, ${audio.worst.name}`,
-      `  ${Object.entries(audio.versions)
-        .map((version) => version.join(" "))
-        .join(", ")}`,
+      `  ${counted(audio.versions)}`,
       ...audio.problems.map((problem) => `  ✗ ${problem}`),
     );
   if (stalls !== undefined) lines.push(...stallTable(stalls));
@@ -132,6 +124,12 @@ function told({ ours, schemathesis, audio, stalls, strays }: Results): string {
       ...strays.problems.map((problem) => `  ✗ ${problem}`),
     );
   return `${lines.join("\n")}\n`;
+}
+
+function counted(counts: Readonly<Record<string, number | string>>): string {
+  return Object.entries(counts)
+    .map((entry) => entry.join(": "))
+    .join(", ");
 }
 
 function megabytes(bytes: number): string {

@@ -3,7 +3,7 @@
  * OpenAI, Gemini's compatible face, vLLM, llama.cpp and TGI; ids, texts and counts are made up.
  */
 
-export { eventReply, httpChunk, httpReply, jsonReply, type Recording } from "./http/reply.ts";
+export { httpChunk, httpReply, jsonReply, type Recording } from "./http/reply.ts";
 export {
   CHAT_USAGE,
   chatAnswers,

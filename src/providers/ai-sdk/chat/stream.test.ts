@@ -44,7 +44,9 @@ test("an event that the vendor has added since is passed over", async () => {
 
 test("an event that is larger than 4 MiB ends the call", async () => {
   const words = "a".repeat(64 * 1024);
-  anthropic.upstream.replyOnce(eventReply([...events.slice(0, 2), "data: ", ...Array(65).fill(words)]));
+  anthropic.upstream.replyOnce(
+    eventReply([...events.slice(0, 2), "data: ", ...Array(65).fill(words)]),
+  );
   const error = await apiErrorOf(anthropic.hear(call));
   expect([error.code, error.detail]).toEqual([
     "upstream_error",
@@ -108,7 +110,9 @@ test("a long answer may be longer than what may be kept of it at a time", async 
   const text = "long ".repeat(100_000);
   const pieces = Array<string>(40).fill(text);
   const blocks = [{ type: "text", text: pieces.join(""), pieces }] as const;
-  anthropic.upstream.replyOnce(eventReply(anthropicEvents({ blocks, stopReason: "end_turn", usage })));
+  anthropic.upstream.replyOnce(
+    eventReply(anthropicEvents({ blocks, stopReason: "end_turn", usage })),
+  );
   const parts = await anthropic.hear(call);
   const said = parts.filter(({ type }) => type === "text-delta");
   expect(said).toHaveLength(40);

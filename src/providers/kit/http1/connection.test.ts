@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type Framing, httpReply } from "../../../../test/fake/http/reply.ts";
 import { startAnswering } from "../../../../test/fake/raw-server.ts";
-import type { Reply } from "../../../../test/fake/script.ts";
-import { byteByByte, inPieces } from "../../../../test/fake/script.ts";
+import { inPieces, type Reply } from "../../../../test/fake/script.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../../../test/fake/upstream.ts";
 import { failureOf } from "../../../../test/providers/failure-of.ts";
 import { CallSignal } from "../../../call/signal.ts";
@@ -65,11 +64,6 @@ for (const framing of framings)
         upstream.replyOnce(inPieces(recording, [at]));
         expect(await heard()).toEqual(whole);
       }
-    });
-
-    test("is the same byte by byte", async () => {
-      upstream.replyOnce(byteByByte(recording));
-      expect(await heard()).toEqual(whole);
     });
 
     test("is the same behind interim replies, wherever they are cut", async () => {

@@ -2,23 +2,20 @@ import { describe, expect, test } from "bun:test";
 import type { Json, JsonObject } from "../../../call/chat.ts";
 import { ToolPieces, toWholeCalls } from "./tool-pieces.ts";
 
+interface ToolPiece {
+  readonly index: number;
+  readonly id?: string;
+  readonly type?: string;
+  readonly function: { readonly name?: string; readonly arguments?: string };
+}
+
 /** What a client makes of the pieces: it joins everything by index. */
 function joined(batches: readonly (readonly Json[])[]): readonly string[] {
   const tools = new ToolPieces("made-up-");
   const calls: Record<number, { id: string; type: string; name: string; arguments: string }> = {};
   for (const batch of batches)
     for (const piece of tools.take(batch)) {
-      const {
-        index,
-        id = "",
-        type = "",
-        function: called,
-      } = piece as unknown as {
-        readonly index: number;
-        readonly id?: string;
-        readonly type?: string;
-        readonly function: { readonly name?: string; readonly arguments?: string };
-      };
+      const { index, id = "", type = "", function: called } = piece as unknown as ToolPiece;
       const call = (calls[index] ??= { id: "", type: "", name: "", arguments: "" });
       call.id += id;
       call.type += type;
@@ -30,22 +27,14 @@ function joined(batches: readonly (readonly Json[])[]): readonly string[] {
   );
 }
 
-const piece = (fields: {
-  readonly index?: number;
-  readonly id?: Json;
-  readonly name?: Json;
-  readonly text?: Json;
-}): JsonObject => {
-  const { name, text, ...rest } = fields;
-  return {
-    ...rest,
-    ...(fields.id === undefined ? {} : { type: "function" }),
-    function: {
-      ...(name === undefined ? {} : { name }),
-      ...(text === undefined ? {} : { arguments: text }),
-    },
-  };
-};
+const piece = ({ name, text, ...rest }: JsonObject): JsonObject => ({
+  ...rest,
+  ...(rest["id"] === undefined ? {} : { type: "function" }),
+  function: {
+    ...(name === undefined ? {} : { name }),
+    ...(text === undefined ? {} : { arguments: text }),
+  },
+});
 
 const two = ["0 a function f({1})", "1 b function g({2})"];
 

@@ -1,3 +1,4 @@
+import { afterEach, beforeEach } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,6 +30,7 @@ import type { Store } from "../../src/store/store.ts";
 import { cheapPasswords } from "./cheap-passwords.ts";
 import { copyEmptyDatabase } from "./empty-database.ts";
 import { noExports } from "./no-exports.ts";
+import { later } from "./use-platform.ts";
 
 /** The operations on a real store, as a running server has them or as a command that opened it. */
 export interface OperationsHome {
@@ -56,6 +58,17 @@ export interface OperationsHome {
   /** Writes a receipt as the gateway would; it is counted in the sums, which are not flushed. */
   receive(receipt: Partial<Receipt> & Pick<Receipt, "accountId" | "keyId">): Promise<void>;
   remove(): Promise<void>;
+}
+
+/** A home of its own for each test of a file; it can be named before. */
+export function useOperations(prepare: (home: OperationsHome) => Promise<void>): OperationsHome {
+  const held: { home?: OperationsHome } = {};
+  beforeEach(async () => {
+    held.home = await openOperations();
+    await prepare(held.home);
+  });
+  afterEach(() => held.home?.remove());
+  return later(() => held.home, "home");
 }
 
 export async function openOperations(): Promise<OperationsHome> {
@@ -169,7 +182,6 @@ const emptyReceipt: Omit<Receipt, "id" | "accountId" | "keyId"> = {
   durationMs: 1,
 };
 
-/** What an operation was refused with. */
 /** For operations whose sums a thread reads, as in a running server. */
 export async function withReports<T>(
   home: OperationsHome,
@@ -193,6 +205,7 @@ function serverDependencies(
   return { ...store, clock, takeEffect, money };
 }
 
+/** What an operation was refused with. */
 export async function problemOf(
   work: Promise<unknown>,
 ): Promise<Pick<Problem, "code" | "message" | "field">> {

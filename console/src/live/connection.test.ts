@@ -4,7 +4,6 @@ import { Connection } from "./connection.ts";
 /** A platform that can be stopped, and a clock that is moved by hand. */
 function home() {
   let isRunning = true;
-  let isOnline = true;
   let build = "one";
   let probes = 0;
   const waiting: { action: () => void; ms: number }[] = [];
@@ -15,7 +14,7 @@ function home() {
       if (!isRunning) throw new TypeError("refused");
       return answer();
     },
-    isOnline: () => isOnline,
+    isOnline: () => true,
     ownBuild: () => "one",
     later: (action, ms) => waiting.push({ action, ms }),
   });
@@ -31,9 +30,6 @@ function home() {
     start: (as = build) => {
       isRunning = true;
       build = as;
-    },
-    setOnline: (is: boolean) => {
-      isOnline = is;
     },
     probes: () => probes,
     waits: () => waiting.map(({ ms }) => ms),
@@ -74,21 +70,6 @@ test("concurrent checks share one probe", async () => {
   const { connection, probes } = home();
   await Promise.all([connection.check(), connection.check(), connection.check()]);
   expect(probes()).toBe(1);
-});
-
-test("the browser's own word that it is offline counts at once", async () => {
-  const { connection, states, setOnline, stop, start, pass } = home();
-  stop();
-  setOnline(false);
-  connection.lost();
-  expect(connection.state).toBe("offline");
-  await pass();
-  setOnline(true);
-  await connection.check();
-  expect(connection.state).toBe("unreachable");
-  start();
-  await connection.check();
-  expect(states).toEqual(["offline", "unreachable", "connected"]);
 });
 
 test("another build is offered, and not when a proxy answers for the platform", async () => {

@@ -1,9 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import {
-  type OperationsHome,
-  openOperations,
-  problemOf,
-} from "../../../test/setup/operations-home.ts";
+import { describe, expect, test } from "bun:test";
+import { problemOf, useOperations } from "../../../test/setup/operations-home.ts";
 import { auditOf } from "../../../test/store/audit-sample.ts";
 import { newId } from "../../base/ids.ts";
 import { Hold } from "../../ledger/purse.ts";
@@ -12,13 +8,10 @@ import type { EntryKind } from "../../ledger/store.ts";
 
 const usd = 1_000_000_000n;
 
-let home: OperationsHome;
 let account: string;
-beforeEach(async () => {
-  home = await openOperations();
-  account = (await home.operations.accounts.create({ name: "acme" })).id;
+const home = useOperations(async ({ operations }) => {
+  account = (await operations.accounts.create({ name: "acme" })).id;
 });
-afterEach(() => home.remove());
 
 const enter = (kind: EntryKind, amount: string, reference?: string) =>
   home.operations.entries.add({

@@ -1,9 +1,5 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import {
-  type OperationsHome,
-  openOperations,
-  withReports,
-} from "../../../test/setup/operations-home.ts";
+import { expect, test } from "bun:test";
+import { useOperations, withReports } from "../../../test/setup/operations-home.ts";
 import { toUsd } from "../../base/money.ts";
 import { billingOperations } from "./operations.ts";
 import type { BillingView } from "./schemas.ts";
@@ -11,14 +7,11 @@ import type { BillingView } from "./schemas.ts";
 const usd = 1_000_000_000n;
 const berlin = "Europe/Berlin";
 
-let home: OperationsHome;
 let account: string;
-beforeEach(async () => {
-  home = await openOperations();
-  at("2027-01-10T09:00:00Z");
-  account = (await home.operations.accounts.create({ name: "acme" })).id;
+const home = useOperations(async ({ operations, clock }) => {
+  clock.ms = Date.parse("2027-01-10T09:00:00Z");
+  account = (await operations.accounts.create({ name: "acme" })).id;
 });
-afterEach(() => home.remove());
 
 const at = (moment: string) => {
   home.clock.ms = Date.parse(moment);

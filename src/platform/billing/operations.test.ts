@@ -1,23 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import {
-  type OperationsHome,
-  openOperations,
-  problemOf,
-  withReports,
-} from "../../../test/setup/operations-home.ts";
+import { describe, expect, test } from "bun:test";
+import { problemOf, useOperations, withReports } from "../../../test/setup/operations-home.ts";
 import { fromUsd, toUsd } from "../../base/money.ts";
 import { type BillingOperations, billingOperations } from "./operations.ts";
 import type { BillingView } from "./schemas.ts";
 
-let home: OperationsHome;
 let account: string;
-
-beforeEach(async () => {
-  home = await openOperations();
-  at("2027-01-10T09:00:00Z");
-  account = (await home.operations.accounts.create({ name: "acme" })).id;
+const home = useOperations(async ({ operations, clock }) => {
+  clock.ms = Date.parse("2027-01-10T09:00:00Z");
+  account = (await operations.accounts.create({ name: "acme" })).id;
 });
-afterEach(() => home.remove());
 
 const at = (moment: string) => {
   home.clock.ms = Date.parse(moment);

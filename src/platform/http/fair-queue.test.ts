@@ -35,25 +35,6 @@ test("one asker has so many at work, the others wait in their order, and none is
   expect(await Promise.all(all.slice(2))).toEqual(["c", "d", "e"]);
 });
 
-test("more than the line has room for is refused in words, and later is let in again", async () => {
-  const { begun, ask, answer } = openQueue();
-  const all = ["a", "b", "c", "d", "e"].map((question) => ask("ada", question));
-  await expect(ask("ada", "f")).rejects.toThrow("Too many reports are running");
-  for (const question of ["a", "b", "c", "d", "e"]) answer(question);
-  await Promise.all(all);
-  const later = ["g", "h", "i"].map((question) => ask("ada", question));
-  expect(begun.slice(5)).toEqual(["g", "h"]);
-  for (const question of ["g", "h", "i"]) answer(question);
-  expect(await Promise.all(later)).toEqual(["g", "h", "i"]);
-});
-
-test("who asks for much keeps nobody else waiting", () => {
-  const { begun, ask } = openQueue();
-  for (const question of ["a", "b", "c", "d", "e"]) void ask("ada", question);
-  void ask("bob", "of bob");
-  expect(begun).toEqual(["a", "b", "of bob"]);
-});
-
 test("who comes as a place becomes free does not push in before who waits", async () => {
   const { begun, ask, answer } = openQueue({ maxRunning: 1, maxWaiting: 3 });
   const first = ask("ada", "a");

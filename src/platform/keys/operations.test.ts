@@ -1,20 +1,12 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import {
-  type OperationsHome,
-  openOperations,
-  problemOf,
-} from "../../../test/setup/operations-home.ts";
+import { describe, expect, test } from "bun:test";
+import { problemOf, useOperations } from "../../../test/setup/operations-home.ts";
 import { KeyDirectory } from "../../keys/directory.ts";
 import { createSecrets } from "../../secrets/secrets.ts";
 
-let home: OperationsHome;
 let account: string;
-
-beforeEach(async () => {
-  home = await openOperations();
-  account = (await home.operations.accounts.create({ name: "acme" })).id;
+const home = useOperations(async ({ operations }) => {
+  account = (await operations.accounts.create({ name: "acme" })).id;
 });
-afterEach(() => home.remove());
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;

@@ -1,45 +1,23 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import {
-  type OperationsHome,
-  openOperations,
-  problemOf,
-  withReports,
-} from "../../../test/setup/operations-home.ts";
+import { expect, test } from "bun:test";
+import { modelSample } from "../../../test/setup/model-sample.ts";
+import { problemOf, useOperations, withReports } from "../../../test/setup/operations-home.ts";
 import { auditOf } from "../../../test/store/audit-sample.ts";
 import { Mutex } from "../../base/mutex.ts";
 import { modelOperations } from "./lifecycle.ts";
 
-let home: OperationsHome;
 let account: string;
-
-beforeEach(async () => {
-  home = await openOperations();
-  account = (await home.operations.accounts.create({ name: "acme" })).id;
-  const model = (id: string) => ({
-    id,
-    endpoint: "chat" as const,
-    input: "text" as const,
-    ownedBy: "svc",
-    createdAtMs: 1,
-    prices: [],
-    routes: [{ provider: "engine", model: id, weight: 1 }],
-    lifecycle: {},
-  });
-  await home.store.catalog.write(
-    {
-      atMs: 1,
-      saveModels: [model("old"), model("new")],
-      addPrices: ["old", "new"].map((modelId) => ({
-        modelId,
-        effectiveAtMs: 1,
-        createdAtMs: 1,
-        price: { input: 1n, output: 1n },
-      })),
-    },
-    auditOf(),
-  );
+const home = useOperations(async ({ operations, store }) => {
+  account = (await operations.accounts.create({ name: "acme" })).id;
+  const ids = ["old", "new"];
+  const price = { input: 1n, output: 1n };
+  const routes = [{ provider: "engine", model: "m", weight: 1 }];
+  const write = {
+    atMs: 1,
+    saveModels: ids.map((id) => modelSample({ id, createdAtMs: 1, routes })),
+    addPrices: ids.map((modelId) => ({ modelId, effectiveAtMs: 1, createdAtMs: 1, price })),
+  };
+  await store.catalog.write(write, auditOf());
 });
-afterEach(() => home.remove());
 
 const deprecate = (id: string) =>
   home.operations.models.deprecate({ id, retires: "2999-01-31", replacement: "new" });

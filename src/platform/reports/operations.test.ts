@@ -1,21 +1,18 @@
 import { Database } from "bun:sqlite";
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   type OperationsHome,
-  openOperations,
   problemOf,
+  useOperations,
 } from "../../../test/setup/operations-home.ts";
 import { Hold } from "../../ledger/purse.ts";
 import type { MarginRow } from "./schemas.ts";
 
-let home: OperationsHome;
 let acme: string;
-beforeEach(async () => {
-  home = await openOperations();
-  acme = (await home.operations.accounts.create({ name: "acme" })).id;
-  await home.operations.entries.add({ account: acme, kind: "credit", usd: "100" });
+const home = useOperations(async ({ operations }) => {
+  acme = (await operations.accounts.create({ name: "acme" })).id;
+  await operations.entries.add({ account: acme, kind: "credit", usd: "100" });
 });
-afterEach(() => home.remove());
 
 /** A receipt at a moment. */
 async function at(

@@ -115,26 +115,18 @@ describe("members", () => {
     expect(await searchOwn("unpriced")).toEqual([]);
   });
 
-  test("find a request by its id only in their own account", async () => {
+  test("find a request and a rejected call by their ids, only in their own account", async () => {
     expect(kindsOf(await searchOwn(requestId))).toEqual([`request ${requestId}`]);
-    const stranger = await joinMember(gateway, operator, { account: other, role: "owner" });
-    const { body } = await stranger.ask("GET /api/accounts/:account/search", {
-      params: { account: other },
-      query: { q: requestId },
-    });
-    expect(body.results).toEqual([]);
-  });
-
-  test("find a rejected call by its id, only in their own account", async () => {
     const expected = { kind: "rejection", id: rejectedId, detail: "403 model_not_allowed" };
     expect(await searchOwn(rejectedId)).toMatchObject([expected]);
     expect(await searchAll(rejectedId)).toMatchObject([{ ...expected, account: { id: account } }]);
     const stranger = await joinMember(gateway, operator, { account: other, role: "owner" });
-    const { body } = await stranger.ask("GET /api/accounts/:account/search", {
-      params: { account: other },
-      query: { q: rejectedId },
-    });
-    expect(body.results).toEqual([]);
+    const params = { account: other };
+    for (const q of [requestId, rejectedId]) {
+      const asked = { params, query: { q } };
+      const { body } = await stranger.ask("GET /api/accounts/:account/search", asked);
+      expect(body.results).toEqual([]);
+    }
   });
 });
 

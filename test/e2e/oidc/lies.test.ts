@@ -72,6 +72,7 @@ describe("a provider that lies lets nobody in, and one sentence says what is wro
     ["a signature with another key", () => ({ signedBy: "foreign" }), "is not valid"],
     ["no subject", () => ({ omit: ["sub"] }), "is not valid"],
     ["an unverified address", () => ({ claims: { email_verified: false } }), "is verified"],
+    ["an address that may be verified", () => ({ omit: ["email_verified"] }), "is verified"],
     ["no address", () => ({ omit: ["email"] }), "did not send your email address"],
     ["no groups", () => ({ omit: ["groups"] }), "none of your groups"],
     ["groups left out", () => ({ omit: ["groups"], claims: elsewhere }), "too many"],

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { chatAnswers } from "../../../test/fake/recordings.ts";
 import { hello } from "../../../test/setup/money-home.ts";
-import { join, joinMember, machine } from "../../../test/setup/platform-home.ts";
+import { join, joinMember, machine, refusal } from "../../../test/setup/platform-home.ts";
 import { usePlatform } from "../../../test/setup/use-platform.ts";
 
 const { gateway, operator } = usePlatform({ isShared: true, reply: chatAnswers.plain() });
@@ -22,17 +22,14 @@ const namesOf = async () => {
 };
 
 test("an account is created with limits, a first credit and a link that makes its owner", async () => {
-  const {
-    owner_link: link,
-    owner_link_note: note,
-    ...account
-  } = await newAccount({
+  const made = await newAccount({
     name: "Lighthouse Labs",
     rpm: "60",
     budget: "50/month",
     credit_usd: "12.5",
     email: "Owner@Lighthouse.example",
   });
+  const { owner_link: link, owner_link_note: note, ...account } = made;
   expect(note).toBeNull();
   expect(account).toEqual({
     id: expect.stringMatching(/^acct_/),
@@ -65,9 +62,8 @@ test("an account without a wish for an owner has no link", async () => {
 });
 
 test("a token creates an account, and never a link that would give it more than it has", async () => {
-  const { body: token } = await operator.ask("POST /api/tokens", {
-    body: { name: "onboarding", scopes: ["accounts:write"] },
-  });
+  const given = { name: "onboarding", scopes: ["accounts:write"] };
+  const { body: token } = await operator.ask("POST /api/tokens", { body: given });
   const onboarding = machine(gateway.platformUrl, token.token);
   for (const wish of [{ invite_owner: true }, { email: "owner@token.example" }]) {
     made += 1;
@@ -76,9 +72,8 @@ test("a token creates an account, and never a link that would give it more than 
     });
     expect([status, body.owner_link, body.balance_usd]).toEqual([200, null, "1.00"]);
     expect(body.owner_link_note).toContain("Only a signed-in operator");
-    const { body: members } = await operator.ask("GET /api/accounts/:account/members", {
-      params: { account: body.id },
-    });
+    const of = { params: { account: body.id } };
+    const { body: members } = await operator.ask("GET /api/accounts/:account/members", of);
     expect(members).toEqual({ members: [], invited: [] });
   }
   const plain = await onboarding.ask("POST /api/accounts", { body: { name: "no wish" } });
@@ -91,10 +86,8 @@ test.each([
   ["rpm", "fast"],
 ])("a wrong %s of %s is told at its field and makes no account", async (field, value) => {
   const before = await namesOf();
-  const { status, body } = await operator.ask("POST /api/accounts", {
-    body: { name: `wrong ${field}`, invite_owner: true, [field]: value },
-  });
-  expect({ status, field: body.error.field }).toEqual({ status: 400, field });
+  const body = { name: `wrong ${field}`, invite_owner: true, [field]: value };
+  expect(await refusal(operator.ask("POST /api/accounts", { body }))).toEqual([400, field]);
   expect(await namesOf()).toEqual(before);
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { chatAnswers } from "../../../test/fake/recordings.ts";
+import { refusal } from "../../../test/setup/platform-home.ts";
 import { usePlatform } from "../../../test/setup/use-platform.ts";
 
 const { gateway, operator } = usePlatform({
@@ -17,15 +18,11 @@ const call = (model: string) =>
 describe("the catalogue", () => {
   test("says of each model whether it is served, or why not", async () => {
     const { body } = await operator.ask("GET /api/catalog");
-    const why = Object.fromEntries(
-      body.map((one: { id: string; not_served_because: string }) => [
-        one.id,
-        one.not_served_because,
-      ]),
-    );
-    expect(why["svc-3-flash"]).toBeNull();
-    expect(why["unpriced"]).toBe("No price set.");
-    expect(why["unrouted"]).toBe("No route. Add one to serve this model.");
+    const why = (id: string) =>
+      body.find((one: { id: string }) => one.id === id).not_served_because;
+    expect(why("svc-3-flash")).toBeNull();
+    expect(why("unpriced")).toBe("No price set.");
+    expect(why("unrouted")).toBe("No route. Add one to serve this model.");
   });
 
   test("has the classes by which a model is priced", async () => {
@@ -56,16 +53,14 @@ describe("routes that are changed", () => {
   });
 
   test("keep the voices of the target, and need them for another one", async () => {
-    const kept = await setRoutes("svc-2.5-pro-tts", [
-      { provider: "fake", model: "upstream-tts", weight: 3 },
-    ]);
+    const known = { provider: "fake", model: "upstream-tts", weight: 3 };
+    const kept = await setRoutes("svc-2.5-pro-tts", [known]);
     expect(kept.body.routes[0].voices).toMatchObject({ Kore: "a", Aoede: "e" });
-    const refused = await setRoutes("svc-2.5-pro-tts", [{ provider: "fake", model: "other" }]);
+    const other = { provider: "fake", model: "other" };
+    const refused = await setRoutes("svc-2.5-pro-tts", [other]);
     expect(refused.status).toBe(400);
     expect(refused.body.error.message).toContain("voices");
-    const told = await setRoutes("svc-2.5-pro-tts", [
-      { provider: "fake", model: "other", voices: "same" },
-    ]);
+    const told = await setRoutes("svc-2.5-pro-tts", [{ ...other, voices: "same" }]);
     expect(told.body.routes[0].voices).toBe("same");
   });
 
@@ -163,13 +158,11 @@ describe("what a file states of a model", () => {
       },
     ]);
     const routes = [{ provider: "fake", model: "another" }];
-    expect((await ask("PUT /api/catalog/:model/routes", { routes })).body.error.field).toBe(
-      "routes",
-    );
-    const price = { model: "svc-3-flash", price: { input: "1", output: "1" } };
-    expect((await file.operator.ask("POST /api/prices", { body: price })).body.error.field).toBe(
-      "price",
-    );
+    const put = ask("PUT /api/catalog/:model/routes", { routes });
+    expect(await refusal(put)).toEqual([409, "routes"]);
+    const body = { model: "svc-3-flash", price: { input: "1", output: "1" } };
+    const set = file.operator.ask("POST /api/prices", { body });
+    expect(await refusal(set)).toEqual([409, "price"]);
     const changed = await ask("PATCH /api/catalog/:model", { max_image_tokens: 5 });
     expect(changed.body.max_image_tokens).toBe(5);
     const cost = [{ provider: "fake", model: "upstream-chat", cost: { input: "0.1" } }];

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { chatAnswers } from "../../../test/fake/recordings.ts";
+import { refusal } from "../../../test/setup/platform-home.ts";
 import { usePlatform } from "../../../test/setup/use-platform.ts";
 
 const { gateway, operator } = usePlatform({
@@ -41,8 +42,7 @@ describe("aliases", () => {
       ["second", "already a name of second"],
     ] as const) {
       const { status, body } = await patch("second", { aliases: [name] });
-      expect(status).toBe(409);
-      expect(body.error.field).toBe("aliases");
+      expect([status, body.error.field]).toEqual([409, "aliases"]);
       expect(body.error.message).toContain(words);
     }
     const taken = await create("shared");
@@ -56,9 +56,7 @@ describe("aliases", () => {
   test("are valid ids, each once", async () => {
     await create("checked");
     for (const aliases of [["no spaces"], ["a", "a"]]) {
-      const { status, body } = await patch("checked", { aliases });
-      expect(status).toBe(400);
-      expect(body.error.field).toBe("aliases");
+      expect(await refusal(patch("checked", { aliases }))).toEqual([400, "aliases"]);
     }
   });
 });
@@ -153,9 +151,7 @@ test("a new id that is taken, invalid or the same is refused by field", async ()
     ["no spaces", 400],
     ["stays", 400],
   ] as const) {
-    const answer = await rename("stays", { id });
-    expect(answer.status).toBe(status);
-    expect(answer.body.error.field).toBe("id");
+    expect(await refusal(rename("stays", { id }))).toEqual([status, "id"]);
   }
 });
 
@@ -177,12 +173,9 @@ models: { in-file: { endpoint: chat, price: { input: 1, output: 2 } } }`,
     ]);
 
   test("is neither deleted nor renamed, and the refusal names the file", async () => {
-    for (const { status, body } of await refusals("in-file")) {
-      expect(status).toBe(409);
-      expect(body.error.message).toBe(
-        "Model in-file is defined in svc.yaml. Change it there and apply the file.",
-      );
-    }
+    const words = "Model in-file is defined in svc.yaml. Change it there and apply the file.";
+    for (const { status, body } of await refusals("in-file"))
+      expect([status, body.error.message]).toEqual([409, words]);
   });
 
   test("with an engine section is not either: the next start would add it again", async () => {

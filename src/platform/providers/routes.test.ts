@@ -21,6 +21,8 @@ const change = (name: string, body: object) =>
   operator.ask("PATCH /api/providers/:name", { params: { name }, body });
 const remove = (name: string, query = {}) =>
   operator.ask("DELETE /api/providers/:name", { params: { name }, query });
+const trial = async (name: string, kind: string) =>
+  (await operator.ask("POST /api/providers/:name/test", { params: { name }, body: { kind } })).body;
 const own = (more: object = {}) => ({
   name: "mine",
   base_url: gateway.upstream.baseUrl,
@@ -50,10 +52,8 @@ describe("providers", () => {
     const target = (await find("fake")).targets[0];
     expect(target).toMatchObject({ model: "upstream-chat", state: "open", reason: "auth" });
     expect(Date.parse(target.since)).toBeGreaterThan(0);
-    const { body } = await operator.ask("POST /api/providers/:name/reset", {
-      params: { name: "fake" },
-      body: {},
-    });
+    const fake = { params: { name: "fake" }, body: {} };
+    const { body } = await operator.ask("POST /api/providers/:name/reset", fake);
     expect(body).toEqual({ targets: 1 });
     expect((await find("fake")).targets[0].state).toBe("closed");
   });
@@ -61,15 +61,9 @@ describe("providers", () => {
   test("a test goes call by call, and says in words what is wrong", async () => {
     const params = { name: "fake" };
     const planned = await operator.ask("GET /api/providers/:name/trials", { params });
-    expect(planned.body.map((one: { kind: string }) => one.kind)).toEqual([
-      "chat",
-      "stream",
-      "embeddings",
-      "media",
-      "speech",
-    ]);
-    const ask = async (kind: string) =>
-      (await operator.ask("POST /api/providers/:name/test", { params, body: { kind } })).body;
+    const kinds = planned.body.map((one: { kind: string }) => one.kind);
+    expect(kinds).toEqual(["chat", "stream", "embeddings", "media", "speech"]);
+    const ask = (kind: string) => trial("fake", kind);
     expect(await ask("chat")).toMatchObject({ kind: "chat", ok: true, problem: null });
     expect(gateway.upstream.requests).toHaveLength(1);
     gateway.upstream.replyWith(operatorErrors.badKey());
@@ -122,14 +116,9 @@ describe("a model that the vendor does not list", () => {
     expect(await listing()).toEqual({ models: 2, unlisted: gone });
     const planned = await operator.ask("GET /api/providers/:name/trials", { params });
     expect(planned.body.at(-1)).toEqual({ kind: "models", model: null, key: null });
-    const ask = async (kind: string) =>
-      (await operator.ask("POST /api/providers/:name/test", { params, body: { kind } })).body;
-    expect(await ask("models")).toMatchObject({
-      ok: true,
-      result: "2 models listed",
-      unlisted: gone,
-    });
-    expect(await ask("speech")).toMatchObject({ ok: true, unlisted: [] });
+    const listed = { ok: true, result: "2 models listed", unlisted: gone };
+    expect(await trial("ollama", "models")).toMatchObject(listed);
+    expect(await trial("ollama", "speech")).toMatchObject({ ok: true, unlisted: [] });
   });
 
   test("is nobody's where there is no list to compare with", async () => {
@@ -137,11 +126,8 @@ describe("a model that the vendor does not list", () => {
     expect(await listing()).toEqual({ models: null, unlisted: [] });
     gateway.upstream.replyWith(operatorErrors.badKey());
     expect(await listing()).toEqual({ models: null, unlisted: [] });
-    const { body } = await operator.ask("POST /api/providers/:name/test", {
-      params,
-      body: { kind: "models" },
-    });
-    expect(body).toMatchObject({ ok: true, result: "no model list available", unlisted: [] });
+    const none = { ok: true, result: "no model list available", unlisted: [] };
+    expect(await trial("ollama", "models")).toMatchObject(none);
   });
 
   test("is not looked for at a server whose list may be partial", async () => {
@@ -159,8 +145,7 @@ describe("a provider that is added", () => {
       base_url: gateway.upstream.baseUrl,
       api_key: { from: "store", variable: null, is_set: true },
     });
-    const body = { kind: "models" };
-    await operator.ask("POST /api/providers/:name/test", { params: { name: "mine" }, body });
+    await trial("mine", "models");
     expect(gateway.upstream.requests[0]?.headers["authorization"]).toBe(`Bearer ${literalKey}`);
     const { response } = await operator.ask("GET /api/audit");
     const audit = await response.text();
@@ -178,14 +163,11 @@ describe("a provider that is added", () => {
     expect(offer.unsupported).toEqual(["dall-e-3"]);
     const [first] = offer.proposals;
     expect(first.upstream).not.toBe("");
-    const made = await operator.ask("POST /api/providers/:name/models", {
-      params,
-      body: { ids: [first.id] },
-    });
+    const body = { ids: [first.id] };
+    const made = await operator.ask("POST /api/providers/:name/models", { params, body });
     expect(made.body.served).toEqual([first.id]);
-    const { body: model } = await operator.ask("GET /api/catalog/:model", {
-      params: { model: first.id },
-    });
+    const offered = { params: { model: first.id } };
+    const { body: model } = await operator.ask("GET /api/catalog/:model", offered);
     expect(model.routes).toMatchObject([{ provider: "mine", model: first.upstream }]);
     expect((await remove("mine")).status).toBe(409);
     expect((await remove("mine", { empties_models: "true" })).body.emptied).toEqual([first.id]);
@@ -193,12 +175,8 @@ describe("a provider that is added", () => {
 
   test("may be a known vendor whose variable is set", async () => {
     expect((await add({ name: "groq", vendor: "groq", skip_test: true })).status).toBe(200);
-    expect((await find("groq")).api_key).toEqual({
-      from: "variable",
-      variable: "GROQ_API_KEY",
-      hint: null,
-      is_set: true,
-    });
+    const variable = { from: "variable", variable: "GROQ_API_KEY", hint: null, is_set: true };
+    expect((await find("groq")).api_key).toEqual(variable);
     await remove("groq");
   });
 

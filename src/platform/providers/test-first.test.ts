@@ -10,45 +10,34 @@ import { usePlatform } from "../../../test/setup/use-platform.ts";
 const goodKey = "sk-good-0123456789abcd";
 const badKey = "sk-bad-0123456789-wxyz";
 
+const params = { name: "mine" };
 const byKey = (request: RecordedRequest) =>
   String(request.headers["authorization"]).includes("sk-bad")
     ? operatorErrors.badKey()
     : willingVendor(request);
 const { gateway, operator } = usePlatform({ environment: { SVC_BREAKERS: "on" }, reply: byKey });
 afterEach(async () => {
-  await operator.ask("DELETE /api/providers/:name", {
-    params: { name: "mine" },
-    query: { empties_models: "true" },
-  });
+  const query = { empties_models: "true" };
+  await operator.ask("DELETE /api/providers/:name", { params, query });
 });
 
+const usable = { api_key: goodKey, allow_private: true };
 const add = (more: object = {}) =>
   operator.ask("POST /api/providers", {
-    body: {
-      name: "mine",
-      base_url: gateway.upstream.baseUrl,
-      api_key: goodKey,
-      allow_private: true,
-      ...more,
-    },
+    body: { ...params, ...usable, base_url: gateway.upstream.baseUrl, ...more },
   });
-const change = (body: object) =>
-  operator.ask("PATCH /api/providers/:name", { params: { name: "mine" }, body });
+const change = (body: object) => operator.ask("PATCH /api/providers/:name", { params, body });
 const find = async () =>
   (await operator.ask("GET /api/providers")).body.providers.find(
     (one: { name: string }) => one.name === "mine",
   );
-const addKey = (body: object) =>
-  operator.ask("POST /api/providers/:name/keys", { params: { name: "mine" }, body });
+const addKey = (body: object) => operator.ask("POST /api/providers/:name/keys", { params, body });
 const changeKey = (key: string, body: object) =>
-  operator.ask("PATCH /api/providers/:name/keys/:key", { params: { name: "mine", key }, body });
+  operator.ask("PATCH /api/providers/:name/keys/:key", { params: { ...params, key }, body });
 const removeKey = (key: string) =>
-  operator.ask("DELETE /api/providers/:name/keys/:key", { params: { name: "mine", key } });
+  operator.ask("DELETE /api/providers/:name/keys/:key", { params: { ...params, key } });
 const serve = () =>
-  operator.ask("POST /api/providers/:name/models", {
-    params: { name: "mine" },
-    body: { ids: ["big-chat"] },
-  });
+  operator.ask("POST /api/providers/:name/models", { params, body: { ids: ["big-chat"] } });
 const sent = () => gateway.upstream.requests.map(({ headers }) => headers["authorization"]);
 
 describe("a new provider", () => {
@@ -260,10 +249,7 @@ describe("a changed provider", () => {
     await add();
     await serve();
     gateway.upstream.replyWith(operatorErrors.badKey());
-    await operator.ask("POST /api/providers/:name/test", {
-      params: { name: "mine" },
-      body: { kind: "chat" },
-    });
+    await operator.ask("POST /api/providers/:name/test", { params, body: { kind: "chat" } });
     expect(await find()).toMatchObject({ status: "failing", targets: [{ status: "failing" }] });
   });
 

@@ -1,4 +1,10 @@
-import { type AskOptions, nobody, password, type Visitor } from "../../setup/platform-home.ts";
+import {
+  type AskOptions,
+  idOf,
+  nobody,
+  password,
+  type Visitor,
+} from "../../setup/platform-home.ts";
 import { addApp, cookieOf, firstStep, TestClock } from "../../setup/second-factor.ts";
 import { SoftAuthenticator } from "../../setup/soft-authenticator.ts";
 
@@ -11,11 +17,10 @@ export interface Change extends AskOptions {
 /** One successful use of every route that changes something. */
 export type Changes = Readonly<Record<string, () => Promise<Change>>>;
 
-interface Stage {
+export interface Stage {
   readonly platformUrl: () => string;
   readonly operator: () => Visitor;
   readonly newMember: (email: string) => Promise<Visitor>;
-  readonly userOf: (who: Visitor) => Promise<{ readonly id: string; readonly email: string }>;
 }
 
 const newEmail = () => `${crypto.randomUUID()}@example.com`;
@@ -31,12 +36,7 @@ function peopleOf({ platformUrl, newMember }: Stage) {
     const { body: setup } = await who.ask("POST /api/me/passkeys/setup", { headers: headers() });
     const response = passkey.create(setup.options);
     const body = { ticket: setup.ticket, name: "Phone", response };
-    return {
-      who,
-      email,
-      passkey,
-      add: { body, headers: headers() },
-    };
+    return { who, email, passkey, add: { body, headers: headers() } };
   };
   return {
     headers,
@@ -56,7 +56,7 @@ function peopleOf({ platformUrl, newMember }: Stage) {
 
 /** One successful use of every route of second factors that changes something. */
 export function factorChanges(stage: Stage): Changes {
-  const { platformUrl, operator, newMember, userOf } = stage;
+  const { platformUrl, operator, newMember } = stage;
   const { headers, withPasskey, withAddedPasskey, withApp } = peopleOf(stage);
   return {
     "DELETE /api/me/sessions": async () => {
@@ -111,7 +111,7 @@ export function factorChanges(stage: Stage): Changes {
       return { who, action: "passkey.remove", params };
     },
     "DELETE /api/people/:id/factors": async () => {
-      const { id } = await userOf((await withApp()).who);
+      const id = await idOf((await withApp()).who);
       return { who: operator(), action: "factor.reset", params: { id } };
     },
   };

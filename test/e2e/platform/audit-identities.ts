@@ -1,7 +1,7 @@
 import { type LyingProvider, lyingClient } from "../../fake/lying-provider.ts";
-import { nobody, type Visitor } from "../../setup/platform-home.ts";
+import { idOf, nobody, type Visitor } from "../../setup/platform-home.ts";
 import { cookieOf } from "../../setup/second-factor.ts";
-import type { Changes } from "./audit-factors.ts";
+import type { Changes, Stage } from "./audit-factors.ts";
 
 export const identitySettings = (issuer: string) => ({
   SVC_OIDC_ISSUER: issuer,
@@ -10,14 +10,10 @@ export const identitySettings = (issuer: string) => ({
 });
 
 /** One successful use of every route of identities that changes something. */
-export function identityChanges(stage: {
-  readonly platformUrl: () => string;
-  readonly provider: () => LyingProvider;
-  readonly operator: () => Visitor;
-  readonly newMember: (email: string) => Promise<Visitor>;
-  readonly userOf: (who: Visitor) => Promise<{ readonly id: string; readonly email: string }>;
-}): Changes {
-  const { platformUrl, provider, operator, newMember, userOf } = stage;
+export function identityChanges(
+  stage: Stage & { readonly provider: () => LyingProvider },
+): Changes {
+  const { platformUrl, provider, operator, newMember } = stage;
   const person = () => {
     const sub = crypto.randomUUID();
     const email = `${sub}@example.com`;
@@ -52,7 +48,7 @@ export function identityChanges(stage: {
       const who = await newMember(person());
       const given = await begin(who, "POST /api/me/identity");
       await who.ask("POST /api/me/identity/finish", given);
-      const { id } = await userOf(who);
+      const id = await idOf(who);
       return { who: operator(), action: "identity.disconnect", params: { id } };
     },
   };

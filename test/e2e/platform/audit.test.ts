@@ -140,7 +140,6 @@ const stage = {
   provider: () => provider,
   operator: () => operator,
   newMember: (email: string) => newMember("viewer", email),
-  userOf,
 };
 
 const newInvite = async () => (await operations().members.invite({ account, role: "viewer" })).id;

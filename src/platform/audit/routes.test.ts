@@ -23,9 +23,7 @@ beforeAll(async () => {
     params: { account: other },
     body: { name: "theirs" },
   });
-  await owner.ask("DELETE /api/accounts/:account/keys/:id", {
-    params: { id },
-  });
+  await owner.ask("DELETE /api/accounts/:account/keys/:id", { params: { id } });
 });
 
 interface Row {

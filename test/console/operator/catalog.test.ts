@@ -146,7 +146,10 @@ models:
     const { cookie } = await joinOperator(gateway);
     window = await windowOf(home.browser, gateway, { cookie });
   });
-  afterAll(() => gateway.stop());
+  afterAll(async () => {
+    await window.close();
+    await gateway.stop();
+  });
   const onPage = (name: string) => window.page.getByRole("button", { name, exact: true });
   const note = "Defined in svc.yaml. Change it there.";
 

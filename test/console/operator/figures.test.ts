@@ -98,6 +98,7 @@ describe("the embedded engine", () => {
     const panel = window.page.getByRole("region", { name: "The engine is off" });
     await told(panel, "SVC_ENGINE=on svc serve");
     expect(await window.page.getByRole("button", { name: /Download/ }).count()).toBe(0);
+    await window.close();
   });
 
   test("lists its weights, fetches what is asked for, and tells why that failed", async () => {

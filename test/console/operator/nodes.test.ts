@@ -51,4 +51,5 @@ test("with SQLite, the page says how to run several nodes", async () => {
   await window.goto("/operator/nodes");
   await told(window.page.getByRole("region", { name: "One node" }), "SVC_DATABASE_URL");
   expect(await window.page.getByRole("table").count()).toBe(0);
+  await window.close();
 });

@@ -166,4 +166,5 @@ test("who is signed out everywhere is at the door with the next step", async () 
   expect((await visitor.ask("GET /api/me/sessions")).status).toBe(401);
   await member.page.getByRole("link", { name: "Billing" }).click();
   await member.page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+  await member.close();
 });

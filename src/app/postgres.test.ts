@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createDatabase, dropDatabase } from "../../test/setup/postgres.ts";
+import { openDatabase } from "../../test/setup/postgres.ts";
 import { systemClock } from "../base/clock.ts";
 import { type Change, FeedFollower } from "../base/feed.ts";
 import { fromTargetSubject, type TargetHealth } from "../catalog/health.ts";
@@ -49,24 +49,22 @@ test("processes of one machine have places of their own, and one process per pla
 });
 
 test("a machine without the secret of the database is refused, and no other secret is created", async () => {
-  const url = await createDatabase();
-  try {
-    const postgres = await openPostgres({ url });
-    await migrate(postgres.db);
-    await writeMeta(postgres.db, "secret_fingerprint", "of another machine");
-    await postgres.close();
-    const configuration = configurationOf({ SVC_DATABASE_URL: url });
-    for (const kind of ["supervisor", "platform", "command"] as const)
-      await expect(openStore(configuration, { kind })).rejects.toThrow(
-        "The master secret of this database is missing. Set SVC_SECRET or SVC_SECRET_FILE, or restore",
-      );
-  } finally {
-    await dropDatabase(url);
-  }
+  await using database = await openDatabase();
+  const { url } = database;
+  const postgres = await openPostgres({ url });
+  await migrate(postgres.db);
+  await writeMeta(postgres.db, "secret_fingerprint", "of another machine");
+  await postgres.close();
+  const configuration = configurationOf({ SVC_DATABASE_URL: url });
+  for (const kind of ["supervisor", "platform", "command"] as const)
+    await expect(openStore(configuration, { kind })).rejects.toThrow(
+      "The master secret of this database is missing. Set SVC_SECRET or SVC_SECRET_FILE, or restore",
+    );
 });
 
 test("what an operator resets reaches every gateway that follows the feed", async () => {
-  const url = await createDatabase();
+  await using database = await openDatabase();
+  const { url } = database;
   const postgres = await openPostgres({ url });
   try {
     await migrate(postgres.db);
@@ -95,12 +93,12 @@ test("what an operator resets reaches every gateway that follows the feed", asyn
     expect(heard).toEqual([...news, ...news]);
   } finally {
     await postgres.close();
-    await dropDatabase(url);
   }
 });
 
 test("machines that start at once on an empty catalog add the embedded models once", async () => {
-  const url = await createDatabase();
+  await using database = await openDatabase();
+  const { url } = database;
   const environment = { SVC_DATABASE_URL: url, SVC_SECRET: "the same on all machines of a fleet" };
   const machines = await Promise.all(
     ["eu-1", "eu-2", "eu-3"].map(async (node) => {
@@ -122,23 +120,19 @@ test("machines that start at once on an empty catalog add the embedded models on
     }
   } finally {
     for (const { opened } of machines) await opened.close();
-    await dropDatabase(url);
   }
 });
 
 test("a store that is closed during its upkeep reports no error", async () => {
-  const url = await createDatabase();
-  try {
-    const configuration = configurationOf({ SVC_DATABASE_URL: url, SVC_SECRET: "s".repeat(32) });
-    const opened = await openStore(configuration, { kind: "command" });
-    const errors: string[] = [];
-    await opened.store.close();
-    // Its pool has ended, as it has for what was under way at the end.
-    opened.store.startUpkeep((detail) => errors.push(detail));
-    await new Promise(setImmediate);
-    expect(errors).toEqual([]);
-    await opened.close().catch(() => {});
-  } finally {
-    await dropDatabase(url);
-  }
+  await using database = await openDatabase();
+  const { url } = database;
+  const configuration = configurationOf({ SVC_DATABASE_URL: url, SVC_SECRET: "s".repeat(32) });
+  const opened = await openStore(configuration, { kind: "command" });
+  const errors: string[] = [];
+  await opened.store.close();
+  // Its pool has ended, as it has for what was under way at the end.
+  opened.store.startUpkeep((detail) => errors.push(detail));
+  await new Promise(setImmediate);
+  expect(errors).toEqual([]);
+  await opened.close().catch(() => {});
 });

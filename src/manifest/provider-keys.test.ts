@@ -1,30 +1,19 @@
 /** Several keys of one provider in svc.yaml. */
 
 import { describe, expect, test } from "bun:test";
+import { nothing, plan, planStore } from "../../test/setup/plan-home.ts";
 import type { CatalogContent } from "../catalog/catalog.ts";
 import type { ProviderEntry } from "../catalog/model.ts";
-import { createSecrets } from "../secrets/secrets.ts";
 import { exportManifest } from "./export.ts";
-import { readManifest } from "./manifest.ts";
-import { planApply } from "./plan.ts";
 
-const secrets = createSecrets("a secret of the test, long enough to be one");
-const read = (text: string) => readManifest(text, { checkAddress: () => undefined });
-const plan = (text: string, current: CatalogContent, file?: string) =>
-  planApply({
-    manifest: read(text),
-    current,
-    secrets,
-    hasVariable: () => true,
-    nowMs: 1,
-    file,
-  });
-const saved = (text: string, current = empty, file?: string): ProviderEntry => {
-  const [entry] = plan(text, current, file).write.saveProviders ?? [];
+/** As svc.yaml, or as a command. */
+const planOf = (text: string, current: CatalogContent, file?: string) =>
+  file === undefined ? planStore(text, current) : plan(text, current);
+const saved = (text: string, current = nothing, file?: string): ProviderEntry => {
+  const [entry] = planOf(text, current, file).write.saveProviders ?? [];
   if (entry === undefined) throw new Error("nothing would be saved");
   return entry;
 };
-const empty: CatalogContent = { providers: [], models: [] };
 const withEntry = (entry: ProviderEntry): CatalogContent => ({ providers: [entry], models: [] });
 
 const provider = (fields: string) => `
@@ -51,20 +40,20 @@ describe("api_keys", () => {
     const text = exportManifest(withEntry(entry), 1);
     expect(text).toContain("key: ${A}");
     expect(text).not.toContain("sk-literal");
-    expect(plan(text, withEntry(entry)).differences).toEqual([]);
-    expect(plan(two, withEntry(entry)).differences).toEqual([]);
+    expect(planOf(text, withEntry(entry)).differences).toEqual([]);
+    expect(planOf(two, withEntry(entry)).differences).toEqual([]);
   });
 
   test("of a file can stand beside api_key, and are the file's", () => {
     const text = provider(`api_key: "\${D}"\napi_keys: [{ name: more, key: "\${M}" }]`);
-    const entry = saved(text, empty, "svc.yaml");
+    const entry = saved(text, nothing, "svc.yaml");
     expect(entry).toMatchObject({ apiKey: { variable: "D" }, keys: [{ name: "more" }] });
     expect(entry.origin?.fields).toContain("api_keys");
   });
 
   test("of the store stay where a file states api_key alone", () => {
     const file = "svc.yaml";
-    const owned = saved(provider(`api_key: "\${D}"`), empty, file);
+    const owned = saved(provider(`api_key: "\${D}"`), nothing, file);
     const more = [{ name: "more", secret: { variable: "M" }, weight: 3 }];
     const after = saved(provider(`api_key: "\${E}"`), withEntry({ ...owned, keys: more }), file);
     expect(after).toMatchObject({ apiKey: { variable: "E" }, keys: more });
@@ -72,7 +61,7 @@ describe("api_keys", () => {
 
   test("that the file drops go with it", () => {
     const file = "svc.yaml";
-    const owned = saved(two, empty, file);
+    const owned = saved(two, nothing, file);
     expect(saved(provider(`api_key: "\${D}"`), withEntry(owned), file).keys).toBeUndefined();
   });
 
@@ -80,7 +69,7 @@ describe("api_keys", () => {
     const file = "svc.yaml";
     const owned = saved(
       provider(`api_key: "\${D}"\n${two.slice(two.indexOf("api_keys"))}`.replaceAll(/^ {4}/gm, "")),
-      empty,
+      nothing,
       file,
     );
     const paused: ProviderEntry = {
@@ -111,20 +100,20 @@ describe("api_keys", () => {
       [`api_keys: [${"{ key: k }, ".repeat(21)}]`, "api_keys must have at most 20 keys"],
       [`api_keys: main`, "api_keys must be a list"],
     ] as const)
-      expect(() => read(provider(fields))).toThrow(says);
+      expect(() => planStore(provider(fields))).toThrow(says);
   });
 });
 
 test("a paused api_key of a file is still its api_key", () => {
   const file = "svc.yaml";
-  const owned = saved(provider(`api_key: "\${D}"`), empty, file);
+  const owned = saved(provider(`api_key: "\${D}"`), nothing, file);
   const { apiKey, ...rest } = owned;
   if (apiKey === undefined) throw new Error("there is no key");
   const paused: ProviderEntry = {
     ...rest,
     keys: [{ name: "default", secret: apiKey, weight: 1, isPaused: true }],
   };
-  const again = plan(provider(`api_key: "\${D}"`), withEntry(paused), file);
+  const again = planOf(provider(`api_key: "\${D}"`), withEntry(paused), file);
   expect(again.differences).toEqual([]);
   const changed = saved(provider(`api_key: "\${E}"`), withEntry(paused), file);
   expect(changed.keys).toEqual([

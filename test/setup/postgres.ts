@@ -52,6 +52,12 @@ export function onDrop(url: string, isKept: () => Promise<boolean>): void {
   dropping.set(new URL(url).pathname, isKept);
 }
 
+/** One for a block that holds it with `await using`. */
+export async function openDatabase() {
+  const url = await createDatabase();
+  return { url, [Symbol.asyncDispose]: () => dropDatabase(url) };
+}
+
 export async function dropDatabase(url: string): Promise<void> {
   const { pathname } = new URL(url);
   const isKept = dropping.get(pathname);

@@ -1,5 +1,5 @@
-import { afterEach, beforeEach } from "bun:test";
-import type { Postgres } from "../../src/store/postgres/postgres.ts";
+import { afterAll, afterEach, beforeEach } from "bun:test";
+import { openPostgres, type Postgres } from "../../src/store/postgres/postgres.ts";
 import { createMigratedDatabase, openWarm } from "./empty-postgres.ts";
 import { dropDatabase } from "./postgres.ts";
 
@@ -22,4 +22,15 @@ export function usePostgres(): () => UsedPostgres {
     if (used === undefined) throw new Error("there is a database during a test alone");
     return used;
   };
+}
+
+/** The same, but one for all tests of a file. */
+export async function openFilePostgres(): Promise<UsedPostgres> {
+  const url = await createMigratedDatabase();
+  const postgres = await openPostgres({ url });
+  afterAll(async () => {
+    await postgres.close();
+    await dropDatabase(url);
+  });
+  return { ...postgres, url };
 }

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createSecrets } from "../../secrets/secrets.ts";
+import { planStore } from "../../../test/setup/plan-home.ts";
 import { draftText } from "../draft.ts";
 import { readManifest } from "../manifest.ts";
-import { planApply } from "../plan.ts";
 import { fromLitellm } from "./litellm.ts";
 import type { RouteDraft } from "./models.ts";
 
@@ -26,13 +25,7 @@ describe("a config that has grown", () => {
   const manifest = readManifest(written, { checkAddress: () => undefined });
   const routesOf = (model: string) =>
     (imported.draft.models[model]?.["routes"] ?? []) as readonly RouteDraft[];
-  const plan = planApply({
-    manifest,
-    current: { providers: [], models: [] },
-    secrets: createSecrets("a master secret of more than 32 characters"),
-    hasVariable: () => true,
-    nowMs: 1_000,
-  });
+  const plan = planStore(written);
 
   test("becomes a svc.yaml that applies as it is, with all its models", () => {
     expect(manifest.models.map(({ id }) => id)).toEqual([

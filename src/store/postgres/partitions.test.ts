@@ -1,25 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { sql } from "kysely";
-import { createDatabase, dropDatabase } from "../../../test/setup/postgres.ts";
+import { openFilePostgres } from "../../../test/setup/use-postgres.ts";
 import { noonMs, receiptOf } from "../../../test/store/ledger-samples.ts";
 import { insertReceipts } from "../../../test/store/postgres-receipts.ts";
 import { newId } from "../../base/ids.ts";
 import { dayMs } from "../../ledger/rollups.ts";
-import { migrate } from "./migrations/migrations.ts";
 import { dropPartitions, ensurePartitions, listPartitions } from "./partitions.ts";
-import { openPostgres, type Postgres } from "./postgres.ts";
 
-let url: string;
-let postgres: Postgres;
-beforeAll(async () => {
-  url = await createDatabase();
-  postgres = await openPostgres({ url });
-  await migrate(postgres.db);
-});
-afterAll(async () => {
-  await postgres.close();
-  await dropDatabase(url);
-});
+const postgres = await openFilePostgres();
 
 const mondayMs = Date.UTC(2027, 0, 11);
 const weekMs = 7 * dayMs;

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { sql } from "kysely";
-import { createMigratedDatabase } from "../../../test/setup/empty-postgres.ts";
-import { dropDatabase } from "../../../test/setup/postgres.ts";
+import { openFilePostgres } from "../../../test/setup/use-postgres.ts";
 import { noonMs, receiptOf } from "../../../test/store/ledger-samples.ts";
 import { insertReceipts } from "../../../test/store/postgres-receipts.ts";
 import { newId } from "../../base/ids.ts";
@@ -9,19 +8,9 @@ import { createLog } from "../../base/log.ts";
 import { applyRetention } from "../../ledger/retention.ts";
 import { dayMs } from "../../ledger/rollups.ts";
 import { ensurePartitions, listPartitions } from "./partitions.ts";
-import { openPostgres, type Postgres } from "./postgres.ts";
 import { createRetentionStore } from "./retention.ts";
 
-let url: string;
-let postgres: Postgres;
-beforeAll(async () => {
-  url = await createMigratedDatabase();
-  postgres = await openPostgres({ url });
-});
-afterAll(async () => {
-  await postgres.close();
-  await dropDatabase(url);
-});
+const postgres = await openFilePostgres();
 
 const log = createLog({ level: "error", pretty: false, write: () => {} });
 const names = async () => (await listPartitions(postgres.db)).map(({ name }) => name);

@@ -7,35 +7,31 @@ import { jsonReply } from "../../fake/http/reply.ts";
 import { chatJson } from "../../fake/openai/chat-json.ts";
 import { createHome } from "../../setup/child.ts";
 import { waitUntil } from "../../setup/money-home.ts";
-import { createDatabase, dropDatabase } from "../../setup/postgres.ts";
+import { openDatabase } from "../../setup/postgres.ts";
 
 const keyHome = await useKeyHome();
 
 test("each worker runs the command once, for all providers that name it", async () => {
   const { upstream, path } = keyHome();
-  const url = await createDatabase();
-  const shared = createHome({ isBare: true });
-  try {
-    const command = path("vault-key");
-    const text = '#!/bin/sh\necho "$PPID" >>"$0.parents"; echo key-one\n';
-    writeFileSync(command, text, { mode: 0o700 });
-    const reference = `\${command:${command}}`;
-    shared.writeConfig(keyManifest(upstream, { acme: reference, twin: reference }));
-    const environment = { SVC_DATABASE_URL: url };
-    await shared.json("apply", { environment });
-    const flags = ["--workers", "2"];
-    const server = await shared.serve(environment, { isProcess: true, flags });
-    const parents = () => readFileSync(`${command}.parents`, "utf8").trim().split("\n");
-    await waitUntil("a run of each worker", () => parents().length === 2);
-    expect(new Set(parents()).size).toBe(2);
-    expect(parents()).not.toContain(String(server.pid));
-    expect((await sentKey(server, upstream, "twin")).sent).toBe("Bearer key-one");
-    expect(await server.stop()).toBe(0);
-    expect(parents().length).toBe(2);
-  } finally {
-    await shared.remove();
-    await dropDatabase(url);
-  }
+  await using database = await openDatabase();
+  const { url } = database;
+  await using shared = createHome({ isBare: true });
+  const command = path("vault-key");
+  const text = '#!/bin/sh\necho "$PPID" >>"$0.parents"; echo key-one\n';
+  writeFileSync(command, text, { mode: 0o700 });
+  const reference = `\${command:${command}}`;
+  shared.writeConfig(keyManifest(upstream, { acme: reference, twin: reference }));
+  const environment = { SVC_DATABASE_URL: url };
+  await shared.json("apply", { environment });
+  const flags = ["--workers", "2"];
+  const server = await shared.serve(environment, { isProcess: true, flags });
+  const parents = () => readFileSync(`${command}.parents`, "utf8").trim().split("\n");
+  await waitUntil("a run of each worker", () => parents().length === 2);
+  expect(new Set(parents()).size).toBe(2);
+  expect(parents()).not.toContain(String(server.pid));
+  expect((await sentKey(server, upstream, "twin")).sent).toBe("Bearer key-one");
+  expect(await server.stop()).toBe(0);
+  expect(parents().length).toBe(2);
 });
 
 test("a command that prints another key for each rejection does not end the pause of a target", async () => {
@@ -79,33 +75,30 @@ test("a command that prints another key for each rejection does not end the paus
 
 test("machines on PostgreSQL start with either secret until the rotation is finished", async () => {
   const { home, path } = keyHome();
-  const url = await createDatabase();
-  try {
-    const machine = (secret: string) => ({ SVC_DATABASE_URL: url, SVC_SECRET: secret });
-    const [one, two] = ["1".repeat(32), "2".repeat(32)];
-    const first = await home.serve(machine(one));
-    const { key } = first;
-    expect(await first.statusFor(key)).toBe(200);
-    const next = path("next");
-    writeFileSync(next, two);
-    const svc = (secret: string, ...words: string[]) =>
-      home.svc(["secret", "rotate", ...words], { environment: machine(secret) });
-    expect((await svc(one, "--secret-file", next)).code).toBe(0);
-    // It runs on, and its nodes are known not to have the new secret.
-    expect(await first.statusFor(key)).toBe(200);
-    expect((await svc(two, "--finish")).stderr).toContain("have not been restarted");
-    expect(await first.stop()).toBe(0);
-    for (const secret of [one, two]) {
-      const server = await home.serve(machine(secret));
-      expect(await server.statusFor(key)).toBe(200);
-      expect(await server.stop()).toBe(0);
-    }
-    expect((await svc(two, "--finish")).code).toBe(0);
-    const last = await home.serve(machine(two));
-    expect(await last.statusFor(key)).toBe(200);
-    expect(await last.stop()).toBe(0);
-    await expect(home.serve(machine(one))).rejects.toThrow("another master secret");
-  } finally {
-    await dropDatabase(url);
+  await using database = await openDatabase();
+  const { url } = database;
+  const machine = (secret: string) => ({ SVC_DATABASE_URL: url, SVC_SECRET: secret });
+  const [one, two] = ["1".repeat(32), "2".repeat(32)];
+  const first = await home.serve(machine(one));
+  const { key } = first;
+  expect(await first.statusFor(key)).toBe(200);
+  const next = path("next");
+  writeFileSync(next, two);
+  const svc = (secret: string, ...words: string[]) =>
+    home.svc(["secret", "rotate", ...words], { environment: machine(secret) });
+  expect((await svc(one, "--secret-file", next)).code).toBe(0);
+  // It runs on, and its nodes are known not to have the new secret.
+  expect(await first.statusFor(key)).toBe(200);
+  expect((await svc(two, "--finish")).stderr).toContain("have not been restarted");
+  expect(await first.stop()).toBe(0);
+  for (const secret of [one, two]) {
+    const server = await home.serve(machine(secret));
+    expect(await server.statusFor(key)).toBe(200);
+    expect(await server.stop()).toBe(0);
   }
+  expect((await svc(two, "--finish")).code).toBe(0);
+  const last = await home.serve(machine(two));
+  expect(await last.statusFor(key)).toBe(200);
+  expect(await last.stop()).toBe(0);
+  await expect(home.serve(machine(one))).rejects.toThrow("another master secret");
 });

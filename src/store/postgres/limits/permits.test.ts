@@ -1,20 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { createMigratedDatabase } from "../../../../test/setup/empty-postgres.ts";
-import { dropDatabase } from "../../../../test/setup/postgres.ts";
+import { expect, test } from "bun:test";
+import { openFilePostgres } from "../../../../test/setup/use-postgres.ts";
 import type { PermitAsk } from "../../../limits/permit-store.ts";
-import { openPostgres, type Postgres } from "../postgres.ts";
 import { PostgresPermits } from "./permits.ts";
 
-let url: string;
-let postgres: Postgres;
-beforeAll(async () => {
-  url = await createMigratedDatabase();
-  postgres = await openPostgres({ url });
-});
-afterAll(async () => {
-  await postgres.close();
-  await dropDatabase(url);
-});
+const postgres = await openFilePostgres();
 
 async function openEpoch(): Promise<number> {
   const { rows } = await postgres.pool.query<{ id: number }>(

@@ -1,37 +1,34 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { useFolder } from "../../test/setup/folder.ts";
 import { commands } from "./commands.ts";
 import { completionScript } from "./completion.ts";
 
+const folder = useFolder();
+const script = join(folder, "svc.bash");
+writeFileSync(script, completionScript("bash", commands));
+writeFileSync(join(folder, "other.yaml"), "");
+
 /** What bash offers at the end of a line, in a process of its own that has sourced the script. */
 function completed(line: string): readonly string[] {
-  const folder = mkdtempSync(join(tmpdir(), "svc-completion-"));
-  try {
-    const script = join(folder, "svc.bash");
-    writeFileSync(script, completionScript("bash", commands));
-    writeFileSync(join(folder, "other.yaml"), "");
-    const { stdout, stderr, exitCode } = Bun.spawnSync(
-      [
-        "bash",
-        "--norc",
-        "-c",
-        `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _svc; printf '%s\\n' "\${COMPREPLY[@]}"`,
-        "bash",
-        script,
-        ...line.split(" "),
-      ],
-      { cwd: folder, env: { PATH: process.env["PATH"] ?? "" } },
-    );
-    expect([line, exitCode, stderr.toString()]).toEqual([line, 0, ""]);
-    return stdout
-      .toString()
-      .split("\n")
-      .filter((word) => word !== "");
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const { stdout, stderr, exitCode } = Bun.spawnSync(
+    [
+      "bash",
+      "--norc",
+      "-c",
+      `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _svc; printf '%s\\n' "\${COMPREPLY[@]}"`,
+      "bash",
+      script,
+      ...line.split(" "),
+    ],
+    { cwd: folder, env: { PATH: process.env["PATH"] ?? "" } },
+  );
+  expect([line, exitCode, stderr.toString()]).toEqual([line, 0, ""]);
+  return stdout
+    .toString()
+    .split("\n")
+    .filter((word) => word !== "");
 }
 
 test("bash completes commands, flags and values", () => {

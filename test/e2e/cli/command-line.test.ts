@@ -93,7 +93,6 @@ describe("without a server", () => {
       ],
       ["model route add svc-3-flash fake m --priority 0", 2, "a whole number from 1 to 100"],
       ["account create ''", 2, "1 to 100 letters"],
-      ["key create", 2, "error: --account is required.\n"],
       [
         "report margin --by day",
         2,
@@ -101,26 +100,15 @@ describe("without a server", () => {
       ],
       ["completion tcsh-like", 2, "Choose bash, zsh or fish."],
       ["key create --account taken --expires yesterday", 2, "a day such as"],
-      [
-        "key create --account taken --expires 2020-01-01",
-        2,
-        "--expires: The date must be in the future",
-      ],
       ["key create --account taken --expires 2999-02-30", 2, "a day such as"],
       ["key create --account taken --models ,", 2, "--models: Models must be a list"],
       ["key create --account none", 3, 'Unknown account "none".\nTry: svc account list\n'],
-      ["key list --account none", 3, 'Unknown account "none".\nTry: svc account list\n'],
       ["account show none", 3, 'Unknown account "none".\nTry: svc account list\n'],
       ["key revoke key_none", 3, 'Unknown key "key_none".\nTry: svc key list\n'],
       ["model retire none", 3, 'Unknown model "none".\nTry: svc model list\n'],
       ["apply /none/svc.yaml", 3, "File /none/svc.yaml does not exist."],
       ["account create taken", 4, 'Account "taken" already exists'],
       ["model retire svc-3-flash", 4, "Deprecate it first.\nTry: svc model deprecate svc-3-flash"],
-      [
-        "model deprecate svc-2-flash --retires 2999-01-01 --replacement svc-embedding-2",
-        2,
-        "its endpoint or input type is different",
-      ],
     ];
     const run = (line: string) =>
       home.svc(line.split(" ").map((word) => (word === "''" ? "" : word)));

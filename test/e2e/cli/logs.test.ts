@@ -1,60 +1,35 @@
 /** `svc logs`: the lines of the running server, and of a file. */
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { chatJson, failures } from "../../fake/recordings.ts";
-import { type ChildServer, createHome } from "../../setup/child.ts";
-import { standardManifest } from "../../setup/harness.ts";
-import { hello } from "../../setup/money-home.ts";
+import { failures } from "../../fake/recordings.ts";
+import { createHome } from "../../setup/child.ts";
 import { refusal } from "../../setup/outcomes.ts";
-import { useFakeUpstream } from "../../setup/use-upstream.ts";
+import { linesIn, useRichAndPoor } from "../../setup/rich-and-poor.ts";
 
-const upstream = await useFakeUpstream();
-const home = createHome();
-afterAll(() => home.remove());
-let server: ChildServer;
-let key: string;
-
-const words = (line: string) => line.split(" ");
-
-async function chat(model = "svc-3-flash"): Promise<string> {
-  const reply = await server.post("/chat/completions", { ...hello, model }, key);
-  await reply.arrayBuffer();
-  return reply.headers.get("x-request-id") ?? "";
-}
+const {
+  upstream,
+  home,
+  server,
+  chat: chatAs,
+} = await useRichAndPoor({
+  SVC_LOG_LEVEL: "debug",
+  SVC_SLOW_REQUEST_MS: "1",
+});
+const chat = (model = "svc-3-flash") => chatAs("rich", { model });
 
 interface Line extends Readonly<Record<string, unknown>> {
   readonly level: string;
   readonly message: string;
 }
 
-const linesIn = (text: string): readonly Line[] =>
-  text
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line));
-
 async function logs(line = "", stdin?: string): Promise<readonly Line[]> {
   const options = stdin === undefined ? {} : { stdin };
-  const { stdout, stderr, code } = await home.svc(words(`logs --json ${line}`.trim()), options);
+  const { stdout, stderr, code } = await home.svc(`logs --json ${line}`.trim(), options);
   if (code !== 0) throw new Error(stderr);
-  return linesIn(stdout);
+  return linesIn<Line>(stdout);
 }
-
-beforeAll(async () => {
-  upstream.replyWith(chatJson());
-  home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
-  await home.json("account create rich");
-  ({ key } = await home.json<{ key: string }>("key create --account rich"));
-  await home.json("account credit rich 5");
-  server = await home.serve({
-    FAKE_KEY: "x",
-    SVC_RETRIES: "0",
-    SVC_LOG_LEVEL: "debug",
-    SVC_SLOW_REQUEST_MS: "1",
-  });
-});
 
 test("shows the lines of the running server as they are on stderr, and those of one request", async () => {
   upstream.replyOnce(failures.internal());
@@ -62,7 +37,7 @@ test("shows the lines of the running server as they are on stderr, and those of 
   const rejected = await chat("no-such-model");
   const all = await logs();
   expect(all.filter(({ event }) => event !== "slow_request")).toEqual(
-    linesIn(server.stderr().replaceAll(/^[^{].*$/gm, "")).filter(
+    linesIn<Line>(server.stderr().replaceAll(/^[^{].*$/gm, "")).filter(
       ({ event }) => event !== "slow_request",
     ),
   );

@@ -1,42 +1,20 @@
 /** `svc requests`: admitted and rejected calls, listed or followed. */
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import type { CallView } from "../../../src/platform/calls/views.ts";
-import { chatJson, failures } from "../../fake/recordings.ts";
-import { type ChildServer, createHome } from "../../setup/child.ts";
-import { standardManifest } from "../../setup/harness.ts";
-import { hello, waitUntil } from "../../setup/money-home.ts";
+import { failures } from "../../fake/recordings.ts";
+import { waitUntil } from "../../setup/money-home.ts";
 import { refusal } from "../../setup/outcomes.ts";
-import { useFakeUpstream } from "../../setup/use-upstream.ts";
+import { useRichAndPoor } from "../../setup/rich-and-poor.ts";
 
-const upstream = await useFakeUpstream();
-const home = createHome();
-afterAll(() => home.remove());
-let server: ChildServer;
-const keys: Record<string, { readonly id: string; readonly key: string }> = {};
+const { upstream, home, server, keys, chat } = await useRichAndPoor();
 
-const words = (line: string) => line.split(" ");
-const keyOf = (account: string) => keys[account] ?? { id: "", key: "" };
-async function chat(account: string, rest: object = {}): Promise<void> {
-  const body = { ...hello, ...rest };
-  const reply = await server.post("/chat/completions", body, keyOf(account).key);
-  await reply.arrayBuffer();
-}
-const list = (line = "") =>
-  home.json<readonly CallView[]>(["requests", ...(line === "" ? [] : words(line))]);
+const list = (line = "") => home.json<readonly CallView[]>(`requests ${line}`.trim());
 const outcomes = async (line?: string) =>
   (await list(line)).map(({ account_name, outcome }) => `${account_name} ${outcome}`);
 
 /** A served call, a failed one and two rejected ones of "rich"; twelve of "poor". */
 beforeAll(async () => {
-  upstream.replyWith(chatJson());
-  home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
-  for (const account of ["rich", "poor"]) {
-    await home.json(`account create ${account}`);
-    keys[account] = await home.json(`key create --account ${account}`);
-  }
-  await home.json("account credit rich 5");
-  server = await home.serve({ FAKE_KEY: "x", SVC_RETRIES: "0" });
   await chat("rich");
   upstream.replyOnce(failures.internal());
   await chat("rich");
@@ -64,7 +42,7 @@ test("lists admitted and rejected calls by time, the newest first", async () => 
   expect(poor.map(({ count }) => count)).toEqual([2, ...Array(10).fill(1)]);
   expect(poor[0]).toMatchObject({
     kind: "rejected",
-    key: keyOf("poor").id,
+    key: keys.poor.id,
     key_name: expect.stringContaining("sk-svc-"),
     reason: null,
     status: 402,
@@ -85,7 +63,7 @@ test("keeps to its filters", async () => {
   expect(await outcomes("--code invalid_request")).toEqual(["rich invalid_request"]);
   expect(await outcomes("--code upstream_error")).toEqual(["rich upstream_error"]);
   expect(await outcomes("--model no-such-model")).toEqual(["rich model_not_allowed"]);
-  expect(await outcomes(`--key ${keyOf("poor").id}`)).toHaveLength(11);
+  expect(await outcomes(`--key ${keys.poor.id}`)).toHaveLength(11);
   expect(await outcomes("--account rich --dialect chat")).toHaveLength(4);
   expect(await outcomes("--dialect messages")).toEqual([]);
   expect(await outcomes("--since 1h --limit 3")).toHaveLength(3);

@@ -1,36 +1,15 @@
 /** `svc logs --follow` and `svc requests --follow`: until they are interrupted. */
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CallView } from "../../../src/platform/calls/views.ts";
-import { chatJson } from "../../fake/recordings.ts";
-import { type ChildServer, createHome } from "../../setup/child.ts";
-import { standardManifest } from "../../setup/harness.ts";
-import { hello, waitUntil } from "../../setup/money-home.ts";
-import { useFakeUpstream } from "../../setup/use-upstream.ts";
+import { waitUntil } from "../../setup/money-home.ts";
+import { linesIn, useRichAndPoor } from "../../setup/rich-and-poor.ts";
 
 const main = join(import.meta.dir, "../../../src/main.ts");
 
-const upstream = await useFakeUpstream();
-const home = createHome();
-afterAll(() => home.remove());
-let server: ChildServer;
-const keys = new Map<string, string>();
-
-/** The id of the request. */
-async function chat(account: string, rest: object = {}): Promise<string> {
-  const body = { ...hello, ...rest };
-  const reply = await server.post("/chat/completions", body, keys.get(account));
-  await reply.arrayBuffer();
-  return reply.headers.get("x-request-id") ?? "";
-}
-
-const linesIn = <T>(text: string): readonly T[] =>
-  text
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line): T => JSON.parse(line));
+const { home, chat } = await useRichAndPoor({ SVC_LOG_LEVEL: "debug" });
 
 const follow = (...words: readonly string[]) =>
   Bun.spawn([process.execPath, main, ...words, "--follow", "--json"], {
@@ -38,18 +17,6 @@ const follow = (...words: readonly string[]) =>
     stdout: "pipe",
     stderr: "pipe",
   });
-
-beforeAll(async () => {
-  upstream.replyWith(chatJson());
-  home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
-  for (const account of ["rich", "poor"]) {
-    await home.json(["account", "create", account]);
-    const { key } = await home.json<{ key: string }>(["key", "create", "--account", account]);
-    keys.set(account, key);
-  }
-  await home.json("account credit rich 5");
-  server = await home.serve({ FAKE_KEY: "x", SVC_RETRIES: "0", SVC_LOG_LEVEL: "debug" });
-});
 
 test("svc logs follows new lines until it is interrupted", async () => {
   await chat("rich", { model: "before" });

@@ -3,6 +3,7 @@
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { waitUntil } from "../../setup/money-home.ts";
 import { type Answered, load } from "../callers.ts";
 import { Trial, type TrialOptions, type TrialResult, works } from "../trial.ts";
 
@@ -112,6 +113,9 @@ async function runOutage({ outage, seed, library }: OutageRun): Promise<TrialRes
       refused += (await call()).filter(isRefused).length;
     const lag = await trial.loopLag();
     outage.end(trial);
+    // It looks at the disk once a second, and refuses calls much faster than that.
+    const isBack = () => trial.server.log().includes(working);
+    await waitUntil("a disk that works", isBack).catch(() => {});
     let served = 0;
     for (let at = 0; at < maxLoads && served < 8; at++) {
       const more = await call();

@@ -3,17 +3,13 @@
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { toUsd } from "../../src/base/money.ts";
-import type { Receipt } from "../../src/ledger/receipt.ts";
 import type { LedgerReader } from "../../src/ledger/store.ts";
-import { verifyLedger } from "../../src/ledger/verify/verify.ts";
-import { connectControl } from "../../src/platform/control-socket.ts";
 import { openLedgerReader } from "../../src/store/sqlite/ledger/reader.ts";
 import type { Answered, Target } from "./callers.ts";
+import { judgeMoney, openAccount, receiptsIn } from "./money.ts";
 import { type ServerProcess, startServerProcess, within } from "./server-process.ts";
 import { manifestFor, Vendor } from "./vendor.ts";
 
-const creditNano = 1_000_000_000_000n;
 const answerWithinMs = 60_000;
 
 export interface LoopLag {
@@ -85,17 +81,7 @@ export class Trial {
         environment: environment?.(folder) ?? {},
       });
       const dataDir = hasOwnMount === true ? `/proc/${server.pid}/root${inner}` : inner;
-      const { operations } = (await connectControl(dataDir)) ?? {};
-      if (operations === undefined) throw new Error("nobody answers at the control socket");
-      const { id: account } = await operations.accounts.create({ name: "trial" });
-      const credit = {
-        account,
-        kind: "credit",
-        usd: toUsd(creditNano),
-        reference: "start",
-      } as const;
-      await operations.entries.add(credit);
-      const { key } = await operations.keys.create({ account });
+      const { id: account, key } = await openAccount(dataDir);
       return new Trial({ folder, server, dataDir, account, key, vendor, lags });
     } catch (error) {
       server?.kill();
@@ -130,8 +116,8 @@ export class Trial {
   async judge(answers: readonly Answered[]): Promise<readonly string[]> {
     const problems: string[] = [];
     const reader = this.#reader();
-    const receipts = new Map<string, Receipt>();
-    for await (const receipt of reader.receipts({})) receipts.set(receipt.id, receipt);
+    const all = await receiptsIn(reader);
+    const receipts = new Map(all.map((receipt) => [receipt.id, receipt]));
     for (const { call, end, status, headers } of answers) {
       const receipt = receipts.get(headers["x-request-id"] ?? "");
       const what = `${call.marker} (${call.kind})`;
@@ -142,13 +128,8 @@ export class Trial {
       if (status === undefined) problems.push(`${what} had no answer at all`);
     }
     try {
-      const { problems: found, charged } = await verifyLedger(reader);
-      problems.push(...found.map((problem) => `ledger: ${JSON.stringify(problem)}`));
-      const { operations } = (await connectControl(this.dataDir)) ?? {};
-      const shown = await operations?.accounts.show({ account: this.#account });
-      if (shown?.held_usd !== toUsd(0n)) problems.push(`${shown?.held_usd} USD stay held`);
-      if (shown?.balance_usd !== toUsd(creditNano - charged))
-        problems.push(`the balance is ${shown?.balance_usd}, charged were ${toUsd(charged)}`);
+      const { dataDir } = this;
+      problems.push(...(await judgeMoney({ reader, dataDir, account: this.#account })));
     } finally {
       await reader.close();
     }

@@ -6,14 +6,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { toUsd } from "../../../src/base/money.ts";
 import type { Receipt } from "../../../src/ledger/receipt.ts";
-import { verifyLedger } from "../../../src/ledger/verify/verify.ts";
-import { connectControl } from "../../../src/platform/control-socket.ts";
-import { openLedgerReader } from "../../../src/store/sqlite/ledger/reader.ts";
 import { Dice } from "../../fuzz/cases/dice.ts";
 import { type Answered, load, send } from "../callers.ts";
 import { judge } from "../judge.ts";
+import {
+  type Account,
+  judgeMoney,
+  openAccount,
+  operationsOf,
+  receiptsIn,
+  withReader,
+} from "../money.ts";
 import {
   type Finished,
   runSvc,
@@ -25,8 +29,6 @@ import { manifestFor, Vendor } from "../vendor.ts";
 import type { Arming } from "./kill-at.ts";
 import { isInner, type KillStep } from "./steps.ts";
 
-const creditUsd = "1000";
-const creditNano = 1_000_000_000_000n;
 const killAt = resolve(import.meta.dir, "kill-at.ts");
 const dieWithinMs = 60_000;
 const lookEveryMs = 20;
@@ -56,7 +58,7 @@ export class KillCampaign {
   readonly #folder: string;
   #server: ServerProcess | undefined;
   #armed: (() => void) | undefined;
-  #account = { id: "", key: "" };
+  #account: Account = { id: "", key: "" };
   #knownReceipts = new Set<string>();
   #round = 0;
 
@@ -72,16 +74,7 @@ export class KillCampaign {
     const campaign = new KillCampaign(options, await Vendor.start());
     try {
       await campaign.#start();
-      const { operations } = await campaign.#control();
-      const { id } = await operations.accounts.create({ name: "crash" });
-      await operations.entries.add({
-        account: id,
-        kind: "credit",
-        usd: creditUsd,
-        reference: "start",
-      });
-      const { key } = await operations.keys.create({ account: id });
-      campaign.#account = { id, key };
+      campaign.#account = await openAccount(campaign.dataDir);
       return campaign;
     } catch (error) {
       await campaign.stop();
@@ -184,12 +177,6 @@ export class KillCampaign {
     await armed;
   }
 
-  async #control() {
-    const control = await connectControl(this.dataDir);
-    if (control === undefined) throw new Error("nobody answers at the control socket");
-    return control;
-  }
-
   async #loadUntilKilled(
     step: KillStep,
     dice: Dice,
@@ -225,7 +212,7 @@ export class KillCampaign {
 
   /** Somebody looks at the account again and again: its sums are written under load, too. */
   async #lookOn(): Promise<void> {
-    const { operations } = await this.#control();
+    const operations = await operationsOf(this.dataDir);
     const account = this.#account.id;
     const isThere = () =>
       operations.accounts.show({ account }).then(
@@ -237,33 +224,18 @@ export class KillCampaign {
 
   /** Those that no earlier round has seen. */
   async #newReceipts(): Promise<readonly Receipt[]> {
-    const reader = openLedgerReader(join(this.dataDir, "svc.db"));
-    try {
-      const found: Receipt[] = [];
-      for await (const receipt of reader.receipts({ oldestFirst: true }))
-        if (!this.#knownReceipts.has(receipt.id)) found.push(receipt);
-      return found;
-    } finally {
-      await reader.close();
-    }
+    const all = await withReader(this.#ledgerPath, receiptsIn);
+    return all.filter(({ id }) => !this.#knownReceipts.has(id));
   }
 
-  async #judgeMoney(): Promise<readonly string[]> {
-    const reader = openLedgerReader(join(this.dataDir, "svc.db"));
-    try {
-      const { problems, charged } = await verifyLedger(reader);
-      const { operations } = await this.#control();
-      const shown = await operations.accounts.show({ account: this.#account.id });
-      const balance = toUsd(creditNano - charged);
-      return [
-        ...problems.map((problem) => `ledger: ${JSON.stringify(problem)}`),
-        ...(shown.held_usd === toUsd(0n) ? [] : [`${shown.held_usd} USD stay held`]),
-        ...(shown.balance_usd === balance
-          ? []
-          : [`the balance is ${shown.balance_usd} USD, not ${balance}`]),
-      ];
-    } finally {
-      await reader.close();
-    }
+  #judgeMoney(): Promise<readonly string[]> {
+    const { dataDir } = this;
+    return withReader(this.#ledgerPath, (reader) =>
+      judgeMoney({ reader, dataDir, account: this.#account.id }),
+    );
+  }
+
+  get #ledgerPath(): string {
+    return join(this.dataDir, "svc.db");
   }
 }

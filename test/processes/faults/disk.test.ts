@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { toUsd } from "../../../src/base/money.ts";
 import type { Receipt } from "../../../src/ledger/receipt.ts";
 import { type LedgerFindings, verifyLedger } from "../../../src/ledger/verify/verify.ts";
-import { openLedgerReader } from "../../../src/store/sqlite/ledger/reader.ts";
 import { chatJson } from "../../fake/openai/chat-json.ts";
 import { chatStream, openaiEvents } from "../../fake/openai/chat-stream.ts";
 import { pausedAfter } from "../../fake/script.ts";
 import { FaultyStore } from "../../faults/disk/faulty-store.ts";
+import { receiptsIn, withReader } from "../../faults/money.ts";
 import { BodyReader, parseStream } from "../../replies/event-stream.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
@@ -56,16 +56,11 @@ beforeEach(async () => {
 });
 afterEach(() => gateway.stop());
 
-async function readLedger(): Promise<{ receipts: readonly Receipt[]; findings: LedgerFindings }> {
-  const reader = openLedgerReader(join(gateway.dataDir, "svc.db"));
-  try {
-    const receipts: Receipt[] = [];
-    for await (const receipt of reader.receipts({ oldestFirst: true })) receipts.push(receipt);
-    return { receipts, findings: await verifyLedger(reader) };
-  } finally {
-    await reader.close();
-  }
-}
+const readLedger = (): Promise<{ receipts: readonly Receipt[]; findings: LedgerFindings }> =>
+  withReader(join(gateway.dataDir, "svc.db"), async (reader) => ({
+    receipts: await receiptsIn(reader),
+    findings: await verifyLedger(reader),
+  }));
 
 /** Every sum is right, and what the gateway believes is what is written. */
 async function expectExactMoney(): Promise<readonly Receipt[]> {

@@ -2,11 +2,15 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { Receipt } from "../../../src/ledger/receipt.ts";
 import { verifyLedger } from "../../../src/ledger/verify/verify.ts";
-import { connectControl } from "../../../src/platform/control-socket.ts";
-import { openLedgerReader } from "../../../src/store/sqlite/ledger/reader.ts";
 import type { GateOrder, GateState } from "../../faults/disk/disk-gate.ts";
+import {
+  type Account,
+  judgeMoney,
+  openAccount,
+  receiptsIn,
+  withReader,
+} from "../../faults/money.ts";
 import { type ServerProcess, startServerProcess } from "../../faults/server-process.ts";
 import { manifestFor, Vendor } from "../../faults/vendor.ts";
 import { BodyReader } from "../../replies/event-stream.ts";
@@ -19,8 +23,7 @@ const folder = mkdtempSync(join(tmpdir(), "svc-sync-"));
 const dataDir = join(folder, "data");
 let vendor: Vendor;
 let server: ServerProcess;
-let account = "";
-let key = "";
+let account: Account;
 let gate: GateState = { syncs: 0, order: "pass" };
 let onGate = () => {};
 
@@ -38,10 +41,7 @@ beforeAll(async () => {
       onGate();
     },
   });
-  const { operations } = (await connectControl(dataDir)) ?? {};
-  account = (await operations?.accounts.create({ name: "slow" }))?.id ?? "";
-  await operations?.entries.add({ account, kind: "credit", usd: "10", reference: "start" });
-  key = (await operations?.keys.create({ account }))?.key ?? "";
+  account = await openAccount(dataDir);
 });
 afterEach(async () => {
   if (gate.order !== "pass") await tell("pass");
@@ -71,7 +71,10 @@ function nextSync(): Promise<void> {
   return untilGate(() => gate.syncs > syncs);
 }
 
-const headers = () => ({ authorization: `Bearer ${key}`, "content-type": "application/json" });
+const headers = () => ({
+  authorization: `Bearer ${account.key}`,
+  "content-type": "application/json",
+});
 
 const chat = (more: Record<string, unknown> = {}) =>
   fetch(`${server.origin}/v1/chat/completions`, {
@@ -87,16 +90,9 @@ const chat = (more: Record<string, unknown> = {}) =>
 
 const listModels = () => fetch(`${server.origin}/v1/models`, { headers: headers() });
 
-async function readReceipts(): Promise<readonly Receipt[]> {
-  const reader = openLedgerReader(join(dataDir, "svc.db"));
-  try {
-    const receipts: Receipt[] = [];
-    for await (const receipt of reader.receipts({ oldestFirst: true })) receipts.push(receipt);
-    return receipts;
-  } finally {
-    await reader.close();
-  }
-}
+const ledgerPath = join(dataDir, "svc.db");
+const judged = () =>
+  withReader(ledgerPath, (reader) => judgeMoney({ reader, dataDir, account: account.id }));
 
 /** Goes on asking for other things until the upstream has answered so many calls to the end. */
 async function untilAnswered(count: number): Promise<void> {
@@ -151,7 +147,7 @@ test("receipts that come while the disk is busy share the next confirmation", as
 });
 
 test("a disk that does not confirm: no reply leaves, no call is let in, and once it does all is paid once", async () => {
-  const before = (await readReceipts()).length;
+  const before = (await withReader(ledgerPath, receiptsIn)).length;
   await tell("fail");
   let isOver = false;
   const late = chat().finally(() => {
@@ -166,18 +162,13 @@ test("a disk that does not confirm: no reply leaves, no call is let in, and once
   await tell("pass");
   const served = await late;
   expect(served.status).toBe(200);
-  const { operations } = (await connectControl(dataDir)) ?? {};
-  expect((await operations?.accounts.show({ account }))?.held_usd).toBe("0.00");
-  const reader = openLedgerReader(join(dataDir, "svc.db"));
-  expect((await verifyLedger(reader)).problems).toEqual([]);
-  await reader.close();
-  const ids = (await readReceipts()).slice(before).map(({ id }) => id);
+  expect(await judged()).toEqual([]);
+  const ids = (await withReader(ledgerPath, receiptsIn)).slice(before).map(({ id }) => id);
   expect(ids).toEqual([served.headers.get("x-request-id") ?? ""]);
 });
 
 test("what was tried twice is in no sum twice, once the process has stopped and written them all", async () => {
   expect(await server.stop()).toBe(0);
-  const reader = openLedgerReader(join(dataDir, "svc.db"));
-  expect((await verifyLedger(reader)).problems).toEqual([]);
-  await reader.close();
+  const { problems } = await withReader(ledgerPath, (reader) => verifyLedger(reader));
+  expect(problems).toEqual([]);
 });

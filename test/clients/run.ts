@@ -25,7 +25,6 @@ import {
   setOf,
   startOf,
 } from "./runner/programs.ts";
-import { createProgress } from "./runner/progress.ts";
 import {
   checksIn,
   runTestFiles,
@@ -129,7 +128,7 @@ async function runTypeScript({ json }: Asked): Promise<Outcome[]> {
 }
 
 async function runAgents({ json, machine }: Asked & { machine: Machine }): Promise<Outcome[]> {
-  const folder = await installAgents(machine, createProgress());
+  const folder = await installAgents(machine);
   if (!json) process.stderr.write("running the agents …\n");
   const run = await runTestFiles({
     files: ["agents/run.ts"],
@@ -191,11 +190,10 @@ async function runPrograms(options: Asked & { readonly machine: Machine }): Prom
 }
 
 async function installAll({ programs, machine }: Pick<Asked, "programs"> & { machine: Machine }) {
-  const progress = createProgress();
   const installed: { -readonly [Name in keyof Installed]: Installed[Name] } = {};
   for (const choice of programs)
-    if (isGo(choice)) installed.go ??= await installGo(machine, progress);
-    else installed[setOf(choice)] ??= await installPython(setOf(choice), { machine, progress });
+    if (isGo(choice)) installed.go ??= await installGo(machine);
+    else installed[setOf(choice)] ??= await installPython(setOf(choice), machine);
   return installed;
 }
 

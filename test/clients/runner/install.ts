@@ -10,7 +10,6 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { goFolder, type Machine } from "./machine.ts";
-import type { Progress } from "./progress.ts";
 
 /** Where everything is installed: a folder of its own, so that nothing of the machine changes. */
 const clientsFolder =
@@ -34,10 +33,7 @@ export interface InstalledPython {
 }
 
 /** Installs the pinned versions, unless just these are there already. */
-export async function installPython(
-  set: PythonSet,
-  { machine, progress }: { readonly machine: Machine; readonly progress: Progress },
-): Promise<InstalledPython> {
+export async function installPython(set: PythonSet, machine: Machine): Promise<InstalledPython> {
   const folder = join(clientsFolder, set);
   const installed: InstalledPython = {
     command: join(folder, "venv", "bin", "python"),
@@ -50,9 +46,9 @@ export async function installPython(
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const wheels = join(folder, "wheels");
-  const run = (words: readonly string[]) => runInstaller({ words, folder, progress });
+  const run = (words: readonly string[]) => runInstaller({ words, folder });
   const pip = [installed.command, "-m", "pip", "--disable-pip-version-check"];
-  progress.begin(`Python clients into ${folder}`);
+  say(`installing Python clients into ${folder} …`);
   await run([machine.python ?? "python3", "-m", "venv", join(folder, "venv")]);
   await run([...pip, "install", "-r", join(pythonFolder, pythonSets[set])]);
   const table = ["--no-deps", "--only-binary=:all:", "-r", join(pythonFolder, "token-table.txt")];
@@ -60,13 +56,12 @@ export async function installPython(
   const tableScript = join(pythonFolder, "token_table.py");
   await run([installed.command, tableScript, wheels, installed.tokenTableFolder]);
   rmSync(wheels, { recursive: true });
-  progress.end();
   writeFileSync(join(folder, "installed"), stamp);
   return installed;
 }
 
 /** The program of the Go client, built. */
-export async function installGo(machine: Machine, progress: Progress): Promise<string> {
+export async function installGo(machine: Machine): Promise<string> {
   const folder = join(clientsFolder, "go");
   const program = join(folder, "client");
   const sources = readdirSync(goFolder).map((name) => join(goFolder, name));
@@ -75,7 +70,7 @@ export async function installGo(machine: Machine, progress: Progress): Promise<s
   mkdirSync(folder, { recursive: true });
   // What Go has fetched and compiled stays: its own checksums say what is still good.
   rmSync(join(folder, "installed"), { force: true });
-  progress.begin(`Go client into ${folder}`);
+  say(`installing the Go client into ${folder} …`);
   const environment = {
     GOPATH: join(folder, "path"),
     GOMODCACHE: join(folder, "path", "pkg", "mod"),
@@ -84,28 +79,28 @@ export async function installGo(machine: Machine, progress: Progress): Promise<s
     GOFLAGS: `${process.env["GOFLAGS"] ?? ""} -modcacherw -mod=readonly -buildvcs=false`.trim(),
   };
   const words = [machine.go ?? "go", "build", "-v", "-o", program, "."];
-  await runInstaller({ words, folder: goFolder, progress, environment });
-  progress.end();
+  await runInstaller({ words, folder: goFolder, environment });
   writeFileSync(join(folder, "installed"), stamp);
   return program;
 }
 
 /** The folder whose `node_modules/.bin` has the agents. */
-export async function installAgents(machine: Machine, progress: Progress): Promise<string> {
+export async function installAgents(machine: Machine): Promise<string> {
   const folder = join(clientsFolder, "agents");
   const stamp = stampOf({ paths: [agentPins], machine });
   if (isInstalled({ folder, stamp })) return folder;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   copyFileSync(agentPins, join(folder, "package.json"));
-  progress.begin(`agents into ${folder}`);
+  say(`installing agents into ${folder} …`);
   // With their install scripts: Claude Code's puts the program of the platform in its place.
   const words = ["npm", "install", "--no-audit", "--no-fund"];
-  await runInstaller({ words, folder, progress });
-  progress.end();
+  await runInstaller({ words, folder });
   writeFileSync(join(folder, "installed"), stamp);
   return folder;
 }
+
+const say = (line: string) => void process.stderr.write(`${line}\n`);
 
 /** As pinned. */
 export const agentVersion = (name: string) =>
@@ -130,7 +125,6 @@ function isInstalled(options: { readonly folder: string; readonly stamp: string 
 async function runInstaller(options: {
   readonly words: readonly string[];
   readonly folder: string;
-  readonly progress: Progress;
   readonly environment?: Readonly<Record<string, string>>;
 }): Promise<void> {
   const child = Bun.spawn([...options.words], {
@@ -140,19 +134,13 @@ async function runInstaller(options: {
     stdout: "pipe",
     stderr: "pipe",
   });
-  const lines: string[] = [];
-  const follow = async (stream: ReadableStream<Uint8Array>) => {
-    const decoder = new TextDecoder();
-    for await (const bytes of stream)
-      for (const line of decoder.decode(bytes, { stream: true }).split("\n")) {
-        if (line.trim() === "") continue;
-        lines.push(line);
-        options.progress.say(line.trim());
-      }
-  };
-  const [code] = await Promise.all([child.exited, follow(child.stdout), follow(child.stderr)]);
+  const [code, ...texts] = await Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
   if (code === 0) return;
-  options.progress.giveUp();
+  const lines = texts.flatMap((text) => text.split("\n")).filter((line) => line.trim() !== "");
   throw new Error(
     `${options.words.join(" ")} ended with ${code}:\n${lines.slice(-15).join("\n")}\n` +
       "It uses the machine's own settings: see `pip config list`, `go env GOPROXY` and `npm config get registry` for where it fetches from.",

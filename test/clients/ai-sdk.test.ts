@@ -27,6 +27,7 @@ import {
   type ChatClient,
   chatClientChecks,
   prompt,
+  type Said,
   weatherTool,
 } from "./chat-client.ts";
 import { failureOf, nativeManifest, openStage, type Stage, sentUpstream } from "./stage.ts";
@@ -65,35 +66,7 @@ const textOf = (parts: Awaited<ReturnType<typeof partsOf>>, type: string) =>
 
 /** The AI SDK on the gateway, with any of its providers. */
 const clientOf = (stage: Stage, modelWith: (asked: Asked) => LanguageModel): ChatClient => ({
-  async ask(asked) {
-    const { system, maxTokens, temperature, retries = 0 } = asked;
-    const call = {
-      model: modelWith(asked),
-      prompt,
-      maxRetries: retries,
-      ...(system === undefined ? {} : { instructions: system }),
-      ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
-      ...(temperature === undefined ? {} : { temperature }),
-    };
-    const result = asked.stream === true ? streamText(call) : await generateText(call);
-    if ("fullStream" in result) {
-      const parts = await partsOf(result);
-      expect(parts.filter(({ type }) => type === "error")).toEqual([]);
-      expect(parts.at(-1)?.type).toBe("finish");
-    }
-    const { inputTokens, outputTokens, inputTokenDetails } = await result.usage;
-    expect(await result.warnings).toEqual([]);
-    return {
-      text: await result.text,
-      reasoning: await result.reasoningText,
-      finish: await result.finishReason,
-      usage: {
-        input: inputTokens,
-        output: outputTokens,
-        cached: inputTokenDetails.cacheReadTokens,
-      },
-    };
-  },
+  ask: (asked) => ask(modelWith(asked), asked),
   readsReasoning: true,
   askAbout: (url) =>
     generateText({
@@ -140,21 +113,7 @@ const clientOf = (stage: Stage, modelWith: (asked: Asked) => LanguageModel): Cha
     });
     return (await toolCalls).map(({ toolCallId: id, input }) => ({ id, arguments: input }));
   },
-  async place(stream) {
-    const model = modelWith({});
-    const output = Output.object({ schema: place });
-    if (!stream) {
-      const { object } = await generateObject({ model, prompt, schema: place });
-      expect((await generateText({ model, prompt, output })).output).toEqual(object);
-      return object;
-    }
-    const whole = streamObject({ model, prompt, schema: place });
-    const cities: unknown[] = [];
-    for await (const { city } of whole.partialObjectStream) cities.push(city);
-    expect(cities).toContain("Be");
-    expect(await streamText({ model, prompt, output }).output).toEqual(await whole.object);
-    return whole.object;
-  },
+  place: (stream) => placeOf(modelWith({}), stream),
   streamsPlace: true,
   async embed(texts, dimensions) {
     const model = providerAt(stage).embeddingModel("svc-embedding-2");
@@ -177,6 +136,51 @@ const clientOf = (stage: Stage, modelWith: (asked: Asked) => LanguageModel): Cha
   },
   obeysHints: true,
 });
+
+async function ask(model: LanguageModel, asked: Asked): Promise<Said> {
+  const { system, maxTokens, temperature, retries = 0 } = asked;
+  const call = {
+    model,
+    prompt,
+    maxRetries: retries,
+    ...(system === undefined ? {} : { instructions: system }),
+    ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
+    ...(temperature === undefined ? {} : { temperature }),
+  };
+  const result = asked.stream === true ? streamText(call) : await generateText(call);
+  if ("fullStream" in result) {
+    const parts = await partsOf(result);
+    expect(parts.filter(({ type }) => type === "error")).toEqual([]);
+    expect(parts.at(-1)?.type).toBe("finish");
+  }
+  const { inputTokens, outputTokens, inputTokenDetails } = await result.usage;
+  expect(await result.warnings).toEqual([]);
+  return {
+    text: await result.text,
+    reasoning: await result.reasoningText,
+    finish: await result.finishReason,
+    usage: {
+      input: inputTokens,
+      output: outputTokens,
+      cached: inputTokenDetails.cacheReadTokens,
+    },
+  };
+}
+
+async function placeOf(model: LanguageModel, stream: boolean): Promise<unknown> {
+  const output = Output.object({ schema: place });
+  if (!stream) {
+    const { object } = await generateObject({ model, prompt, schema: place });
+    expect((await generateText({ model, prompt, output })).output).toEqual(object);
+    return object;
+  }
+  const whole = streamObject({ model, prompt, schema: place });
+  const cities: unknown[] = [];
+  for await (const { city } of whole.partialObjectStream) cities.push(city);
+  expect(cities).toContain("Be");
+  expect(await streamText({ model, prompt, output }).output).toEqual(await whole.object);
+  return whole.object;
+}
 
 clientSuite("@ai-sdk/openai-compatible", (check) => {
   const stage = openStage();

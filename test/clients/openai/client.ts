@@ -3,7 +3,7 @@ import type { OpenAI } from "openai";
 import { zodFunction, zodResponseFormat } from "openai/helpers/zod";
 import type { ChatCompletionChunk } from "openai/resources/chat/completions";
 import { z } from "zod";
-import { type ChatClient, prompt, weatherTool } from "../chat-client.ts";
+import { type Asked, type ChatClient, prompt, type Said, weatherTool } from "../chat-client.ts";
 import { type Stage, sentUpstream } from "../stage.ts";
 
 const model = "svc-3-flash";
@@ -18,42 +18,8 @@ export const placeSchema = {
 };
 
 /** The SDK of OpenAI on the gateway. */
-export const clientOf = ({ gateway }: Stage): ChatClient => ({
-  async ask({ stream, system, maxTokens, apiKey, retries = 0, until, ...asked }) {
-    const options = { maxRetries: retries, ...(apiKey === undefined ? {} : { apiKey }) };
-    const { completions } = gateway.client(options).chat;
-    const body = {
-      model,
-      messages: [
-        ...(system === undefined ? [] : [{ role: "system" as const, content: system }]),
-        ...messages,
-      ],
-      ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
-      ...asked,
-    };
-    if (stream !== true) {
-      const completion = await completions.create(body);
-      expect(completion).toMatchObject({ object: "chat.completion", model: body.model });
-      const [choice] = completion.choices;
-      expect(choice?.message.role).toBe("assistant");
-      return saidOf(choice?.message, choice?.finish_reason, completion.usage);
-    }
-    const usage = { include_usage: true };
-    const answer = await completions.create({ ...body, stream, stream_options: usage });
-    const chunks: ChatCompletionChunk[] = [];
-    for await (const chunk of answer) {
-      chunks.push(chunk);
-      if (until !== undefined && chunk.choices[0]?.delta.content === until)
-        answer.controller.abort();
-    }
-    expect(chunks.slice(0, -1).every((chunk) => (chunk.usage ?? null) === null)).toBe(true);
-    const all = (name: string) =>
-      chunks.map(({ choices }) => Object(choices[0]?.delta)[name] ?? "").join("");
-    expect(all("role")).toBe("assistant");
-    const said = { content: all("content"), reasoning_content: all("reasoning_content") };
-    const finish = chunks.findLast(({ choices }) => choices.length > 0)?.choices[0]?.finish_reason;
-    return saidOf(said, finish, chunks.at(-1)?.usage);
-  },
+export const clientOf = (stage: Stage): ChatClient => ({
+  ask: (asked) => ask(stage, asked),
   readsReasoning: true,
   canLeave: true,
   async useTool({ stream, calls }) {
@@ -65,13 +31,13 @@ export const clientOf = ({ gateway }: Stage): ChatClient => ({
         return "7 degrees";
       },
     });
-    const { completions } = gateway.client().chat;
+    const { completions } = stage.gateway.client().chat;
     const body = { model, messages, tools: [tool] };
     const runner = stream ? completions.runTools({ ...body, stream }) : completions.runTools(body);
     return (await runner.finalContent()) ?? "";
   },
   async collectCalls() {
-    const { choices } = await gateway
+    const { choices } = await stage.gateway
       .client()
       .chat.completions.stream({ model, messages, parallel_tool_calls: true })
       .finalChatCompletion();
@@ -83,12 +49,12 @@ export const clientOf = ({ gateway }: Stage): ChatClient => ({
     );
   },
   async place(stream) {
-    const { completions } = gateway.client().chat;
+    const { completions } = stage.gateway.client().chat;
     const body = { model, messages, response_format: zodResponseFormat(place, "place") };
     const { choices } = stream
       ? await completions.stream(body).finalChatCompletion()
       : await completions.parse(body);
-    expect(sentUpstream(gateway)["response_format"]).toMatchObject({
+    expect(sentUpstream(stage.gateway)["response_format"]).toMatchObject({
       type: "json_schema",
       json_schema: { name: "place", strict: true, schema: placeSchema },
     });
@@ -98,7 +64,7 @@ export const clientOf = ({ gateway }: Stage): ChatClient => ({
   async embed(texts, dimensions) {
     const [input = "", ...others] = texts;
     const size = dimensions === undefined ? {} : { dimensions };
-    const { data } = await gateway.client().embeddings.create({
+    const { data } = await stage.gateway.client().embeddings.create({
       model: "svc-embedding-2",
       input: others.length === 0 ? input : [...texts],
       ...size,
@@ -108,6 +74,42 @@ export const clientOf = ({ gateway }: Stage): ChatClient => ({
   },
   refusal: (error) => ({ status: Reflect.get(error, "status"), code: Reflect.get(error, "code") }),
 });
+
+async function ask({ gateway }: Stage, options: Asked): Promise<Said> {
+  const { stream, system, maxTokens, apiKey, retries = 0, until, ...asked } = options;
+  const client = { maxRetries: retries, ...(apiKey === undefined ? {} : { apiKey }) };
+  const { completions } = gateway.client(client).chat;
+  const body = {
+    model,
+    messages: [
+      ...(system === undefined ? [] : [{ role: "system" as const, content: system }]),
+      ...messages,
+    ],
+    ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
+    ...asked,
+  };
+  if (stream !== true) {
+    const completion = await completions.create(body);
+    expect(completion).toMatchObject({ object: "chat.completion", model: body.model });
+    const [choice] = completion.choices;
+    expect(choice?.message.role).toBe("assistant");
+    return saidOf(choice?.message, choice?.finish_reason, completion.usage);
+  }
+  const usage = { include_usage: true };
+  const answer = await completions.create({ ...body, stream, stream_options: usage });
+  const chunks: ChatCompletionChunk[] = [];
+  for await (const chunk of answer) {
+    chunks.push(chunk);
+    if (until !== undefined && chunk.choices[0]?.delta.content === until) answer.controller.abort();
+  }
+  expect(chunks.slice(0, -1).every((chunk) => (chunk.usage ?? null) === null)).toBe(true);
+  const all = (name: string) =>
+    chunks.map(({ choices }) => Object(choices[0]?.delta)[name] ?? "").join("");
+  expect(all("role")).toBe("assistant");
+  const said = { content: all("content"), reasoning_content: all("reasoning_content") };
+  const finish = chunks.findLast(({ choices }) => choices.length > 0)?.choices[0]?.finish_reason;
+  return saidOf(said, finish, chunks.at(-1)?.usage);
+}
 
 function saidOf(
   message: { readonly content?: string | null } | undefined,

@@ -1,5 +1,6 @@
 import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
 import { standardManifest } from "../../setup/harness.ts";
+import { join, machine } from "../../setup/platform-home.ts";
 import { responsesModel } from "./cases/dialect-cases.ts";
 import { transcriptionModel } from "./cases/stall-case.ts";
 import { vendorModels } from "./cases/vendor-cases.ts";
@@ -11,8 +12,8 @@ export interface StallTarget {
   readonly origin: string;
   readonly platformOrigin: string;
   readonly key: string;
-  /** The operator's, for the platform; undefined where none could be had. */
-  readonly token: string | undefined;
+  /** The operator's, for the platform. */
+  readonly token: string;
   readonly account: string;
   readonly upstream: ScriptedUpstream;
   /** Puts the upstream back in service after replies that took it out. */
@@ -34,6 +35,7 @@ export async function startStallTarget(): Promise<StallTarget> {
   });
   await home.svc(["account", "credit", "default", "1000000", "--reference", "stalls"]);
   const token = await operatorToken(server);
+  const operator = machine(server.platformUrl, token);
   return {
     pid: server.pid,
     origin: server.origin,
@@ -44,13 +46,9 @@ export async function startStallTarget(): Promise<StallTarget> {
     upstream,
     async heal() {
       for (const name of providers) {
-        const reset = await post(
-          `${server.platformUrl}/api/providers/${name}/reset`,
-          {},
-          { authorization: `Bearer ${token ?? ""}` },
-        );
+        const reset = await operator.ask(`POST /api/providers/${name}/reset`, { body: {} });
         // The command takes a second, but has no limit of changes.
-        if (!reset.ok) await home.svc(["provider", "reset", name]);
+        if (reset.status >= 300) await home.svc(["provider", "reset", name]);
       }
     },
     async stop() {
@@ -87,27 +85,10 @@ const scopes = ["usage", "keys", "members", "billing", "providers", "catalog", "
 const operatorScopes = ["accounts", "engine", "settings", "audit", "metrics"];
 
 /** Joins by the link of the first start, as a person would, and makes a token for a machine. */
-async function operatorToken({ platformUrl, operatorLink }: ChildServer) {
-  const joined = await post(`${platformUrl}/api/invites/accept`, {
-    token: operatorLink?.split("#")[1] ?? "",
-    name: "Ada",
-    email: "ada@example.com",
-    password: "a long enough password",
+async function operatorToken({ platformUrl, operatorLink = "" }: ChildServer): Promise<string> {
+  const person = await join(platformUrl, operatorLink, { email: "ada@example.com" });
+  const made = await person.ask("POST /api/tokens", {
+    body: { name: "stalls", scopes: [...scopes, ...operatorScopes].map((area) => `${area}:write`) },
   });
-  const cookie = joined.headers.getSetCookie()[0]?.split(";")[0] ?? "";
-  const made = await post(
-    `${platformUrl}/api/tokens`,
-    { name: "stalls", scopes: [...scopes, ...operatorScopes].map((area) => `${area}:write`) },
-    { cookie },
-  );
-  const reply = (await made.json()) as { readonly token?: string };
-  return reply.token;
-}
-
-function post(url: string, body: unknown, headers: Readonly<Record<string, string>> = {}) {
-  return fetch(url, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify(body),
-  });
+  return String(made.body["token"]);
 }

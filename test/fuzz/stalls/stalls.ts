@@ -198,7 +198,7 @@ function toSent(target: StallTarget, request: StallRequest, signal: AbortSignal)
     path: path.replace(":account", target.account),
     headers: {
       ...(body === undefined ? {} : { "content-type": "application/json" }),
-      ...(isSignedIn && secret !== undefined ? { authorization: `Bearer ${secret}` } : {}),
+      ...(isSignedIn ? { authorization: `Bearer ${secret}` } : {}),
       ...request.headers,
     },
     body,

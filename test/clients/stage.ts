@@ -21,16 +21,6 @@ models:
   gpt: { endpoint: chat, price: { input: 1, output: 10 }, routes: [{ provider: vendor, model: gpt-5 }] }
 `;
 
-/** With `gpt`, a model that is called in the Responses format. */
-export const nativeManifest = `
-providers:
-  plain: { kind: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true, image_urls: true }
-  vendor: { kind: openai, vendor: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
-models:
-  svc-3-flash: { endpoint: chat, price: { input: 1, output: 10 }, routes: [{ provider: plain, model: any }] }
-  gpt: { endpoint: chat, price: { input: 1, output: 10 }, routes: [{ provider: vendor, model: gpt-5 }] }
-`;
-
 /** A JSON body that the upstream received. Default: the last one. */
 export function sentUpstream({ upstream }: TestGateway, at = -1): Record<string, unknown> {
   return upstream.requests.at(at)?.json as Record<string, unknown>;

@@ -79,6 +79,8 @@ describe("the navigation", () => {
   test("of an operator has a playground that charges the account they choose", async () => {
     const { page } = operator;
     await operator.goto("/operator/playground");
+    // It takes the focus when it appears, which closes a list that is open.
+    await page.getByRole("textbox", { name: "Message" }).waitFor();
     await page.getByRole("combobox", { name: "Account to charge" }).click();
     await page.getByRole("option", { name: "Acme Corp" }).click();
     home.gateway.upstream.replyOnce(willingVendor);

@@ -25,6 +25,7 @@ describe("without a server", () => {
     home = createHome();
     home.writeConfig(manifest());
     await home.ok(["apply", home.configPath]);
+    await home.ok("account create taken");
   });
   afterAll(() => home.remove());
 
@@ -61,7 +62,10 @@ describe("without a server", () => {
       keys: 1,
       key_list: [view, { status: "revoked" }],
     });
-    expect(await home.json<unknown>("account list")).toEqual([{ ...account, keys: 1 }]);
+    expect(await home.json<unknown>("account list")).toEqual([
+      expect.objectContaining({ name: "taken" }),
+      { ...account, keys: 1 },
+    ]);
   });
 
   test("JSON of models is that of the catalog", async () => {
@@ -76,7 +80,6 @@ describe("without a server", () => {
   });
 
   test("exit codes tell usage, values, absence and conflict apart", async () => {
-    await home.svc("account create taken");
     const cases: readonly Refused[] = [
       ["key nonsense", 2, 'Unknown command "key nonsense"'],
       ["nonsense", 2, "Try: svc --help"],

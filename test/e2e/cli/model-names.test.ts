@@ -29,7 +29,7 @@ models: { in-file: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ 
   await home.json("account create acme");
   ({ key } = await home.json<{ key: string }>("key create --account acme"));
   server = await home.serve();
-  for (const id of ["fast", "slow", "called"]) {
+  for (const id of ["fast", "slow", "called", "hasty", "spare"]) {
     await home.json(`model add ${id} --provider fake --upstream ${id}`);
     await home.json(`price set ${id} --input 0 --output 0`);
   }
@@ -55,39 +55,39 @@ describe("an alias", () => {
   });
 
   test("that is taken, invalid or unknown is refused, with an exit code for each", async () => {
-    await model("alias fast taken");
-    expect(await problem("alias slow taken")).toMatchObject({
+    await model("alias slow taken");
+    expect(await problem("alias fast taken")).toMatchObject({
       exit: 4,
       code: "conflict",
       stdout: "",
     });
-    expect(await problem("alias slow fast")).toMatchObject({ exit: 4, code: "conflict" });
-    expect(await problem("alias slow bad%name")).toMatchObject({ exit: 2, field: "alias" });
-    expect(await problem("unalias slow taken")).toMatchObject({ exit: 3, field: "alias" });
+    expect(await problem("alias fast slow")).toMatchObject({ exit: 4, code: "conflict" });
+    expect(await problem("alias fast bad%name")).toMatchObject({ exit: 2, field: "alias" });
+    expect(await problem("unalias fast taken")).toMatchObject({ exit: 3, field: "alias" });
     expect(await problem("alias none any")).toMatchObject({ exit: 3, code: "not_found" });
   });
 });
 
 describe("a model that was never called", () => {
   test("is renamed, and keeps its old id as an alias where that is asked for", async () => {
-    const { code, stdout } = await model("rename slow steady");
+    const { code, stdout } = await model("rename hasty steady");
     expect([code, stdout]).toEqual([0, expect.stringContaining("steady")]);
     expect(await json("rename steady calm --keep-alias")).toMatchObject({
       id: "calm",
       aliases: ["steady"],
     });
-    expect(await ids()).not.toContain("slow");
+    expect(await ids()).not.toContain("hasty");
     expect(await problem("rename calm fast")).toMatchObject({ exit: 4, field: "id" });
     expect(await problem("rename calm bad%name")).toMatchObject({ exit: 2, field: "id" });
   });
 
   test("is deleted, and the keys that are limited to it are named", async () => {
-    await home.json("key create --account acme --name ci --models calm");
-    const stdout = succeeds(await model("remove calm"));
-    expect(stdout).toStartWith("removed calm\n");
+    await home.json("key create --account acme --name ci --models spare");
+    const stdout = succeeds(await model("remove spare"));
+    expect(stdout).toStartWith("removed spare\n");
     expect(stdout).toContain("Keys that are still limited to it: ci");
-    expect(await ids()).not.toContain("calm");
-    expect(await problem("remove calm")).toMatchObject({ exit: 3, code: "not_found" });
+    expect(await ids()).not.toContain("spare");
+    expect(await problem("remove spare")).toMatchObject({ exit: 3, code: "not_found" });
   });
 });
 

@@ -15,12 +15,11 @@ import { useTestGateway } from "../../setup/use-gateway.ts";
 
 /** What the store does before it writes that a key is free. */
 let beforeRelease: () => Promise<void> | undefined;
-const gateway = useTestGateway({
-  open: aroundCommits((commit) => async (writes) => {
-    if (writes.some(({ type }) => type === "claim-release")) await beforeRelease();
-    return commit(writes);
-  }),
+const open = aroundCommits((commit) => async (writes) => {
+  if (writes.some(({ type }) => type === "claim-release")) await beforeRelease();
+  return commit(writes);
 });
+const gateway = useTestGateway({ open });
 let payer: Payer;
 beforeEach(async () => {
   beforeRelease = () => undefined;
@@ -30,23 +29,26 @@ beforeEach(async () => {
 const init = { headers: { "idempotency-key": "again" } };
 
 /** The first request fails, and its key is not free before `goOn`. */
-async function failFirst(stream: boolean): Promise<{ goOn(): void }> {
+async function failFirst(
+  stream: boolean,
+  { gateway: at, payer: by } = { gateway, payer },
+): Promise<{ goOn(): void }> {
   const { promise: until, resolve: goOn } = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
   beforeRelease = () => {
     begun.resolve();
     return until;
   };
-  gateway.upstream.replyOnce(errorReply({ status: 500, body: { error: { message: "no" } } }));
-  gateway.upstream.replyWith(stream ? chatStreams.openai() : chatJson());
-  expect((await payer.chat({ stream }, init)).status).toBe(502);
+  at.upstream.replyOnce(errorReply({ status: 500, body: { error: { message: "no" } } }));
+  at.upstream.replyWith(stream ? chatStreams.openai() : chatJson());
+  expect((await by.chat({ stream }, init)).status).toBe(502);
   await begun.promise;
   return { goOn };
 }
 
 /** What was sent before, on other lines, has been read when a few more requests are answered. */
-async function turns(): Promise<void> {
-  for (let count = 0; count < 5; count++) await (await fetch(`${gateway.origin}/healthz`)).text();
+async function turns({ origin } = gateway): Promise<void> {
+  for (let count = 0; count < 5; count++) await (await fetch(`${origin}/healthz`)).text();
 }
 
 for (const stream of [false, true])
@@ -145,15 +147,16 @@ describe("on a disk that fails", () => {
   });
 });
 
-// The last test: it stops the gateway of all others.
 test("a gateway that shuts down begins no call for who waits", async () => {
-  const { goOn } = await failFirst(false);
-  const second = payer.chat({}, init);
-  await turns();
-  const stopped = gateway.server.stop();
+  const own = await startTestGateway({ open });
+  const caller = await openPayer(own);
+  const { goOn } = await failFirst(false, { gateway: own, payer: caller });
+  const second = caller.chat({}, init);
+  await turns(own);
+  const stopped = own.server.stop();
   // With its port closed it begins no calls.
   await waitUntil("the port to be closed", () =>
-    fetch(`${gateway.origin}/healthz`, { headers: { connection: "close" } }).then(
+    fetch(`${own.origin}/healthz`, { headers: { connection: "close" } }).then(
       () => false,
       () => true,
     ),
@@ -161,5 +164,6 @@ test("a gateway that shuts down begins no call for who waits", async () => {
   goOn();
   await expectRefusal(second, { status: 503, code: "shutting_down" });
   await stopped;
-  expect(gateway.upstream.requests).toHaveLength(1);
+  expect(own.upstream.requests).toHaveLength(1);
+  await own.stop();
 });

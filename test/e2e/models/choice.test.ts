@@ -8,7 +8,8 @@ import { standardManifest } from "../../setup/harness.ts";
 import { joinOperator, type Visitor } from "../../setup/platform-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
-const gateway = useTestGateway({ isInStore: true });
+const manifest = `${standardManifest}  unready: { endpoint: chat, routes: [{ provider: fake, model: x }] }\n`;
+const gateway = useTestGateway({ isInStore: true, manifest });
 
 const messages = [{ role: "user", content: "Hi" }];
 const chat = (model: string, more: object = {}, key = gateway.key) =>
@@ -174,10 +175,10 @@ describe("a call", () => {
 
 test("a model that is priced and routed by an apply can be called at once", async () => {
   gateway.upstream.replyWith(chatAnswers.plain());
-  expect((await chat("unpriced")).status).toBe(403);
-  const text = standardManifest
+  expect((await chat("unready")).status).toBe(403);
+  const text = manifest
     .replaceAll("UPSTREAM", gateway.upstream.baseUrl)
-    .replace("unpriced: { endpoint: chat,", "$& price: { input: 0, output: 0 },");
+    .replace("unready: { endpoint: chat,", "$& price: { input: 0, output: 0 },");
   await operations().manifest.apply({ text, dryRun: false });
-  expect((await chat("unpriced")).status).toBe(200);
+  expect((await chat("unready")).status).toBe(200);
 });

@@ -27,6 +27,7 @@ models:
   nano: { endpoint: chat, max_output_tokens: 4096, price: { input: 1, output: 10 }, routes: [{ provider: first, model: gpt-4.1-nano }] }
   small: { endpoint: chat, max_output_tokens: 4096, price: { input: 1, output: 10 }, routes: [{ provider: first, model: gpt-4o }] }
   own: { endpoint: chat, max_output_tokens: 4096, price: { input: 1, output: 10 }, routes: [{ provider: own, model: grok }] }
+  old: { endpoint: chat, max_output_tokens: 4096, price: { input: 1, output: 10 }, routes: [{ provider: own, model: grok-2 }] }
 `,
 });
 
@@ -181,7 +182,7 @@ describe("a model without encrypted reasoning", () => {
         param: "input",
       },
     ],
-    ["own", { message: "Unknown value.", type: "invalid_request_error", param: "include[0]" }],
+    ["old", { message: "Unknown value.", type: "invalid_request_error", param: "include[0]" }],
   ] as const)
     test(`gets no reasoning and is not asked for any, and later requests need no second attempt (${model})`, async () => {
       const moved = { model, include: [wanted, more] };

@@ -11,6 +11,7 @@ let home: ServingHome;
 beforeAll(async () => {
   home = await startServing({
     models: `  other: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: first, model: m3 }] }
+  another: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: first, model: m4 }] }
   own: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: second, model: m2 }] }`,
   });
 });
@@ -161,8 +162,8 @@ for (const stream of [false, true])
     const payer = await openPayer(home.gateway);
     const cache_control = { type: "ephemeral" };
     const marked = [{ role: "user", content: [{ type: "text", text: "Hi", cache_control }] }];
-    // What was learned of one model is not known of another.
-    const model = stream ? "other" : "only";
+    // What was learned of one model is not known of another, nor in other tests.
+    const model = stream ? "other" : "another";
     const response = await payer.chat({ model, stream, messages: marked });
     expect(response.status).toBe(200);
     await response.text();

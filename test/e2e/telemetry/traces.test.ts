@@ -209,12 +209,17 @@ test("a header that breaks the rules begins a trace of its own", async () => {
 
 test("no prompt, reply or key is in a span", async () => {
   const id = traceId();
+  // Other tests have a gateway that records them.
+  const before = collector.requests.length;
   gateway.upstream.replyOnce(chatJson());
   const reply: { choices: { message: { content: string } }[] } = JSON.parse(
     await (await chat(id)).text(),
   );
   await spansOf(id, 2);
-  const sent = collector.requests.map(({ body }) => body).join("\n");
+  const sent = collector.requests
+    .slice(before)
+    .map(({ body }) => body)
+    .join("\n");
   for (const secret of [
     "Say hello to nobody else",
     reply.choices[0]?.message.content ?? "",

@@ -7,6 +7,7 @@ import { type FakeUpstream, startFakeUpstream } from "../../test/fake/upstream.t
 import { textOf, vendorErrors } from "../../test/providers/error-bodies.ts";
 import type { TrialKind } from "../call/trial.ts";
 import { createAiSdkProvider } from "./ai-sdk/provider.ts";
+import type { Provider } from "./contract.ts";
 import { diagnose } from "./diagnosis.ts";
 import type { Circumstances, Diagnosis } from "./finding.ts";
 import { Dialer } from "./kit/dial.ts";
@@ -279,14 +280,20 @@ describe("the way there", () => {
     );
     const within = { ...limits, firstByteMs: 1_000 };
     const provider = providerAt(upstream.baseUrl);
+    const { promise: firstRead, resolve: heard } = Promise.withResolvers<void>();
+    const streamChat: Provider["streamChat"] = async (call) => {
+      const parts = await provider.streamChat?.(call);
+      if (parts === undefined) throw new Error("No stream was made.");
+      return { read: () => parts.read().finally(heard), cancel: () => parts.cancel() };
+    };
     const nextTurn = setImmediate;
     jest.useFakeTimers();
     let stream: Promise<string>;
     try {
-      stream = runTrial(provider, { kind: "stream", model: "m-1" }, within);
-      const timers = jest.getTimerCount();
+      stream = runTrial({ ...provider, streamChat }, { kind: "stream", model: "m-1" }, within);
       // With its first word, the time for that is no longer measured.
-      while (jest.getTimerCount() === timers) await new Promise(nextTurn);
+      await firstRead;
+      await new Promise(nextTurn);
       const silent = runTrial(provider, { kind: "chat", model: "m-1" }, within);
       jest.advanceTimersByTime(1_000);
       const error = await silent.catch((thrown: unknown) => thrown);

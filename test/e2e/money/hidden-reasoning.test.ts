@@ -250,6 +250,5 @@ test("a caller who disconnects is charged the estimate at shutdown, without wait
   expect(left).toMatchObject({ outcome: "left", estimated: true });
   expect((left?.units.output ?? 0) >= 7_900).toBe(true);
   await gateway.upstream.stop();
-  // The last test: the one that is stopped after all has nothing more to do.
-  gateway = await startTestGateway();
+  gateway = await startTestGateway({ manifest });
 });

@@ -339,8 +339,11 @@ export class ActiveCalls {
       limits = limitsFor(model, this.#limits);
       this.#limitsByModel.set(model, limits);
     }
-    const [nowMs, slots] = [this.#nowMs, this.#slots];
-    const call = new ActiveCall(limits, nowMs(), { accountId, slots, nowMs });
+    const call = new ActiveCall(limits, this.#nowMs(), {
+      accountId,
+      slots: this.#slots,
+      nowMs: this.#nowMs,
+    });
     this.#calls.add(call);
     return call;
   }

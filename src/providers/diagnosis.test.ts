@@ -7,7 +7,6 @@ import { type FakeUpstream, startFakeUpstream } from "../../test/fake/upstream.t
 import { textOf, vendorErrors } from "../../test/providers/error-bodies.ts";
 import type { TrialKind } from "../call/trial.ts";
 import { createAiSdkProvider } from "./ai-sdk/provider.ts";
-import type { Provider } from "./contract.ts";
 import { diagnose } from "./diagnosis.ts";
 import type { Circumstances, Diagnosis } from "./finding.ts";
 import { Dialer } from "./kit/dial.ts";
@@ -281,7 +280,7 @@ describe("the way there", () => {
     const within = { ...limits, firstByteMs: 1_000 };
     const provider = providerAt(upstream.baseUrl);
     const { promise: firstRead, resolve: heard } = Promise.withResolvers<void>();
-    const streamChat: Provider["streamChat"] = async (call) => {
+    const streamChat: (typeof provider)["streamChat"] = async (call) => {
       const parts = await provider.streamChat?.(call);
       if (parts === undefined) throw new Error("No stream was made.");
       return { read: () => parts.read().finally(heard), cancel: () => parts.cancel() };

@@ -56,6 +56,19 @@ export interface ServerOptions extends GatewayParts {
   readonly open?: (configuration: Configuration) => Promise<Opened>;
 }
 
+function openEngine(parts: {
+  readonly configuration: Configuration;
+  readonly opened: Opened;
+  readonly log: Log;
+  readonly undo: Undo;
+}) {
+  const { configuration, opened, log, undo } = parts;
+  if (configuration.settings.engine !== "on") return undefined;
+  const engine = superviseEngine(configuration, log);
+  undo.push((withinMs) => engine.close(withinMs), closingShare(opened, "engine"));
+  return engine;
+}
+
 const prepareTexts = (opened: Opened): Promise<void> =>
   fillTextBounds()
     .then(() => opened.store.releaseMemory())
@@ -80,13 +93,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   undo.push(opened.close, closingShare(opened, "store"));
   try {
     const otlp = openTelemetry({
-      ...{ configuration, opened, version, log, recent, undo },
+      configuration,
+      opened,
+      version,
+      log,
+      recent,
+      undo,
       instance: settings.node,
       limits: options.telemetryLimits,
     });
-    const engine = settings.engine === "on" ? superviseEngine(configuration, log) : undefined;
-    if (engine !== undefined)
-      undo.push((withinMs) => engine.close(withinMs), closingShare(opened, "engine"));
+    const engine = openEngine({ configuration, opened, log, undo });
     const certificate = openCertificate({ configuration, log, undo });
     const logging = { log, recent, otlp };
     const shared = { configuration, opened, engine, version, certificate, clock, ...logging, undo };

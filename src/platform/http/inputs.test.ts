@@ -37,7 +37,7 @@ const clock = { ms: 0 };
 
 /** All routes with a handler that only says that it was reached. */
 const api = new Api({
-  routes: routes.map(({ beforeBody: _, reply: __, ...route }: Route) => ({
+  routes: routes.map(({ beforeBody: _beforeBody, reply: _reply, ...route }: Route) => ({
     ...route,
     handle: async () => "reached",
   })),

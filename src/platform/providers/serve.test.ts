@@ -4,8 +4,14 @@ import { usePlatform } from "../../../test/setup/use-platform.ts";
 
 const params = { name: "vendor" };
 const offered = [
-  ...["gpt-4o", "gpt-4o-mini", "gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano", "o4-mini"],
-  ...["acme-voice-1", "acme-chat-1"],
+  "gpt-4o",
+  "gpt-4o-mini",
+  "gpt-4.1",
+  "gpt-4.1-mini",
+  "gpt-4.1-nano",
+  "o4-mini",
+  "acme-voice-1",
+  "acme-chat-1",
   ...Array.from({ length: 300 }, (_, at) => `acme-bulk-${at}`),
 ];
 const listing = jsonReply({ body: { data: offered.map((id) => ({ id })) } });

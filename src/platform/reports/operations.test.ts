@@ -126,8 +126,16 @@ describe("the margin", () => {
   const cells = (row: MarginRow) => Object.values(row);
 
   const columns = [
-    ...["name", "receipts", "charged_usd", "vendor_cost_usd", "margin_usd", "margin_percent"],
-    ...["charged_known_usd", "known_cost", "unknown_cost", "shortfall_usd"],
+    "name",
+    "receipts",
+    "charged_usd",
+    "vendor_cost_usd",
+    "margin_usd",
+    "margin_percent",
+    "charged_known_usd",
+    "known_cost",
+    "unknown_cost",
+    "shortfall_usd",
   ];
   const march = {
     by: "model",

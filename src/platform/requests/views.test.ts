@@ -55,8 +55,15 @@ describe("the view of a receipt", () => {
     });
     expect(view.attempts.map((attempt) => Object.values(attempt))).toEqual([
       [
-        ...[1, "upstream_overloaded", "Provider overloaded", 2, 50],
-        ...["firstvendor", "hidden", 529, "vendor words, many"],
+        1,
+        "upstream_overloaded",
+        "Provider overloaded",
+        2,
+        50,
+        "firstvendor",
+        "hidden",
+        529,
+        "vendor words, many",
       ],
       [2, "served", "OK", 60, 1_440, "secretvendor", "hidden", null, null],
     ]);
@@ -82,7 +89,8 @@ describe("the view of a receipt", () => {
     const full = toReceiptView({ receipt, price, forOperator: true });
     const { vendor_cost_usd: _, margin_usd: __, provider: ___, cost_version: ____, ...rest } = full;
     const attempts = full.attempts.map(
-      ({ provider: _, model: __, status: ___, detail: ____, ...attempt }) => attempt,
+      ({ provider: _provider, model: _model, status: _status, detail: _detail, ...attempt }) =>
+        attempt,
     );
     expect(view).toEqual({ ...rest, attempts });
     expect(toReceiptRow({ receipt, forOperator: false })).not.toHaveProperty("provider");

@@ -92,20 +92,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const undo = new Undo();
   undo.push(opened.close, closingShare(opened, "store"));
   try {
-    const otlp = openTelemetry({
-      configuration,
-      opened,
-      version,
-      log,
-      recent,
-      undo,
-      instance: settings.node,
-      limits: options.telemetryLimits,
-    });
+    const common = { configuration, opened, version, log, recent, undo };
+    const limits = options.telemetryLimits;
+    const otlp = openTelemetry({ ...common, instance: settings.node, limits });
     const engine = openEngine({ configuration, opened, log, undo });
     const certificate = openCertificate({ configuration, log, undo });
-    const logging = { log, recent, otlp };
-    const shared = { configuration, opened, engine, version, certificate, clock, ...logging, undo };
+    const shared = { ...common, engine, certificate, clock, otlp };
     const gateway = await startGatewayRole({ ...options, ...shared });
     const prepared = prepareTexts(opened);
     const link = linkInProcess(gateway, opened, clock);

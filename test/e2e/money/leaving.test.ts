@@ -31,7 +31,7 @@ import {
 } from "../../setup/money-home.ts";
 import { useTestGateway } from "../../setup/use-gateway.ts";
 
-const gateway = useTestGateway({ manifest: moneyManifest });
+const gateway = useTestGateway({ manifest: moneyManifest, isOwn: true });
 beforeAll(() => warmCounter(gateway));
 
 const inputCost = BigInt(helloTokens) * flash.input;

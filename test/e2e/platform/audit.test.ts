@@ -35,6 +35,7 @@ models:
   mini: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: fake, model: gpt-4o-mini }] }
   old: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: fake, model: gpt-4o }] }
   older: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: fake, model: gpt-4 }] }
+  routed: { endpoint: chat, aliases: [small], price: { input: 1, output: 1 }, routes: [{ provider: fake, model: gpt-4o }, { provider: fake, model: gpt-4.1 }] }
 `;
 
 let gateway: TestGateway;
@@ -99,9 +100,11 @@ const byOperator = (action: string, body?: unknown, params?: Params) => async ()
   changeBy(operator, action, body, params);
 const byMember = (action: string, body?: unknown) => async () =>
   changeBy(await newMember(), action, body);
-/** With the id of what is made for it. */
-const byId = (action: string, make: () => Promise<string>, body?: unknown) => async () =>
-  changeBy(operator, action, body, { id: await make() });
+/** Of what is made for it. */
+const ofMade = (action: string, make: () => Promise<Params>, body?: unknown) => async () =>
+  changeBy(operator, action, body, await make());
+const byId = (action: string, make: () => Promise<string>, body?: unknown) =>
+  ofMade(action, async () => ({ id: await make() }), body);
 
 const ownChanges: Changes = {
   "POST /api/session": async () => {
@@ -144,6 +147,9 @@ const stage = {
 
 const newInvite = async () => (await operations().members.invite({ account, role: "viewer" })).id;
 const newMemberId = async () => idOf(await newMember());
+const newAccount = async () => ({
+  account: (await operations().accounts.create({ name: crypto.randomUUID() })).id,
+});
 const token = { name: "t", scopes: ["usage:read"] };
 
 const accountChanges: Changes = {
@@ -160,8 +166,12 @@ const accountChanges: Changes = {
     await gateway.server.opened.store.responses.save(sealed, 1_000);
     return changeBy(operator, "response.purge");
   },
-  "POST /api/accounts/:account/suspend": byOperator("account.suspend"),
-  "POST /api/accounts/:account/resume": byOperator("account.resume"),
+  "POST /api/accounts/:account/suspend": ofMade("account.suspend", newAccount),
+  "POST /api/accounts/:account/resume": ofMade("account.resume", async () => {
+    const made = await newAccount();
+    await operations().accounts.suspend(made);
+    return made;
+  }),
   "POST /api/accounts/:account/invites": byOperator("member.invite", { role: "viewer" }),
   "DELETE /api/accounts/:account/invites/:id": byId("member.uninvite", newInvite),
   "PATCH /api/accounts/:account/members/:id": byId("member.role", newMemberId, { role: "viewer" }),
@@ -197,65 +207,70 @@ const peopleChanges: Changes = {
   "DELETE /api/people/:id/sessions": byId("person.sessions", newMemberId),
 };
 
-const ofNew = { model: "new" };
+const newModel = async (routes: readonly object[] = []) => {
+  const model = crypto.randomUUID();
+  await operator.ask("POST /api/catalog", { body: { id: model, routes } });
+  return { model };
+};
 const chat = { input: "3", output: "4" };
+const dearer = { models: ["mini"], price: { ...chat, input: "5" } };
 const going = { retires: "2999-01-01", replacement: "mini" };
-const weighted = [{ provider: "fake", model: "gpt-4o-mini", weight: 2 }];
+const weighted = { routes: [{ provider: "fake", model: "gpt-4o-mini", weight: 2 }] };
 const catalogChanges: Changes = {
   "POST /api/catalog": byOperator("model.create", { id: "new" }),
-  "PATCH /api/catalog/:model": byOperator("model.update", { owned_by: "us" }, ofNew),
-  "PUT /api/catalog/:model/routes": byOperator(
-    "model.routes",
-    { routes: weighted },
-    { model: "mini" },
-  ),
-  "POST /api/catalog/:model/rename": byOperator("model.rename", { id: "newer" }, ofNew),
-  "DELETE /api/catalog/:model": byOperator("model.remove", undefined, { model: "newer" }),
+  "PATCH /api/catalog/:model": ofMade("model.update", newModel, { owned_by: "us" }),
+  "PUT /api/catalog/:model/routes": byOperator("model.routes", weighted, { model: "mini" }),
+  "POST /api/catalog/:model/rename": ofMade("model.rename", newModel, { id: "newer" }),
+  "DELETE /api/catalog/:model": ofMade("model.remove", newModel),
   "POST /api/catalog/:model/deprecate": byOperator("model.deprecate", going, { model: "old" }),
   "POST /api/catalog/:model/retire": async () => {
     await operations().models.deprecate({ id: "older", ...going });
     return changeBy(operator, "model.retire", undefined, { model: "older" });
   },
   "POST /api/prices": byOperator("price.set", { model: "mini", price: chat }),
-  "POST /api/prices/bulk": byOperator("price.set", {
-    models: ["mini"],
-    price: { ...chat, input: "5" },
-  }),
-  "DELETE /api/prices/:model": byOperator("price.remove", undefined, { model: "mini" }),
+  "POST /api/prices/bulk": byOperator("price.set", dearer),
+  "DELETE /api/prices/:model": byOperator("price.remove", undefined, { model: "routed" }),
   "POST /api/prices/import": byOperator("price.import", { replace: true }),
   "POST /api/engine/pull": byOperator("engine.pull", { sets: ["text"] }),
 };
 
-const mine = { name: "mine" };
-const second = { ...mine, key: "second" };
 const keyOf = (digit: number) => ({ api_key: `sk-literal-${String(digit).repeat(10)}` });
-/** Each can be made after those before it. */
+const aProvider = (name: string) => ({
+  name,
+  ...keyOf(1),
+  base_url: gateway.upstream.baseUrl,
+  allow_private: true,
+});
+const newProvider = async () => {
+  const name = `p${crypto.randomUUID().slice(0, 8)}`;
+  await operator.ask("POST /api/providers", { body: aProvider(name) });
+  return { name };
+};
+const second = { name: "second", ...keyOf(3) };
+const newSecond = async () => {
+  const params = await newProvider();
+  await operator.ask("POST /api/providers/:name/keys", { params, body: second });
+  return { ...params, key: second.name };
+};
 const providerChanges: Changes = {
-  "POST /api/providers": () =>
-    byOperator("provider.add", {
-      ...mine,
-      ...keyOf(1),
-      base_url: gateway.upstream.baseUrl,
-      allow_private: true,
-    })(),
-  "PATCH /api/providers/:name": byOperator("provider.update", keyOf(2), mine),
-  "POST /api/providers/:name/keys": byOperator(
-    "provider.key.add",
-    { name: "second", ...keyOf(3) },
-    mine,
-  ),
-  "PATCH /api/providers/:name/keys/:key": byOperator("provider.key.update", { weight: 2 }, second),
-  "DELETE /api/providers/:name/keys/:key": byOperator("provider.key.remove", undefined, second),
-  "POST /api/providers/:name/test": byOperator("provider.test", { kind: "models" }, mine),
+  "POST /api/providers": () => byOperator("provider.add", aProvider("mine"))(),
+  "PATCH /api/providers/:name": ofMade("provider.update", newProvider, keyOf(2)),
+  "POST /api/providers/:name/keys": ofMade("provider.key.add", newProvider, second),
+  "PATCH /api/providers/:name/keys/:key": ofMade("provider.key.update", newSecond, { weight: 2 }),
+  "DELETE /api/providers/:name/keys/:key": ofMade("provider.key.remove", newSecond),
+  "POST /api/providers/:name/test": ofMade("provider.test", newProvider, { kind: "models" }),
   "POST /api/providers/:name/reset": byOperator("provider.reset", {}, { name: "fake" }),
   "POST /api/providers/:name/models": async () => {
-    const { body } = await operator.ask("GET /api/providers/:name/offer", { params: mine });
-    return changeBy(operator, "provider.models", { ids: [body.proposals[0].id] }, mine);
+    const params = await newProvider();
+    const { body } = await operator.ask("GET /api/providers/:name/offer", { params });
+    return changeBy(operator, "provider.models", { ids: [body.proposals[0].id] }, params);
   },
-  "DELETE /api/providers/:name": async () => ({
-    ...changeBy(operator, "provider.remove", undefined, mine),
-    query: { empties_models: "true" },
-  }),
+  "DELETE /api/providers/:name": async () => {
+    const params = await newProvider();
+    await newModel([{ provider: params.name, model: "its-only-route" }]);
+    const query = { empties_models: "true" };
+    return { ...changeBy(operator, "provider.remove", undefined, params), query };
+  },
 };
 
 const changes: Changes = {

@@ -7,11 +7,11 @@ export const commandChanges = (account: () => string): CommandChanges => ({
   "model.routes add": ({ catalog }) =>
     catalog.addRoute({ id: "mini", provider: "fake", model: "gpt-4.1" }),
   "model.routes update": ({ catalog }) =>
-    catalog.updateRoute({ id: "mini", provider: "fake", model: "gpt-4.1", weight: 3 }),
+    catalog.updateRoute({ id: "routed", provider: "fake", model: "gpt-4.1", weight: 3 }),
   "model.routes remove": ({ catalog }) =>
-    catalog.removeRoute({ id: "mini", provider: "fake", model: "gpt-4.1" }),
-  "model.alias add": ({ catalog }) => catalog.addAlias({ id: "mini", alias: "small" }),
-  "model.alias remove": ({ catalog }) => catalog.removeAlias({ id: "mini", alias: "small" }),
+    catalog.removeRoute({ id: "routed", provider: "fake", model: "gpt-4o" }),
+  "model.alias add": ({ catalog }) => catalog.addAlias({ id: "mini", alias: "tiny" }),
+  "model.alias remove": ({ catalog }) => catalog.removeAlias({ id: "routed", alias: "small" }),
   "manifest.apply": (remote) =>
     remote.manifest.apply({ text: "models: { applied: { endpoint: chat } }", dryRun: false }),
   "manifest.add": (remote) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { TicketExpired } from "../../../src/people/factors/tickets.ts";
 import { Identities } from "../../../src/people/identity/identities.ts";
 import { IdentityProvider } from "../../../src/people/identity/provider.ts";
@@ -18,6 +18,9 @@ const postgres = usePostgres();
 let provider: LyingProvider;
 beforeAll(async () => {
   provider = await startLyingProvider(freePort());
+});
+beforeEach(() => {
+  provider.lie = {};
 });
 afterAll(() => provider.stop());
 

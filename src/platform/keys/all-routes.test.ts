@@ -23,10 +23,10 @@ const list = async (find?: string) => {
 };
 
 test("lists the keys of all accounts with their names, newest first", async () => {
-  expect(await list()).toEqual({
-    total: 3,
-    rows: ["test: staging", "Acme Corp: production", "test: "],
-  });
+  const { total, rows } = await list();
+  expect(rows).toHaveLength(total);
+  // Another test adds newer ones.
+  expect(rows.slice(-3)).toEqual(["test: staging", "Acme Corp: production", "test: "]);
 });
 
 test("finds keys by their own name and by their account's", async () => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { chatAnswers } from "../../../test/fake/recordings.ts";
-import { hello } from "../../../test/setup/money-home.ts";
+import { hello, waitUntil } from "../../../test/setup/money-home.ts";
 import { type Answer } from "../../../test/setup/platform-home.ts";
 import { usePlatform } from "../../../test/setup/use-platform.ts";
 
@@ -70,6 +70,8 @@ describe("a new key", () => {
     });
     expect(await call(key)).toBe(200);
     expect(await call(key, "svc-2-flash")).toBe(403);
+    // Sums are written once a second at most.
+    await waitUntil("the sum", async () => Number((await list())[0]?.spent_usd) > 0);
     const [first] = await list();
     expect(first).toEqual({
       ...rest,
@@ -81,7 +83,6 @@ describe("a new key", () => {
       // A time where sums are still being written.
       spent_as_of: first?.spent_as_of,
     });
-    expect(Number(first?.spent_usd)).toBeGreaterThan(0);
   });
 });
 
@@ -183,7 +184,7 @@ describe("a paused key", () => {
     expect(paused.body).toMatchObject({ status: "paused", paused_at: "2027-03-15T12:00:00Z" });
     expect(await call(key)).toBe(401);
     // A second time keeps the first moment.
-    clock.ms += 60_000;
+    clock.ms += 1_000;
     expect((await setPaused(id, "pause")).body.paused_at).toBe("2027-03-15T12:00:00Z");
     expect((await setPaused(id, "resume")).body).toMatchObject({
       status: "active",
@@ -233,8 +234,9 @@ test("the audit log tells who changed which key and how, and no secret", async (
 
 describe("the expiration date", () => {
   test("is moved and taken away, and takes effect at once", async () => {
-    const { id, key } = (await create({ name: "ends", expires: "2027-03-16" })).body;
-    clock.ms = Date.parse("2027-03-16T00:00:00Z");
+    const { id, key } = (await create({ name: "ends", expires: "2027-03-15T12:00:09Z" })).body;
+    // Not far: changes that seem to be of later times count as many where the clock is set back.
+    clock.ms += 9_000;
     expect(await call(key)).toBe(401);
     expect((await change(id, { expires: "2027-05-01" })).body).toMatchObject({
       status: "active",
@@ -245,8 +247,6 @@ describe("the expiration date", () => {
   });
 
   test("in the past, or that is none, is refused with its field, and nothing is changed", async () => {
-    // Not back from where the test before left it: changes are limited per minute.
-    clock.ms = Date.parse("2027-03-17T00:00:00Z");
     const { id } = (await create({ name: "kept", rpm: "5" })).body;
     for (const expires of ["2027-03-15", "soon", ""])
       expect(wrong(await change(id, { expires, rpm: "9" }))).toEqual({

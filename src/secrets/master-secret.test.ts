@@ -79,7 +79,8 @@ test("says what is wrong with the file, and never what is in it", () => {
 });
 
 test("notices a file that every user can read", () => {
-  const path = join(dir, "few");
+  const path = join(dir, "open");
+  writeFileSync(path, "s".repeat(64));
   chmodSync(path, 0o644);
   expect(isSecretOpen(path)).toBe(true);
   chmodSync(path, 0o440);

@@ -80,18 +80,19 @@ describe("a model that is created", () => {
   const change = (model: string, body: object) =>
     operator.ask("PATCH /api/catalog/:model", { params: { model }, body });
 
+  const mine = {
+    max_output_tokens: 100,
+    context_length: 5_000,
+    timeouts: { idle: 60 },
+    price: { input: "1", output: "2" },
+    routes: [
+      { provider: "fake", model: "a", cost: { input: "0.5" } },
+      { provider: "fake", model: "b", priority: 2, weight: 3 },
+    ],
+  };
+
   test("serves the next call, with all that was said of it", async () => {
-    const { status, body } = await create({
-      id: "mine",
-      max_output_tokens: 100,
-      context_length: 5_000,
-      timeouts: { idle: 60 },
-      price: { input: "1", output: "2" },
-      routes: [
-        { provider: "fake", model: "a", cost: { input: "0.5" } },
-        { provider: "fake", model: "b", priority: 2, weight: 3 },
-      ],
-    });
+    const { status, body } = await create({ id: "mine", ...mine });
     expect(status).toBe(200);
     expect(body).toMatchObject({
       id: "mine",
@@ -111,7 +112,8 @@ describe("a model that is created", () => {
   });
 
   test("is changed field by field, and null removes one", async () => {
-    const { body } = await change("mine", {
+    await create({ id: "changed", ...mine });
+    const { body } = await change("changed", {
       max_output_tokens: null,
       max_image_tokens: 9,
       timeouts: { idle: null, total: 90 },
@@ -123,12 +125,13 @@ describe("a model that is created", () => {
       timeouts: { connect: null, first_byte: null, idle: null, total: 90 },
       price: { input: "1.00", output: "2.00" },
     });
-    const wrong = await change("mine", { max_audio_seconds: 5 });
+    const wrong = await change("changed", { max_audio_seconds: 5 });
     expect([wrong.status, wrong.body.error.field]).toEqual([400, "max_audio_seconds"]);
   });
 
   test("has a cost that is replaced, and one that is removed", async () => {
-    const { body } = await setRoutes("mine", [
+    await create({ id: "cost", ...mine });
+    const { body } = await setRoutes("cost", [
       { provider: "fake", model: "a", cost: null },
       { provider: "fake", model: "b", cost: { output: "1" } },
     ]);
@@ -217,14 +220,11 @@ describe("a model that goes", () => {
   const deprecate = (body: object) =>
     operator.ask("POST /api/catalog/:model/deprecate", { params: { model: "svc-2-flash" }, body });
 
-  test("is refused with the field that is wrong", async () => {
+  test("is refused with a wrong field; is deprecated, told with who still calls it, and retired", async () => {
     const past = await deprecate({ retires: "2020-01-01", replacement: "svc-3-flash" });
     expect([past.status, past.body.error.field]).toEqual([400, "retires"]);
     const other = await deprecate({ retires: "2999-01-01", replacement: "svc-embedding-2" });
     expect(other.status).toBe(400);
-  });
-
-  test("is deprecated, told with who still calls it, and retired", async () => {
     const { body } = await deprecate({ retires: "2999-01-01", replacement: "svc-3-flash" });
     expect(body).toMatchObject({
       status: "deprecated",

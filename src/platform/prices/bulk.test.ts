@@ -7,6 +7,8 @@ providers:
 models:
   one: { endpoint: chat, price: { input: 1, output: 2 }, routes: [{ provider: openai, model: gpt-4o }] }
   two: { endpoint: chat, routes: [{ provider: openai, model: gpt-4o-mini }] }
+  changed: { endpoint: chat, price: { input: 1, output: 2 }, routes: [{ provider: openai, model: gpt-4o }] }
+  new: { endpoint: chat, routes: [{ provider: openai, model: gpt-4o-mini }] }
   unlisted: { endpoint: chat, routes: [{ provider: openai, model: acme-1 }] }
   voice: { endpoint: speech, routes: [{ provider: openai, model: tts-9, voices: same }] }
 `;
@@ -38,15 +40,16 @@ test("a markup that makes a price too high is an error, and changes nothing", as
 
 test("many models are priced in one change with one audit entry", async () => {
   const price = { input: "3", output: "4" };
-  const { body } = await set({ models: ["one", "two", "unlisted"], price });
+  const models = ["changed", "new", "unlisted"];
+  const { body } = await set({ models, price });
   expect(body.applied).toBe(true);
-  for (const model of ["one", "two", "unlisted"])
+  for (const model of models)
     expect(await priceOf(model)).toEqual({ input: "3.00", output: "4.00" });
   const log = await operator.ask("GET /api/audit", { query: {} });
   const [newest] = log.body.entries ?? log.body.records ?? log.body;
   expect(newest).toMatchObject({ action: "price.set", subject: "3 models" });
   expect(newest.detail.changes[0]).toEqual({
-    model: "one",
+    model: "changed",
     before: { input: "1.00", output: "2.00" },
     after: { input: "3.00", output: "4.00" },
   });
@@ -101,5 +104,5 @@ test("wrong input is refused by field, and nothing is changed", async () => {
     expect(answer.body.error.field).toBe(field);
   }
   expect((await set({ models: ["none-such"], free: true })).status).toBe(404);
-  expect(await priceOf("one")).toEqual({ input: "3.00", output: "4.00" });
+  expect(await priceOf("one")).toEqual({ input: "1.00", output: "2.00" });
 });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { jsonReply, operatorErrors } from "../../../test/fake/recordings.ts";
 import { willingVendor } from "../../../test/fake/willing-vendor.ts";
+import { waitUntil } from "../../../test/setup/money-home.ts";
 import { refusal } from "../../../test/setup/platform-home.ts";
 import { usePlatform } from "../../../test/setup/use-platform.ts";
 
@@ -44,17 +45,19 @@ describe("providers", () => {
   });
 
   test("one that refuses the key is told as out of service, and can be put back", async () => {
+    const fake = { params: { name: "fake" }, body: {} };
+    const reset = async () => (await operator.ask("POST /api/providers/:name/reset", fake)).body;
+    // What other tests left.
+    await reset();
     gateway.upstream.replyWith(operatorErrors.badKey());
     const messages = [{ role: "user", content: "hello" }];
     await gateway.call("/chat/completions", { model: "svc-3-flash", messages });
     // A probe confirms it first.
-    while ((await find("fake")).targets[0].state !== "open") await Bun.sleep(5);
+    await waitUntil("the probe", async () => (await find("fake")).targets[0].state === "open");
     const target = (await find("fake")).targets[0];
     expect(target).toMatchObject({ model: "upstream-chat", state: "open", reason: "auth" });
     expect(Date.parse(target.since)).toBeGreaterThan(0);
-    const fake = { params: { name: "fake" }, body: {} };
-    const { body } = await operator.ask("POST /api/providers/:name/reset", fake);
-    expect(body).toEqual({ targets: 1 });
+    expect(await reset()).toEqual({ targets: 1 });
     expect((await find("fake")).targets[0].state).toBe("closed");
   });
 

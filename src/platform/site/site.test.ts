@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,7 +38,10 @@ const server = Bun.serve({
 const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
   fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers, decompress: false });
 
-beforeAll(() => addBuild("first", "main-1.js"));
+beforeEach(() => {
+  rmSync(dist, { recursive: true });
+  addBuild("first", "main-1.js");
+});
 afterAll(async () => {
   await server.stop(true);
   rmSync(dist, { recursive: true });
@@ -162,6 +165,7 @@ describe("assets", () => {
 });
 
 test("a new build is served at once, and the files of the one before still are", async () => {
+  await get("/");
   addBuild("second", "main-2.js");
   expect(await (await get("/")).text()).toContain("/assets/main-2.js");
   expect((await get("/assets/main-1.js")).status).toBe(200);
@@ -169,15 +173,15 @@ test("a new build is served at once, and the files of the one before still are",
 });
 
 test("a page and the site name the same build", async () => {
-  expect(site.build()).toBe("second");
-  expect(await (await get("/")).text()).toContain('<meta name="build" content="second">');
+  expect(site.build()).toBe("first");
+  expect(await (await get("/")).text()).toContain('<meta name="build" content="first">');
 });
 
 test("after a restart the files of the builds before are still served, of the newest three", () => {
-  addBuild("third", "main-3.js");
-  addBuild("fourth", "main-4.js");
-  for (const [at, stamp] of ["first", "second", "third", "fourth"].entries())
+  for (const [at, stamp] of ["first", "second", "third", "fourth"].entries()) {
+    addBuild(stamp, `main-${at + 1}.js`);
     utimesSync(join(dist, stamp, "manifest.json"), 1_000 + at, 1_000 + at);
+  }
   mkdirSync(join(dist, "half"));
   mkdirSync(join(dist, ".staging-7"));
   writeFileSync(join(dist, ".staging-7", "manifest.json"), "{");

@@ -1,9 +1,13 @@
-import { expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { joinMember, machine, type Visitor } from "../../../test/setup/platform-home.ts";
 import { usePlatform } from "../../../test/setup/use-platform.ts";
 
-let nowMs = Date.UTC(2027, 0, 1);
+const startMs = Date.UTC(2027, 0, 1);
+let nowMs = startMs;
 const { gateway, operator } = usePlatform({ clock: { nowMs: () => nowMs } });
+beforeEach(() => {
+  nowMs = startMs;
+});
 
 interface TokenView {
   readonly id: string;

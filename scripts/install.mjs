@@ -108,7 +108,10 @@ export function ensureConsoleInstalled() {
 /** Starts an install beside the root's: "engine" or "console". A process that needs it waits at the lock. */
 export function beginInstall(name) {
   if (isComplete(join(root, name), name === "console")) return;
-  const script = join(root, "scripts", `install-${name}.mjs`);
+  const script =
+    name === "console"
+      ? join(root, "scripts", "install-console.mjs")
+      : join(root, "scripts", "install-engine.mjs");
   spawn(process.execPath, [script], { stdio: ["ignore", 2, 2] }).unref();
 }
 

@@ -192,11 +192,18 @@ describe("the openai client", () => {
   }
 
   test("comes again when it was told to, and is let in then", async () => {
-    const live = await startTestGateway();
+    // Time stands still until the refusal has come, however slow the machine is.
+    const heard: { replies?: readonly Response[] } = {};
+    const startMs = Date.now();
+    const clock = {
+      nowMs: () => startMs + (heard.replies?.some(({ status }) => status === 429) ? 1_000 : 0),
+    };
+    const live = await startTestGateway({ clock });
     try {
       const { id, key } = await live.server.operations.keys.create({ account: live.account });
       await live.server.operations.keys.setLimits({ id, tpm: "60000" });
       const { client, replies } = watched(live, key);
+      heard.replies = replies;
       // A token a millisecond: all of the minute is used up, and a small request has a short wait.
       live.upstream.replyOnce(chatJson({ usage: usageOf({ prompt: 59_000, completion: 1_000 }) }));
       live.upstream.replyOnce(chatJson());
